@@ -10,8 +10,10 @@
 #include "os/process.h"
 #include "os/setting_files.h"
 #include "plan/plan.h"
+#include "results/results.h"
 #include "run/kept_rounds.h"
 #include "run/runner.h"
+#include "session/candidate_series.h"
 #include "session/recording.h"
 #include "tune/tune.h"
 
@@ -52,6 +54,15 @@ struct RoundLog {
   std::uint64_t earlier_rounds = 0;
 };
 
+/// The place of a call in its series (--series), and the open file.
+struct SeriesEntry {
+  os::SharedLog log;
+  SeriesReservation reservation{};
+  /// Program that should be the reference; nullopt for the first candidate.
+  std::optional<SeriesProgram> expected_reference{};
+  bool has_kept = false;  ///< true if a candidate was kept before
+};
+
 struct GitQuestion {
   std::string repository{};  ///< path; empty if the variable GIT_DIR names the repository
   std::unique_ptr<os::HelperProgram> program{};
@@ -81,7 +92,8 @@ struct Call {
   std::vector<os::OpenExport> exports{};
   UtcTime measuring_began{};
   std::optional<RoundLog> log{};
-  bool continues_log = false;  ///< true if --resume found an earlier call's log
+  std::optional<SeriesEntry> series{};  ///< nullopt without --series, and before enter_series()
+  bool continues_log = false;           ///< true if --resume found an earlier call's log
 
   bool reads_saved_sessions() const { return !options.saved_session_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
@@ -100,6 +112,19 @@ std::optional<int> prepare(Call& call);
 
 /// Measures all benchmarks. Returns an exit status if the call must end.
 std::optional<int> measure(Call& call);
+
+/// With --series, reserves the candidate's number and level in the file, and sets
+/// Plan::error_of_keeping. Refuses a file that is no series, is damaged, has other terms or cannot
+/// be written.
+Result<void> enter_series(Call& call);
+
+/// With --series, adds the decision to the file and to the report. `status`: the exit status
+/// without the series. Returns the exit status, which says that lauka failed if the file cannot be
+/// written.
+int leave_series(Call& call, Report& report, int status);
+
+/// Reads the series of --series for an answer. Refuses a file without a series.
+Result<CandidateSeries> read_series_of(const Call& call);
 
 /// Shows and exports the results. Returns the exit status.
 int deliver(Call& call);

@@ -267,9 +267,10 @@ void say_how_to_resume(const Call& call) {
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  const Report report = make_report(call);
+  Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
-  const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
+  const int decided = leave_series(call, report, status_of(call, report));
+  const int status = put_out(call, report, decided, is_cut_short, is_exported);
   say_endings(call, report);
   if (ignores_input(call))
     say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "

@@ -1,6 +1,7 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "cores/threads.h"
+#include "format/series_file.h"
 #include "inquire/answers.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -112,6 +113,31 @@ int show_threads(Call& call) {
                                                                      : status;
 }
 
+/// Opens the JSON export of an answer; null without one. Other exports were refused. An answer is
+/// exported with the rights of Call::user.
+Result<std::unique_ptr<os::ExportFile>> open_answer(const Call& call) {
+  const auto& exports = call.options.output.exports;
+  if (exports.empty()) return std::unique_ptr<os::ExportFile>();
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  return os::ExportFile::open(exports.front().file);
+}
+
+/// Shows and exports an answer. `file`: from open_answer().
+Result<void> put_answer(const Call& call, const std::string& text, const std::string& json,
+                        os::ExportFile* file) {
+  Result<void> shown;
+  if (call.options.output.verbosity != Verbosity::Quiet)
+    shown = os::write_to(shown_on(call.options.output), text);
+  if (file == nullptr) return shown;
+
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  file->write(json);
+  const auto written = file->commit();
+  return shown ? written : shown;
+}
+
 int check_machine(Call& call) {
   if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
     return *status;
@@ -122,14 +148,8 @@ int check_machine(Call& call) {
   os::watch_for_interrupts();
 
   // The export is opened before the checks, so that an unusable path is refused at once.
-  std::unique_ptr<os::ExportFile> file;
-  if (!options.output.exports.empty()) {  // only JSON: other exports are refused
-    const os::ActAs owner(call.user);
-    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-    auto opened = os::ExportFile::open(options.output.exports.front().file);
-    if (!opened) return refuse(opened.error(), ExitStatus::Usage);
-    file = *std::move(opened);
-  }
+  const auto file = open_answer(call);
+  if (!file) return refuse(file.error(), ExitStatus::Usage);
 
   const engine::MacosEngineOptions macos{.launcher = call.launcher.get()};
   // Before the other checks, because engines reset what a killed lauka has left.
@@ -152,20 +172,23 @@ int check_machine(Call& call) {
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
   const auto lines = inquire::check(facts, engines);
-  const StandardStream stream = shown_on(options.output);
-  Result<void> shown;
-  if (options.output.verbosity != Verbosity::Quiet)
-    shown = os::write_to(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+  const std::size_t width = os::terminal_width(shown_on(options.output), 0);
+  return status_of(put_answer(call, inquire::check_text(facts, lines, width),
+                              inquire::check_json(facts, engines, lines), file->get()));
+}
 
-  if (file) {
-    const os::ActAs owner(call.user);
-    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-    file->write(inquire::check_json(facts, engines, lines));
-    const auto written = file->commit();
-    if (shown) shown = written;
-  }
+int show_series(Call& call) {
+  if (const auto status = status_if_failed(find_user(call))) return *status;
+  const auto file = open_answer(call);
+  if (!file) return refuse(file.error(), ExitStatus::Usage);
 
-  return status_of(shown);
+  const std::string& path = *call.options.gates.series_file;
+  const auto series = read_series_of(call);
+  if (!series) return refuse(series.error(), ExitStatus::Usage);
+
+  const std::size_t width = os::terminal_width(shown_on(call.options.output), 0);
+  return status_of(put_answer(call, inquire::series_text(*series, path, width),
+                              series_state_json(*series, path), file->get()));
 }
 
 }  // namespace
@@ -191,6 +214,8 @@ int answer_inquiry(Call& call) {
       return show_threads(call);
     case InquiryKind::Check:
       return check_machine(call);
+    case InquiryKind::SeriesState:
+      return show_series(call);
     case InquiryKind::TuneList:
       return list_tuning(call);
     case InquiryKind::Untune:

@@ -333,7 +333,9 @@ std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
 /// Asks git before the runs, because runs may change commit and branch.
 void ask_for_head(Call& call) {
   call.labels = merge_labels(call.options.output.labels, {});
-  if (!call.options.output.takes_labels_from_git || !describes_session(call.options.output)) return;
+  const bool has_use =
+      describes_session(call.options.output) || call.options.gates.series_file.has_value();
+  if (!call.options.output.takes_labels_from_git || !has_use) return;
   auto repository = find_repository();
   if (!repository) return;
   call.git = GitQuestion{*std::move(repository), ask_git(call, {"rev-parse", "--revs-only", "HEAD",

@@ -428,8 +428,10 @@ std::optional<int> measure_tuned(Call& call) {
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
-                    describes_session(call.options.output)});
+                    describes_session(call.options.output) || call.options.gates.series_file});
 
+  if (auto entered = enter_series(call); !entered)
+    return refuse(entered.error(), ExitStatus::Usage);
   if (auto kept = keep_rounds(call, runs, context); !kept)
     return refuse(kept.error(), ExitStatus::Usage);
 

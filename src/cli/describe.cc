@@ -746,6 +746,7 @@ ProgramDescription lauka_description() {
       {"4",
        "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
        "status)"},
+      {"5", "the second command was not kept (only with --keep-if or --keep-if-faster)"},
       {"128+N", "signal N ended lauka"},
   };
 

@@ -276,6 +276,25 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "Without this option, lauka exits with status 0 in this case. With STATUS 125, git bisect run "
      "skips the commit.",
      "lauka --fail-if-slower=2 --fail-if-inconclusive ./old ./new"},
+    {"keep-if-faster",
+     "lauka needs exactly two commands, and the first one is the reference. PCT is 0 if you leave "
+     "it out. The status is 5 if the second command is slower, if it is not faster by so much, or "
+     "if the runs could not decide; the output says which. If a gate failed, the status is 3. "
+     "--suite, --from and --baseline are refused.",
+     "lauka --keep-if-faster=1 -- ./best ./candidate"},
+    {"keep-if",
+     "The condition is written as for --fail-if, but it says what you want: 'instructions < -1' "
+     "keeps a command that needs at least 1 percent less, 'ipc > 5' one that has more, and "
+     "'peak_rss < 64MiB' one that stays below this value. You may repeat the option. All "
+     "conditions must then hold.",
+     "lauka --keep-if 'instructions < -1' -- ./best ./candidate"},
+    {"series",
+     "FILE remembers every decision. Each call gets its own level, so that the expected number of "
+     "falsely kept candidates is at most 5 percent of the expected number kept (with a confidence "
+     "of 95 percent). A candidate is false if its true gain is not larger than the limit. The first "
+     "call creates FILE. Several calls may use it at the same time. Without commands, lauka shows "
+     "the series, and --export-json exports it.",
+     "lauka --series tries.jsonl --keep-if-faster=1 -- ./best ./candidate"},
     {"confidence",
      "A delta is the change of the typical round. With fewer than six rounds, or with values of 0, "
      "it is the change of the mean.",

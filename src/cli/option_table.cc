@@ -39,6 +39,12 @@ Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) 
   return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
+Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) {
+  draft.keep_faster_percent = 0.0;
+  if (given.value.empty()) return {};
+  return keep(percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
+}
+
 Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -208,6 +214,7 @@ constexpr OptionRules kOfMeasured = {.scope = Scope::Session};
 constexpr OptionRules kOfSession = {.scope = Scope::Session, .works_with_from = true};
 constexpr OptionRules kOfAllGates = {
     .scope = Scope::Session, .works_with_from = true, .needs_suite = true};
+constexpr OptionRules kInPlainCall = {.scope = Scope::PlainCall};
 constexpr OptionRules kTyped = {.scope = Scope::TypedSession};
 constexpr OptionRules kInSuite = {.needs_suite = true};
 constexpr OptionRules kFitsSaved = {.works_with_from = true};
@@ -449,6 +456,15 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"fail-if-inconclusive", '\0', ValueForm::OptionalNumber, "STATUS",
      "exit with status 4 (or STATUS) if no gate failed, but one is inconclusive",
      set_fail_if_inconclusive, kOfSession},
+    {"keep-if-faster", '\0', ValueForm::OptionalNumber, "PCT",
+     "exit with 0 only if the second command is over PCT percent faster, else with 5",
+     set_keep_if_faster, kInPlainCall},
+    {"keep-if", '\0', ValueForm::Value, "'METRIC < -LIMIT'",
+     "exit with 0 only if METRIC is significantly within LIMIT, else with 5",
+     push<keep_condition, &GateOptions::conditions>, kInPlainCall},
+    {"series", '\0', ValueForm::Value, "FILE",
+     "limit the share of falsely kept candidates over all calls with FILE, or show them",
+     put<read_nonempty_text, &GateOptions::series_file>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",
      [](ParsedOptions& d, const OptionValue& g) {

@@ -36,6 +36,8 @@ struct ParsedOptions {
   std::optional<std::chrono::nanoseconds> output_interval;
   /// Limit of the last --fail-if-slower; nullopt without that option.
   std::optional<double> slower_percent;
+  /// Limit of the last --keep-if-faster; nullopt without that option.
+  std::optional<double> keep_faster_percent;
   std::vector<std::string> scan_steps;  ///< values of -D
   /// Options in the order applied, with repetitions.
   std::vector<const OptionInfo*> applied_options;
@@ -56,6 +58,7 @@ enum class Scope : unsigned char {
   TypedSession,  ///< all benchmarks; set on the command line only, because these options change
                  ///< the machine or give root's rights
   Call,          ///< the whole call; set on the command line only
+  PlainCall,     ///< a call that measures no suite, because the option decides about one candidate
 };
 
 struct OptionRules {
@@ -124,6 +127,9 @@ bool is_about_lauka(InquiryKind kind);
 
 /// Refuses commands and options that contradict --suite, and options that need a missing --suite.
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft);
+
+/// Returns the refusal of an option with Scope::PlainCall in a suite.
+Error refused_in_suite(const OptionInfo& option);
 
 /// Parses the command line; argv[0] is the program's name. Does not apply options after -h, -V or
 /// --help.

@@ -46,6 +46,7 @@ enum class InquiryKind : unsigned char {
   ListMetrics,
   ExplainEvents,
   Threads,
+  SeriesState,
   TuneList,
   Untune
 };
@@ -162,6 +163,7 @@ struct GateOptions {
   std::string precision_metric{};
   std::optional<std::string> baseline_file;
   std::optional<std::string> anchor_command;
+  std::optional<std::string> series_file;  ///< path of the series that the decision belongs to
 };
 
 struct OutputOptions {

@@ -493,7 +493,8 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
                                    bool ends_in_dashes) {
   if (!draft.options.commands.command_lines.empty() || draft.reference_command ||
       draft.options.inquiry || !draft.options.saved_session_files.empty() ||
-      draft.options.suite.suite_path || typed.empty() || ends_in_dashes)
+      draft.options.suite.suite_path || draft.options.gates.series_file || typed.empty() ||
+      ends_in_dashes)
     return std::nullopt;
 
   const po::option& last = typed.back();

@@ -1,4 +1,5 @@
 #include "cli/option_table.h"
+#include "cli/values.h"
 #include "core/command.h"
 #include "core/functions.h"
 #include "core/text.h"
@@ -95,17 +96,34 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   return {};
 }
 
-/// Adds the gate of --fail-if-slower. Removes duplicate gates, because all gates share the error
-/// rate.
+/// Adds the conditions of --fail-if-slower and --keep-if-faster. Removes duplicate gates, because
+/// all gates share the error rate.
 Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
+  if (draft.keep_faster_percent)
+    gates.insert(gates.begin(), for_keeping({.metric = slower_metric(draft.options.counting),
+                                             .limit_percent = 0.0 - *draft.keep_faster_percent,
+                                             .fails_below_limit = true}));
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
                                           .limit_percent = *draft.slower_percent});
   for (auto gate = gates.begin(); gate != gates.end();)
     gate = std::find(gates.begin(), gate, *gate) == gate ? gate + 1 : gates.erase(gate);
+
+  const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
+  if (keeps && draft.options.gates.baseline_file)
+    return Error{
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "runs of --baseline are from an earlier one",
+        "leave --baseline out, and give the reference as the first command"};
+
+  if (draft.options.gates.series_file && !keeps)
+    return Error{"--series has no effect without a condition that keeps a candidate",
+                 "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
+
   // A saved session may have gates of its own.
-  if (draft.options.gates.inconclusive_status && gates.empty() &&
+  const bool may_fail = !std::ranges::all_of(gates, &Condition::is_for_keeping);
+  if (draft.options.gates.inconclusive_status && !may_fail &&
       draft.options.saved_session_files.empty())
     return Error{"--fail-if-inconclusive has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
@@ -213,17 +231,23 @@ constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_vie
     {InquiryKind::ListMetrics, "--list-metrics"},
     {InquiryKind::Check, "--check"},
     {InquiryKind::Threads, "--threads"},
+    {InquiryKind::SeriesState, "--series without commands"},
     {InquiryKind::TuneList, "--tune=list"},
     {InquiryKind::Untune, "--untune"},
 });
 
-Result<void> settle_check(const Options& options) {
+/// Refuses exports of an answer, except JSON. `question`: the option that asks.
+Result<void> check_exports_of_answer(const Options& options, std::string_view question) {
   const bool has_others = std::ranges::any_of(
       options.output.exports,
       [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
   if (has_others)
-    return Error{"--check can be exported with --export-json only",
+    return Error{fmt::format("{} can be exported with --export-json only", question),
                  "leave out the other export options"};
+  return {};
+}
+
+Result<void> settle_check(const Options& options) {
   if (options.counting.event_database_path)
     return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
   return {};
@@ -253,6 +277,10 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
+  const bool has_json =
+      inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
+  if (has_json)
+    if (auto fits = check_exports_of_answer(draft.options, question->second); !fits) return fits;
   if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
@@ -306,6 +334,14 @@ Result<void> settle_functions(const ParsedOptions& draft) {
   return {};
 }
 
+/// True if --series is given with nothing to decide.
+bool asks_for_series(const ParsedOptions& draft) {
+  const GateOptions& gates = draft.options.gates;
+  return gates.series_file && gates.conditions.empty() && !draft.keep_faster_percent &&
+         draft.options.commands.command_lines.empty() && !draft.reference_command &&
+         draft.options.saved_session_files.empty() && !draft.options.inquiry;
+}
+
 Result<void> settle_call(ParsedOptions& draft) {
   const CountingOptions& counting = draft.options.counting;
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
@@ -313,6 +349,7 @@ Result<void> settle_call(ParsedOptions& draft) {
     return Error{"--interval has no effect without --threads",
                  "add --threads PID, or leave it out"};
 
+  if (asks_for_series(draft)) draft.options.inquiry = Inquiry{.kind = InquiryKind::SeriesState};
   if (draft.options.inquiry) return settle_inquiry(draft);
   if (counting.event_database_path)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
@@ -348,6 +385,11 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
+Error refused_in_suite(const OptionInfo& option) {
+  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+          "leave it out, and measure the two commands in a call without --suite"};
+}
+
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
 
@@ -362,6 +404,8 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   }
 
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
+  for (const OptionInfo* option : draft.applied_options)
+    if (option->rules.scope == Scope::PlainCall) return refused_in_suite(*option);
 
   if (!options.commands.command_lines.empty())
     return Error{fmt::format("the commands of --suite are in its file, so {} has no effect",

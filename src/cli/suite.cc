@@ -364,6 +364,8 @@ class SuiteReader {
       return at(entry.line, {fmt::format("{} cannot be set in a suite's file", option->spelling()),
                              "give it on the command line, or leave it out"});
 
+    if (option->rules.scope == Scope::PlainCall) return at(entry.line, refused_in_suite(*option));
+
     if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"

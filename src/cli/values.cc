@@ -113,12 +113,11 @@ std::optional<std::string_view> metric_of_value(std::string_view text) {
 std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
   const BuiltInMetric* built_in = built_in_metric(gate.metric);
   const Unit unit = built_in == nullptr ? Unit::Count : built_in->unit;
-  const char sign = gate.fails_below_limit ? '<' : '>';
   if (unit == Unit::Count)
-    return fmt::format("to limit the value itself, write 'value({}) {} {}'", gate.metric, sign,
-                       limit);
-  return fmt::format("to limit the value itself, write a unit, as in '{} {} {}'", gate.metric, sign,
-                     unit == Unit::Seconds ? "200ms" : "64MiB");
+    return fmt::format("to limit the value itself, write 'value({}) {} {}'", gate.metric,
+                       gate.sign(), limit);
+  return fmt::format("to limit the value itself, write a unit, as in '{} {} {}'", gate.metric,
+                     gate.sign(), unit == Unit::Seconds ? "200ms" : "64MiB");
 }
 
 /// Reads `limit` as a percentage of the reference into `gate`. `given`: the whole condition.
@@ -213,6 +212,18 @@ Result<Condition> condition(const OptionValue& given) {
   gate.limit_value_text = limit.substr(0, digits + 1) + unit_name;
   gate.limit_value_unit = unit->unit;
   return gate;
+}
+
+Condition for_keeping(Condition gate) {
+  gate.purpose = ConditionPurpose::Keep;
+  gate.fails_below_limit = !gate.fails_below_limit;
+  return gate;
+}
+
+Result<Condition> keep_condition(const OptionValue& given) {
+  auto typed = condition(given);
+  if (!typed) return typed.error();
+  return for_keeping(*std::move(typed));
 }
 
 Result<std::string> read_nonempty_text(const OptionValue& given) {

@@ -39,6 +39,12 @@ inline constexpr Limit kMaxGateLimit{1000.0, true};
 /// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain these characters.
 Result<Condition> condition(const OptionValue& given);
 
+/// Reads a condition for keeping, which is written as a gate is.
+Result<Condition> keep_condition(const OptionValue& given);
+
+/// Returns a condition for keeping that is typed like `gate`.
+Condition for_keeping(Condition gate);
+
 /// Returns the value unchanged; refuses an empty one.
 Result<std::string> read_nonempty_text(const OptionValue& given);
 

@@ -173,6 +173,7 @@ enum class ExitStatus : int {
   Usage = 2,
   GateFailed = 3,
   GateInconclusive = 4,
+  NotKept = 5,
 };
 
 constexpr int status_of_signal(int signal_number) {

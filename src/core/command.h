@@ -76,6 +76,8 @@ struct Parameter {
 struct Label {
   std::string key;
   std::string value;
+
+  bool operator==(const Label&) const = default;
 };
 
 /// The fewest layouts of a command for an estimate over layouts, and the most that are built.

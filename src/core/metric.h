@@ -311,7 +311,12 @@ class MetricReader {
   mutable std::vector<double> values_{};
 };
 
-/// A gate's limit, either as a change from the reference or as a value of the metric.
+/// What a condition is for. Fail: lauka fails a candidate that is shown to be beyond the limit.
+/// Keep: lauka keeps a candidate only if it is shown to be within the limit.
+enum class ConditionPurpose : unsigned char { Fail, Keep };
+
+/// A gate's limit, either as a change from the reference or as a value of the metric. A condition
+/// for keeping is stored as the gate that must pass: 'ipc > 5' keeps, and fails below the limit.
 struct Condition {
   std::string metric;
   double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if limit_value is set
@@ -320,6 +325,11 @@ struct Condition {
                                         ///< limit_percent is the limit
   std::string limit_value_text{};
   Unit limit_value_unit = Unit::Seconds;
+  ConditionPurpose purpose = ConditionPurpose::Fail;
+
+  bool is_for_keeping() const { return purpose == ConditionPurpose::Keep; }
+  /// Returns the sign that the user types between the metric and the limit.
+  char sign() const { return fails_below_limit != is_for_keeping() ? '<' : '>'; }
 
   bool operator==(const Condition&) const = default;
 };

@@ -77,6 +77,7 @@ enum class NoteKind : unsigned char {
   GateReplaced,
   SamplingCost,
   SameSession,
+  OtherReference,
 };
 
 struct Note {

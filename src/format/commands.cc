@@ -127,6 +127,7 @@ class SessionReader {
 
     if (session_ != nullptr) plan_ = read_plan(*session_);
     recording().setting = plan_.setting;
+    recording().series = plan_.series;
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
 
     if (auto read = read_metrics(results); !read) return read.error();

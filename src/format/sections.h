@@ -76,10 +76,14 @@ inline constexpr auto kKindWords = std::to_array<NamedValue<RoundKind>>({
     {RoundKind::Settling, "settling"},
     {RoundKind::Untuned, "untuned"},
 });
-inline constexpr auto kAnswerWords = std::to_array<NamedValue<gate::Answer>>({
-    {gate::Answer::Inconclusive, "inconclusive"},
-    {gate::Answer::Pass, "pass"},
-    {gate::Answer::Fail, "fail"},
+inline constexpr auto kDecisionWords = std::to_array<NamedValue<gate::Decision>>({
+    {gate::Decision::Inconclusive, "inconclusive"},
+    {gate::Decision::Pass, "pass"},
+    {gate::Decision::Fail, "fail"},
+    {gate::Decision::Kept, "kept"},
+    {gate::Decision::Worse, "worse"},
+    {gate::Decision::Equal, "equal"},
+    {gate::Decision::Undecided, "undecided"},
 });
 inline constexpr auto kErrorRateWords = std::to_array<NamedValue<gate::ErrorRate>>({
     {gate::ErrorRate::AnyFalseFail, "family-wise"},
@@ -174,6 +178,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::GateReplaced, "gate_replaced"},
     {NoteKind::SamplingCost, "sampling_cost"},
     {NoteKind::SameSession, "same_session"},
+    {NoteKind::OtherReference, "other_reference"},
 });
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},
@@ -263,8 +268,8 @@ constexpr const auto& words_of(As<Unit> /*type*/) {
 constexpr const auto& words_of(As<RoundKind> /*type*/) {
   return kKindWords;
 }
-constexpr const auto& words_of(As<gate::Answer> /*type*/) {
-  return kAnswerWords;
+constexpr const auto& words_of(As<gate::Decision> /*type*/) {
+  return kDecisionWords;
 }
 constexpr const auto& words_of(As<gate::DecidedBy> /*type*/) {
   return kDecidedByWords;

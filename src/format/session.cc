@@ -282,6 +282,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   StoredPlan plan{session.origins, session.setting, session.shell, session.confidence,
                   results.are_all_deltas_paired};
   if (!session.reference.baseline) plan.reference = session.reference.index_for(0);
+  plan.series = session.series;
 
   put_fields(json, plan);
   put_baseline(json, results);

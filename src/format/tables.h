@@ -232,6 +232,16 @@ void describe_fields(Visitor& visit, StopRule& of) {
   visit("max_runs", of.max_runs);
 }
 
+template <typename Visitor>
+void describe_fields(Visitor& visit, SeriesPlace& of) {
+  visit("file", of.file);
+  visit("number", of.number);
+  visit("level", of.level);
+  visit("decision", of.decision);
+  visit("other_reference", of.has_other_reference);
+  visit("kept", of.kept);
+}
+
 /// What a session's JSON has before its baseline.
 struct StoredPlan {
   std::vector<OriginSession> sessions{};
@@ -240,6 +250,7 @@ struct StoredPlan {
   double confidence = 0.0;
   bool paired = true;
   std::optional<std::size_t> reference{};
+  std::optional<SeriesPlace> series{};
 };
 
 template <typename Visitor>
@@ -267,6 +278,7 @@ void describe_fields(Visitor& visit, StoredPlan& of) {
   visit("confidence", of.confidence);
   visit("paired", of.paired);
   visit("reference", of.reference);
+  visit.if_set("series", of.series);
 }
 
 template <typename Visitor>
@@ -427,11 +439,18 @@ struct StoredVerdict {
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredVerdict& of) {
   gate::Verdict& verdict = of.verdict;
-  visit("verdict", verdict.answer);
+  visit.as(
+      "verdict", [&] { return verdict.decision(); },
+      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
   visit("metric", of.metric);
 
   Condition& condition = verdict.condition;
   visit("condition", of.condition);
+  visit.as_if_set(
+      "keeps", [&] { return condition.is_for_keeping(); },
+      [&](bool keeps) {
+        condition.purpose = keeps ? ConditionPurpose::Keep : ConditionPurpose::Fail;
+      });
   visit("below", condition.fails_below_limit);
   visit.as(
       "percent",
@@ -463,6 +482,7 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("level", verdict.spendable_error);
   visit("decided_by", verdict.decided_by);
   visit("times_as_many", verdict.rounds_factor);
+  visit.if_set("given_up", verdict.is_given_up);
   visit.if_set("layouts_to_decide", verdict.layouts_to_decide);
   visit("planned_rounds", verdict.estimated_rounds_without_gates);
   visit.if_set("risen_wall_time", of.risen_wall_time);

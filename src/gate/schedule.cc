@@ -75,9 +75,19 @@ LookErrors levels_of_only_look(double confidence, std::size_t gates) {
 Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks)
     : error_(1.0 - confidence),
       error_of_fail_(error_ / static_cast<double>(gates)),
+      error_of_pass_(error_),
       rounds_at_first_early_look_(std::max(kFirstEarly, min_rounds)),
       looks_early_(looks == LookTiming::Early),
       is_only_look_(looks == LookTiming::Once) {}
+
+Schedule Schedule::for_keeping(double confidence, double error_of_keeping, std::size_t min_rounds,
+                               LookTiming looks) {
+  Schedule schedule(confidence, 1, min_rounds, looks);
+  schedule.error_of_fail_ = schedule.error_ / 2.0;
+  schedule.error_of_pass_ = error_of_keeping;
+  schedule.is_for_keeping_ = true;
+  return schedule;
+}
 
 std::optional<std::size_t> Schedule::rounds_at_next_early_look() const {
   if (!looks_early_ || planned_looks_taken_ > 0 || early_looks_reached_ == kMaxEarlyLooks)
@@ -97,10 +107,20 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
     if (!rank_test_can_decide(rounds, level_of_early_look(error))) return std::nullopt;
     return level_of_early_look(error);
   };
-  LookErrors levels{.error_of_false_fail = level_of(error_of_fail_),
-                    .max_mean_test_p_of_pass = error_};
-  if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
-    levels.error_of_false_pass = level_of(error_);
+
+  LookErrors levels;
+  if (is_for_keeping_) {
+    levels.error_of_false_fail = error_of_fail_;
+    levels.error_of_false_pass = level_of(error_of_pass_);
+    levels.pass_keeps = true;
+    levels.error_of_pass_at_last_look = level_of_planned_pass();
+  } else {
+    levels.error_of_false_fail = level_of(error_of_fail_);
+    levels.max_mean_test_p_of_pass = error_;
+    if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
+      levels.error_of_false_pass = level_of(error_of_pass_);
+  }
+
   early_looks_that_may_fail_ += levels.error_of_false_fail ? 1U : 0U;
   early_looks_that_may_pass_ += levels.error_of_false_pass ? 1U : 0U;
   early_looks_of_interval_ += level_of(error_ / 2.0) ? 1U : 0U;
@@ -119,11 +139,22 @@ LookErrors Schedule::look_as_planned(std::size_t rounds, bool last) {
 }
 
 LookErrors Schedule::planned_levels() const {
-  if (is_only_look_)
-    return {.error_of_false_fail = error_of_fail_, .error_of_false_pass = error_, .tails = tails()};
-  return {.error_of_false_fail = level_of_planned_look(error_of_fail_, early_looks_that_may_fail_),
-          .error_of_false_pass = level_of_planned_look(error_, early_looks_that_may_pass_),
-          .tails = tails()};
+  return {.error_of_false_fail = level_of_planned_fail(),
+          .error_of_false_pass = level_of_planned_pass(),
+          .tails = tails(),
+          .pass_keeps = is_for_keeping_,
+          .error_of_pass_at_last_look =
+              is_for_keeping_ ? std::optional(level_of_planned_pass()) : std::nullopt};
+}
+
+double Schedule::level_of_planned_fail() const {
+  if (is_only_look_ || is_for_keeping_) return error_of_fail_;
+  return level_of_planned_look(error_of_fail_, early_looks_that_may_fail_);
+}
+
+double Schedule::level_of_planned_pass() const {
+  if (is_only_look_) return error_of_pass_;
+  return level_of_planned_look(error_of_pass_, early_looks_that_may_pass_);
 }
 
 double Schedule::p_over_looks_of(double p, bool early) const {
@@ -153,7 +184,7 @@ stats::IntervalTails Schedule::tails() const {
 
 std::size_t Schedule::rounds_to_decide_constants() const {
   const double level =
-      std::min(level_of_planned_look(error_of_fail_, 0), level_of_planned_look(error_, 0));
+      std::min(level_of_planned_look(error_of_fail_, 0), level_of_planned_look(error_of_pass_, 0));
   std::size_t rounds = 1;
   double chance = 0.25;
   while (chance > level) {

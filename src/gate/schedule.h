@@ -57,6 +57,12 @@ struct LookErrors {
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_test_p_of_pass{};
+  /// True if a pass keeps a candidate. Then values exactly at the limit do not pass, and values
+  /// that vary pass by ranks alone, because at small levels the test of the mean is wrong too often
+  /// if the commands' times are distributed differently.
+  bool pass_keeps = false;
+  /// Error that the last look may spend on a pass, if a pass keeps a candidate.
+  std::optional<double> error_of_pass_at_last_look{};
 };
 
 /// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
@@ -74,6 +80,12 @@ class Schedule {
   /// `confidence`: a fraction; `gates`: number of gate decisions in the job (at least 1). Early
   /// looks begin after `min_rounds` rounds, but not before ten rounds.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks);
+
+  /// Returns the schedule of conditions for keeping. A pass keeps the candidate, and spends
+  /// `error_of_keeping` over all looks. A fail discards it, and spends at each look what an
+  /// interval at `confidence` does, because a wrong discard proves nothing false.
+  static Schedule for_keeping(double confidence, double error_of_keeping, std::size_t min_rounds,
+                              LookTiming looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> rounds_at_next_early_look() const;
@@ -94,6 +106,9 @@ class Schedule {
 
   std::size_t count_planned_looks_taken() const { return planned_looks_taken_; }
 
+  /// Returns the number of rounds at the first planned look, which must have been taken.
+  std::size_t rounds_at_first_planned_look() const { return rounds_at_first_planned_look_; }
+
   /// Returns the number of rounds at the next planned look; the first planned look must have been
   /// taken.
   std::size_t rounds_at_next_planned_look() const;
@@ -111,9 +126,13 @@ class Schedule {
 
  private:
   bool is_early_look(std::size_t rounds) const;
+  double level_of_planned_fail() const;
+  double level_of_planned_pass() const;
 
   double error_;
   double error_of_fail_;
+  double error_of_pass_;
+  bool is_for_keeping_ = false;
   std::size_t rounds_at_first_early_look_;
   bool looks_early_;
   bool is_only_look_;

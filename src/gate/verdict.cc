@@ -85,10 +85,13 @@ DecidedBy decided_by(double ranks, double mean, double level, bool ranks_speak, 
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
 }
 
-DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
+/// Returns which tests let the gate pass. `level`: error that the look may spend on a pass.
+/// `ranks_alone`: true if only the rank test may decide, which then spends all of the error.
+DecidedBy passes(const Tests& tests, double level, bool ranks_speak, bool ranks_alone,
                  std::optional<double> least_mean) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
   if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
+  if (ranks_alone) return tests.ranks.below <= level ? DecidedBy::Ranks : DecidedBy::Nothing;
   return decided_by(tests.ranks.below, tests.mean.tails.below, level, ranks_speak, true);
 }
 
@@ -200,6 +203,19 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Evidence
   return enough;
 }
 
+/// True if the rounds until the last look would hardly keep the candidate.
+bool is_hopeless_to_keep(const Judgement& judgement, const Evidence& evidence,
+                         const LookErrors& levels, const Look& look) {
+  const std::size_t rounds = evidence.candidate.size();
+  const bool is_estimable = levels.error_of_pass_at_last_look && evidence.paired &&
+                            !evidence.has_layouts() && rounds >= kFewestRoundsForAdvice &&
+                            rounds < look.rounds_at_last_look;
+  if (!is_estimable) return false;
+  const double share = static_cast<double>(rounds) / static_cast<double>(look.rounds_at_last_look);
+  return chance_to_pass_at_last_look(judgement.p_value_of_pass, share,
+                                     *levels.error_of_pass_at_last_look) < kMinChanceOfKeeping;
+}
+
 bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
@@ -209,6 +225,7 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
   const double limit = verdict.condition.limit_percent / 100.0;
   verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
   verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+  verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   verdict.p_value_of_fail = judgement.p_value_of_fail;
   verdict.p_value_of_pass = judgement.p_value_of_pass;
   verdict.spendable_error = judgement.allowed_error;
@@ -269,7 +286,13 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   }
 
   const Tests looked = look_at(evidence, 1.0 + limit);
-  const Tests tests = towards_fail(looked, fails_when);
+  Tests tests = towards_fail(looked, fails_when);
+  const bool has_noise = looked.mean.t.has_value();
+
+  // Rounds that are all exactly at the limit show that a candidate is not better than that.
+  const bool are_at_limit = levels.pass_keeps && !has_noise && looked.mean.difference == 0.0;
+  if (are_at_limit) std::swap(tests.mean.tails.above, tests.mean.tails.below);
+
   result.mean_difference = looked.mean.difference;
   result.mean_test_tails = looked.mean.tails;
   result.rank_test_tails = looked.ranks;
@@ -278,8 +301,9 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
+    const bool may_mean = tests.mean.difference > 0 || are_at_limit;
     result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
-                                   *levels.error_of_false_fail, speak, tests.mean.difference > 0);
+                                   *levels.error_of_false_fail, speak, may_mean);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
       result.allowed_error = *levels.error_of_false_fail;
@@ -288,10 +312,13 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
 
   if (levels.error_of_false_pass) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
-    result.p_value_of_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
+    const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
+    result.p_value_of_pass = ranks_alone
+                                 ? tests.ranks.below
+                                 : combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
-    result.decided_by =
-        passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_test_p_of_pass);
+    result.decided_by = passes(tests, *levels.error_of_false_pass, speak, ranks_alone,
+                               levels.max_mean_test_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
 
@@ -327,8 +354,12 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
       !samples.is_empty() &&
       (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
   if (is_comparable) {
-    const Judgement judgement =
+    Judgement judgement =
         judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
+    if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
+      judgement.answer = Answer::Inconclusive;
+      verdict.is_given_up = true;
+    }
     if (!judgement.answer) return false;
     enter_judgement(judgement, evidence, levels, look, verdict);
   } else {
@@ -345,6 +376,46 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;
+}
+
+// The deviate of all rounds is expected to be that of the look divided by sqrt(share). Its
+// variance, (1 - share) / share, is that of the predictive distribution with a flat prior, because
+// both the estimate and the remaining rounds vary.
+double chance_to_pass_at_last_look(double p_value_of_pass, double share, double error) {
+  constexpr double smallest = 1e-15;
+  const double p = std::clamp(p_value_of_pass, smallest, 1.0 - smallest);
+  const double expected = stats::normal_quantile_above(p) / std::sqrt(share);
+  const double spread = std::sqrt((1.0 - share) / share);
+  return stats::normal_above((stats::normal_quantile_above(error) - expected) / spread);
+}
+
+Answer answer_of(Decision decision) {
+  switch (decision) {
+    case Decision::Pass:
+    case Decision::Kept:
+      return Answer::Pass;
+    case Decision::Fail:
+    case Decision::Worse:
+    case Decision::Equal:
+      return Answer::Fail;
+    case Decision::Inconclusive:
+    case Decision::Undecided:
+      break;
+  }
+  return Answer::Inconclusive;
+}
+
+Decision Verdict::decision() const {
+  const bool keeps = condition.is_for_keeping();
+  if (answer == Answer::Pass) return keeps ? Decision::Kept : Decision::Pass;
+  if (answer == Answer::Inconclusive) return keeps ? Decision::Undecided : Decision::Inconclusive;
+  if (!keeps) return Decision::Fail;
+
+  // Without an interval, the change itself is exact or all that is known.
+  const double change = delta.change.value_or(0.0);
+  const stats::IntervalEnds ends = delta.bounds.value_or(stats::IntervalEnds{change, change});
+  const bool is_worse = condition.fails_below_limit ? ends.high < 0.0 : ends.low > 0.0;
+  return is_worse || condition.limit_value ? Decision::Worse : Decision::Equal;
 }
 
 Comparison samples_against_limit(const Condition& condition, const Series& series) {

@@ -19,6 +19,20 @@ namespace lauka::gate {
 
 enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 
+/// What a verdict says: the answer of a gate, or the decision about a candidate that may be kept.
+enum class Decision : unsigned char {
+  Pass,
+  Fail,
+  Inconclusive,
+  Kept,
+  Worse,      ///< not kept: shown to be worse than the reference, or beyond a limit of the value
+  Equal,      ///< not kept: shown not to reach the limit, but not to be worse than the reference
+  Undecided,  ///< not kept: could not be decided
+};
+
+/// Returns the answer behind a decision.
+Answer answer_of(Decision decision);
+
 /// The samples of one metric on which a gate decides.
 struct Evidence {
   std::span<const double> reference;
@@ -116,6 +130,8 @@ struct Verdict {
   Answer answer = Answer::Inconclusive;
   stats::Delta delta{};  ///< change from the reference, or from the gate's bound
   std::size_t rounds = 0;
+  /// Estimated number of rounds at the last look; 0 if unknown.
+  std::size_t rounds_at_last_look = 0;
   /// Estimated number of timed rounds that the session would have had without gates. 0 if no
   /// early look decided, or if the metric is not of timed rounds.
   std::size_t estimated_rounds_without_gates = 0;
@@ -136,13 +152,25 @@ struct Verdict {
   DecidedBy decided_by = DecidedBy::Nothing;
   Hindrance hindrance{};
   DecisionBounds bounds{};
+  /// True if the rounds ended before the last look, because the candidate would hardly be kept.
+  bool is_given_up = false;
+
+  Decision decision() const;
 };
 
 struct Look {
   std::size_t number = 1;
   bool last = true;
   std::size_t estimated_rounds_without_gates = 0;
+  std::size_t rounds_at_last_look = 0;  ///< estimated; 0: unknown
 };
+
+/// Smallest chance of keeping a candidate in the remaining rounds with which a session goes on.
+inline constexpr double kMinChanceOfKeeping = 0.1;
+
+/// Returns the probability that the last look passes, if a look at a `share` (0..1, exclusive) of
+/// all rounds has the p value `p_value_of_pass`. `error`: what the last look may spend on a pass.
+double chance_to_pass_at_last_look(double p_value_of_pass, double share, double error);
 
 /// Decides the gate of `verdict`, whose condition, candidate and metric are set, by a look at the
 /// samples, and sets the answer with its evidence. Returns false, and changes nothing, if the

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 #include "core/result.h"
 #include "cores/threads.h"
+#include "session/candidate_series.h"
 
 #include <chrono>
 #include <cstddef>
@@ -39,6 +40,12 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
 
 /// Returns a text that shows the passes, and the counter of each event in its pass.
 std::string explain_events(Explanation explanation);
+
+/// Returns the state of a series with terms: its numbers, a table of what was kept, and what the
+/// next candidate needs. `file`: the name of its file. Sentences are wrapped for a terminal of
+/// `columns` cells; 0: not wrapped.
+std::string series_text(const CandidateSeries& series, const std::string& file,
+                        std::size_t columns);
 
 /// Returns a table with a line per thread and a line of totals; unknown values are "-".
 std::string threads_table(const cores::ThreadTable& threads);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -185,6 +186,36 @@ class AppendLog {
   std::string text_at_open_;
   std::chrono::nanoseconds synced_{};
   std::string waiting_{};
+};
+
+/// What a process adds to a shared log.
+struct LogAddition {
+  std::size_t bytes_to_keep =
+      0;                ///< bytes of the present text that stay: all but an unfinished line
+  std::string lines{};  ///< whole lines, each with its end
+};
+
+/// A log to which several processes add lines. A line that was added is on disk.
+class SharedLog {
+ public:
+  /// Opens or creates the log `path`. Refuses a file that another user may have put there.
+  static Result<SharedLog> open(const std::string& path, std::size_t most_bytes);
+
+  /// Reads the log `path` while no other process adds to it. Returns "" if the file is missing.
+  static Result<std::string> read(const std::string& path, std::size_t most_bytes);
+
+  /// Adds what `make_addition` makes of the log's text. No other process adds meanwhile. If it
+  /// returns an error, or the disk does not take the lines, the log keeps its whole lines.
+  Result<void> add(
+      const std::function<Result<LogAddition>(const std::string& text)>& make_addition);
+
+ private:
+  SharedLog(Descriptor file, std::string path, std::size_t most_bytes)
+      : file_(std::move(file)), path_(std::move(path)), most_bytes_(most_bytes) {}
+
+  Descriptor file_;
+  std::string path_;
+  std::size_t most_bytes_;
 };
 
 bool is_terminal(StandardStream stream);

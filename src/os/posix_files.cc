@@ -208,6 +208,27 @@ Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
   return *std::move(text);
 }
 
+/// A lock on a file, until the end of the block. Other processes wait for it.
+class FileLock {
+ public:
+  /// `kind`: LOCK_SH or LOCK_EX.
+  FileLock(int file, int kind) : file_(file) {
+    do is_held_ = flock(file, kind) == 0;
+    while (!is_held_ && errno == EINTR);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (is_held_) flock(file_, LOCK_UN);
+  }
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  int file_;
+  bool is_held_ = false;
+};
+
 int descriptor_of(StandardStream stream) {
   return stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
 }
@@ -725,6 +746,47 @@ bool AppendLog::flush() {
   if (now - synced_ < std::chrono::seconds(1)) return true;
   synced_ = now;
   return fsync(file_.get()) == 0;
+}
+
+Result<SharedLog> SharedLog::open(const std::string& path, std::size_t most_bytes) {
+  auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
+  if (!file) return file.error();
+
+  // The name of a new file must be on disk, too.
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const Descriptor holder(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (holder) static_cast<void>(fsync(holder.get()));
+  return SharedLog(*std::move(file), path, most_bytes);
+}
+
+Result<std::string> SharedLog::read(const std::string& path, std::size_t most_bytes) {
+  const auto file = open_own_log(path, O_RDONLY);
+  if (!file) return file.error();
+  if (!*file) return std::string();
+  const FileLock lock(file->get(), LOCK_SH);
+  if (!lock.is_held()) return system_error("cannot lock " + cited(path), errno);
+  return text_of_log(*file, path, most_bytes);
+}
+
+Result<void> SharedLog::add(
+    const std::function<Result<LogAddition>(const std::string& text)>& make_addition) {
+  const FileLock lock(file_.get(), LOCK_EX);
+  if (!lock.is_held()) return system_error("cannot lock " + cited(path_), errno);
+
+  const auto text = text_of_log(file_, path_, most_bytes_);
+  if (!text) return text.error();
+  const auto addition = make_addition(*text);
+  if (!addition) return addition.error();
+
+  const auto kept = static_cast<off_t>(addition->bytes_to_keep);
+  const bool is_cut = addition->bytes_to_keep == text->size() || ftruncate(file_.get(), kept) == 0;
+  if (is_cut && write_all(file_.get(), addition->lines) && fsync(file_.get()) == 0) return {};
+
+  // No later line may follow a part of these.
+  const int error = errno;
+  static_cast<void>(ftruncate(file_.get(), kept) == 0);
+  return cannot_write(path_, error);
 }
 
 bool is_terminal(StandardStream stream) {

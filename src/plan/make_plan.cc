@@ -348,6 +348,15 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
   if (!gains) return;
   const std::string limit =
       gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
+  if (gate.is_for_keeping()) {
+    notes.push_back(
+        {NoteKind::ImprovementFails,
+         fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
+                     "is better); to keep one for which it improves, write '{0} {3} {4}'",
+                     gate.metric, gate.sign(), gate.fails_below_limit ? "less" : "more",
+                     gate.fails_below_limit ? '<' : '>', limit)});
+    return;
+  }
   notes.push_back({NoteKind::ImprovementFails,
                    fmt::format("the gate on {} fails if the metric improves ({} is better); to "
                                "fail if it gets worse, write '{} {} {}'",
@@ -363,7 +372,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
                                  ? fmt::format(
                                        "write 'value({}) {} NUMBER', or a percentage of "
                                        "the reference",
-                                       gate.metric, gate.fails_below_limit ? '<' : '>')
+                                       gate.metric, gate.sign())
                                  : fmt::format(
                                        "write the limit in {}, or as a "
                                        "percentage of the reference",
@@ -433,6 +442,19 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
 
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
+}
+
+/// Refuses conditions for keeping if there are not exactly one reference and one candidate.
+Result<void> check_pair_for_keeping(const Plan& plan) {
+  const std::size_t commands = plan.commands.size();
+  if (commands == 2 && !plan.reference.is_for_tables_only) return {};
+
+  std::string what = fmt::format("there are {} commands", commands);
+  if (commands == 1) what = "there is only one command";
+  if (commands == 2) what = "these two are one command with two parameter values";
+  return Error{
+      "--keep-if and --keep-if-faster decide about one candidate and its reference, and " + what,
+      "give exactly two commands, the reference first"};
 }
 
 /// Refuses gates without a limit of the value itself if no command of the plan has a reference.
@@ -583,6 +605,9 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 }
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
+  if (std::ranges::any_of(gates, &Condition::is_for_keeping))
+    if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
+
   bool needs_reference = false;
   for (Condition gate : gates) {
     const auto place = find_metric(plan.metrics, gate.metric);
@@ -619,7 +644,7 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
 std::size_t count_decisions(const Plan& plan) {
   std::size_t decisions = 0;
   for (const Gate& gate : plan.gates)
-    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+    for (std::size_t c = 0; c < plan.commands.size() && !gate.condition.is_for_keeping(); ++c)
       decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
   return decisions;
 }

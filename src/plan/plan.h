@@ -81,6 +81,9 @@ struct Plan {
   /// plan's decisions share the rate.
   std::size_t decisions_sharing_error_rate = 0;
   double confidence = kDefaultConfidence;
+  /// Error that the decision to keep a candidate may spend over all looks; nullopt: that of
+  /// `confidence`.
+  std::optional<double> error_of_keeping{};
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
   /// Shell that runs the commands; nullopt: no shell.

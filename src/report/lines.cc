@@ -71,10 +71,19 @@ Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
-  if (!condition.limit_value && percent == 0) return {"not " + limit, limit};
+  if (!condition.limit_value && percent == 0) {
+    if (!condition.is_for_keeping()) return {"not " + limit, limit};
+    Condition opposite = condition;
+    opposite.fails_below_limit = !condition.fails_below_limit;
+    const std::string better = change_in_words(opposite, percent);
+    return {better, "not " + better};
+  }
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
                                               : (percent > 0) == condition.fails_below_limit;
+  if (condition.is_for_keeping())
+    return is_least ? Claims{"more than " + limit, "at most " + limit}
+                    : Claims{"less than " + limit, "at least " + limit};
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
@@ -196,10 +205,21 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.is_given_up)
+    return "; ended early, because fewer than one in ten such sessions would still keep it";
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
   const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
+}
+
+/// Returns the confidence of an answer in percent. A candidate of a series is kept at a level of
+/// its own.
+double percent_of_confidence(const Results& results, const gate::Verdict& verdict) {
+  const bool is_kept = verdict.decision() == gate::Decision::Kept;
+  const double error = is_kept && results.session.series ? results.session.series->level
+                                                         : 1.0 - results.session.confidence;
+  return 100.0 * (1.0 - error);
 }
 
 std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
@@ -358,7 +378,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{} with {:g}% confidence ({})",
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail,
-                       100.0 * results.session.confidence, grounds);
+                       percent_of_confidence(results, verdict), grounds);
 
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
@@ -694,7 +714,10 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
+      const bool is_discarded =
+          verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
+      if (verdict.answer == gate::Answer::Fail || is_discarded ||
+          has_failed_throughout(results, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
     }
@@ -756,7 +779,7 @@ std::string grouped_lines(const std::vector<GateText>& gates, std::string_view p
 /// Returns the text of a gate without a name.
 GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
                    bool color) {
-  const auto [word, ink] = verdict_word(verdict.answer);
+  const auto [word, ink] = verdict_word(verdict.decision());
   return {.name = "",
           .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
           .lines_below = lines_below_gate(results, verdict),
@@ -765,16 +788,31 @@ GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is
 
 }  // namespace
 
-std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
-  if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
-  if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
+std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
+  switch (decision) {
+    case gate::Decision::Pass:
+      return {"pass", Ink::Green};
+    case gate::Decision::Fail:
+      return {"fail", Ink::Red};
+    case gate::Decision::Kept:
+      return {"kept", Ink::Green};
+    case gate::Decision::Worse:
+      return {"not kept, worse", Ink::Red};
+    case gate::Decision::Equal:
+      return {"not kept, no such gain", Ink::Red};
+    case gate::Decision::Undecided:
+      return {"not kept, undecided", Ink::Bold};
+    case gate::Decision::Inconclusive:
+      break;
+  }
   return {"inconclusive", Ink::Bold};
 }
 
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
-  const auto [text, ink] = verdict_word(verdict.answer);
+  const auto [text, ink] = verdict_word(verdict.decision());
   const std::string word(text);
-  Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
+  Cell cell{
+      .text = word, .ink = ink, .shorter_texts = {word, word}, .decision = verdict.decision()};
 
   if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
     cell.verdict_reason = reason;
@@ -812,8 +850,8 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 }
 
 std::string condition_text(const Condition& condition) {
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.fails_below_limit ? '<' : '>',
-                              limit_text(condition)));
+  return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
+                              condition.metric, condition.sign(), limit_text(condition)));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
@@ -831,7 +869,21 @@ std::string gate_lines(const Results& results, bool color) {
     gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
     gates.back().name = name_if_several(results, verdict.candidate);
   }
-  return grouped_lines(gates, "commands");
+  return grouped_lines(gates, "commands") + series_line(results);
+}
+
+std::string series_line(const Results& results) {
+  if (!results.session.series) return "";
+  const SeriesPlace& place = *results.session.series;
+  const std::string subject = fmt::format("candidate {} of {}", place.number, one_line(place.file));
+  if (!place.decision)
+    return fmt::format("{}: no decision, which counts as not kept (level {:.2g})\n", subject,
+                       place.level);
+
+  // A gate may have failed although every condition for keeping holds.
+  const bool is_kept = gate::answer_of(*place.decision) == gate::Answer::Pass;
+  return fmt::format("{}: {} at a level of {:.2g}; {} kept so far\n", subject,
+                     is_kept ? "kept" : "not kept", place.level, place.kept);
 }
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {

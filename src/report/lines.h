@@ -15,10 +15,10 @@
 
 namespace lauka::report {
 
-/// Returns "wall_time > 10%", "ipc < -5%" or "peak_rss > 64MiB".
+/// Returns "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB" or "keep if wall_time < -1%".
 std::string condition_text(const Condition& condition);
 
-std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
+std::pair<std::string_view, Ink> verdict_word(gate::Decision decision);
 
 /// Returns the cell of a verdict: its answer, and usually its limit or what keeps the gate from
 /// deciding.
@@ -34,6 +34,9 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 
 /// Returns a line for each verdict, with lines_below_gate. Many equal lines are one.
 std::string gate_lines(const Results& results, bool color);
+
+/// Returns the line about the session's place in its series (--series); empty without one.
+std::string series_line(const Results& results);
 
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
 /// Many equal lines are one. `all`: false: leaves out gates that pass without

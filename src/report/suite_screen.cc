@@ -376,12 +376,12 @@ std::string gates_in_one_line(const Report& suite) {
   const std::vector<gate::Verdict> verdicts = suite.verdicts();
   if (verdicts.empty()) return "";
   std::string counts;
-  for (const gate::Answer answer :
-       {gate::Answer::Fail, gate::Answer::Inconclusive, gate::Answer::Pass}) {
-    const auto count = std::ranges::count(verdicts, answer, &gate::Verdict::answer);
+  for (const gate::Decision decision :
+       {gate::Decision::Fail, gate::Decision::Inconclusive, gate::Decision::Pass}) {
+    const auto count = std::ranges::count(verdicts, decision, &gate::Verdict::decision);
     if (count > 0)
       counts +=
-          fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_word(answer).first);
+          fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_word(decision).first);
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +

@@ -477,12 +477,13 @@ std::string delta_html(const Cell& cell) {
 }
 
 std::string verdict_html(const Cell& verdict) {
-  if (!verdict.answer) return "";
-  const std::string_view css = *verdict.answer == gate::Answer::Pass   ? "better"
-                               : *verdict.answer == gate::Answer::Fail ? "worse"
-                                                                       : "unsure";
+  if (!verdict.decision) return "";
+  const gate::Answer answer = gate::answer_of(*verdict.decision);
+  const std::string_view css = answer == gate::Answer::Pass   ? "better"
+                               : answer == gate::Answer::Fail ? "worse"
+                                                              : "unsure";
   return fmt::format(
-      "<span class=\"mark {}\">{}</span>{}", css, verdict_word(*verdict.answer).first,
+      "<span class=\"mark {}\">{}</span>{}", css, verdict_word(*verdict.decision).first,
       verdict.verdict_reason.empty()
           ? ""
           : " <span class=\"reason\">" + html_text(verdict.verdict_reason) + "</span>");

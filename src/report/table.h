@@ -50,7 +50,7 @@ struct Cell {
   bool is_significant_delta = false;
   /// Texts for narrow terminals, see TableColumn::shortening_parts.
   std::vector<std::string> shorter_texts{};
-  std::optional<gate::Answer> answer{};
+  std::optional<gate::Decision> decision{};
   std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
   /// Number whose absolute value decides the order when a page sorts the rows.
   std::optional<double> sort_number{};

@@ -720,14 +720,16 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 }
 
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {
-  const auto any = [&](gate::Answer answer) {
-    return std::ranges::any_of(
-        verdicts, [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
+  const auto any = [&](gate::Decision decision) {
+    return std::ranges::find(verdicts, decision, &gate::Verdict::decision) != verdicts.end();
   };
-  auto status = static_cast<int>(ExitStatus::Done);
-  if (if_inconclusive && any(gate::Answer::Inconclusive)) status = *if_inconclusive;
-  if (any(gate::Answer::Fail)) status = static_cast<int>(ExitStatus::GateFailed);
-  return status;
+  if (any(gate::Decision::Fail)) return static_cast<int>(ExitStatus::GateFailed);
+  if (if_inconclusive && any(gate::Decision::Inconclusive)) return *if_inconclusive;
+
+  const bool is_discarded = std::ranges::any_of(verdicts, [](const gate::Verdict& verdict) {
+    return verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
+  });
+  return static_cast<int>(is_discarded ? ExitStatus::NotKept : ExitStatus::Done);
 }
 
 int exit_status_of(const EarlyEnd& early_end) {

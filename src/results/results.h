@@ -451,7 +451,8 @@ std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, s
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
 /// Returns lauka's exit status for the verdicts. `if_inconclusive`: status if a gate is
-/// inconclusive and none failed; nullopt: 0.
+/// inconclusive and none failed; nullopt: as if the gate passed. If no gate decides the status, it
+/// says if the candidate was kept.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 
 /// Returns lauka's exit status for what cut a session short.

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
 // The fields (core/fields.h) of each struct in the log. Most structs are stored as lists of values
@@ -369,20 +368,6 @@ std::optional<LogHead> parse_head(std::string_view line) {
   } catch (const std::exception&) {
     return std::nullopt;
   }
-}
-
-std::string Seals::seal(std::string line) {
-  Sha256 hash;
-  hash.add(latest_);
-  hash.add(line);
-  latest_ = hash.hex_digest().substr(0, kSealDigits);
-  return std::move(line) + " " + latest_;
-}
-
-std::optional<std::string_view> Seals::open(std::string_view sealed) {
-  const std::string_view line = sealed.substr(0, sealed.rfind(' '));
-  if (seal(std::string(line)) != sealed) return std::nullopt;
-  return line;
 }
 
 }  // namespace lauka

@@ -5,6 +5,7 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "core/seals.h"
 
 #include <chrono>
 #include <cstdint>
@@ -82,19 +83,6 @@ std::optional<LogHead> parse_head(std::string_view line);
 
 /// True if `line` may be a head, perhaps cut off at its end.
 bool may_be_cut_head(std::string_view line);
-
-/// Adds and checks a seal at the end of each line of a log. A seal depends on the line and on all
-/// earlier lines, so that changes are noticed.
-class Seals {
- public:
-  std::string seal(std::string line);
-
-  /// Returns the next line of the log without its seal; nullopt if the seal is wrong.
-  std::optional<std::string_view> open(std::string_view sealed);
-
- private:
-  std::string latest_;
-};
 
 /// The rounds of one plan that an earlier process finished, and the log of the present process.
 struct RoundKeeper {

@@ -169,11 +169,25 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
     return plan.reference.group_of(gate.verdict.candidate);
   });
 
+  const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(
+      gates_, [](const WatchedGate& gate) { return !gate.verdict.condition.is_for_keeping(); }));
   const std::size_t gates =
-      std::max<std::size_t>({gates_.size(), plan.decisions_sharing_error_rate, 1});
-  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
-    schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
-                           schedule_looks(plan, kind));
+      std::max<std::size_t>({own_gates, plan.decisions_sharing_error_rate, 1});
+  const std::size_t min_runs = plan.setting.stop.min_runs;
+
+  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated}) {
+    const gate::LookTiming looks = schedule_looks(plan, kind);
+    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, gates, min_runs, looks);
+    schedules_.try_emplace(
+        {kind, ConditionPurpose::Keep},
+        gate::Schedule::for_keeping(
+            plan.confidence, plan.error_of_keeping.value_or(1.0 - plan.confidence), min_runs,
+            looks));
+  }
+}
+
+const gate::Schedule& GateWatch::schedule_of(const WatchedGate& gate) const {
+  return schedules_.at({gate.kind, gate.verdict.condition.purpose});
 }
 
 bool GateWatch::has_gate_on(RoundKind kind) const {
@@ -195,41 +209,69 @@ bool GateWatch::has_decidable_gate() const {
 }
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
-  if (const auto levels = schedules_.at(kind).look_early(rounds))
-    look(kind, *levels, {schedules_.at(kind).looks_taken(), false, planned}, true);
+  for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
+    const ScheduleKey at{kind, purpose};
+    gate::Schedule& schedule = schedules_.at(at);
+    if (const auto levels = schedule.look_early(rounds))
+      look(at, *levels,
+           {.number = schedule.looks_taken(),
+            .last = false,
+            .estimated_rounds_without_gates = planned,
+            .rounds_at_last_look = rounds_at_last_look(planned)},
+           true);
+  }
 }
 
 std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) const {
-  return has_undecided_gate_on(kind) ? schedules_.at(kind).rounds_at_next_early_look()
-                                     : std::nullopt;
+  return has_undecided_gate_on(kind)
+             ? schedules_.at({kind, ConditionPurpose::Fail}).rounds_at_next_early_look()
+             : std::nullopt;
 }
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
-  const gate::LookErrors levels = schedules_.at(kind).look_as_planned(rounds, last);
-  look(kind, levels, {schedules_.at(kind).looks_taken(), last}, false);
+  for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
+    const ScheduleKey at{kind, purpose};
+    gate::Schedule& schedule = schedules_.at(at);
+    const gate::LookErrors levels = schedule.look_as_planned(rounds, last);
+    look(at, levels,
+         {.number = schedule.looks_taken(),
+          .last = last,
+          .rounds_at_last_look = rounds_at_last_look(schedule.rounds_at_first_planned_look())},
+         false);
+  }
 }
 
-void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
+std::size_t GateWatch::rounds_at_last_look(std::size_t first) const {
+  if (first == 0) return 0;
+  const std::size_t last = gate::look_rounds(first).back();
+  return std::min<std::size_t>(last, plan_.setting.stop.max_runs.value_or(last));
+}
+
+void GateWatch::look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
                      bool early) {
   SeriesByMetric known;
   for (WatchedGate& gate : gates_) {
-    if (gate.kind != kind || !gate.is_open()) continue;
+    const ScheduleKey own{gate.kind, gate.verdict.condition.purpose};
+    if (own != at || !gate.is_open()) continue;
     gate.is_decided = decide(gate, levels, look, early, known);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
-          schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, early);
+          schedule_of(gate).p_over_looks_of(gate.verdict.p_value_of_fail, early);
   }
 }
 
 std::size_t GateWatch::rounds_to_decide_constants(RoundKind kind) const {
-  return has_gate_on(kind) ? schedules_.at(kind).rounds_to_decide_constants() : 0;
+  std::size_t rounds = 0;
+  for (const WatchedGate& gate : gates_)
+    if (gate.kind == kind)
+      rounds = std::max(rounds, schedule_of(gate).rounds_to_decide_constants());
+  return rounds;
 }
 
 stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const {
   const auto gated = std::ranges::find_if(
       gates_, [&](const WatchedGate& gate) { return gate.verdict.metric == metric; });
-  return gated == gates_.end() ? stats::tails_of(plan_.confidence)
-                               : schedules_.at(gated->kind).tails();
+  return gated == gates_.end() ? stats::tails_of(plan_.confidence) : schedule_of(*gated).tails();
 }
 
 gate::Findings GateWatch::close() {
@@ -237,7 +279,7 @@ gate::Findings GateWatch::close() {
   SeriesByMetric known;
   for (WatchedGate& gate : gates_) {
     if (!gate.is_decided) {
-      const gate::Schedule& schedule = schedules_.at(gate.kind);
+      const gate::Schedule& schedule = schedule_of(gate);
       decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false, known);
       gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
     }

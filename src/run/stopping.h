@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -156,11 +157,11 @@ class GateWatch {
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   std::size_t planned_looks_taken(RoundKind kind) const {
-    return schedules_.at(kind).count_planned_looks_taken();
+    return schedules_.at({kind, ConditionPurpose::Fail}).count_planned_looks_taken();
   }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t rounds_at_next_planned_look(RoundKind kind) const {
-    return schedules_.at(kind).rounds_at_next_planned_look();
+    return schedules_.at({kind, ConditionPurpose::Fail}).rounds_at_next_planned_look();
   }
 
   /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
@@ -187,8 +188,15 @@ class GateWatch {
   };
 
   using SeriesByMetric = std::map<std::size_t, std::vector<Series>>;
+  /// The looks at conditions of one purpose in one kind of round.
+  using ScheduleKey = std::pair<RoundKind, ConditionPurpose>;
 
-  void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
+  const gate::Schedule& schedule_of(const WatchedGate& gate) const;
+  /// Returns the number of rounds at the last planned look if the first one is after `first`
+  /// rounds; 0 for 0.
+  std::size_t rounds_at_last_look(std::size_t first) const;
+  void look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
+            bool early);
   bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early,
               SeriesByMetric& known) const;
   const std::vector<Series>& series_of(std::size_t metric, SeriesByMetric& known) const;
@@ -198,7 +206,8 @@ class GateWatch {
   const Runs& runs_;
   std::vector<std::size_t> metrics_;
   std::vector<WatchedGate> gates_;
-  std::map<RoundKind, gate::Schedule> schedules_;
+  /// Schedules of both purposes for each kind of round. They look after the same rounds.
+  std::map<ScheduleKey, gate::Schedule> schedules_;
 };
 
 /// Decides if a plan's precision is reached.

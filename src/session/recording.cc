@@ -363,6 +363,7 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
   joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
+  if (sessions.size() == 1) joined.series = first.series;
 
   joined.runs.set_metrics(joined.metrics);
   joined.discarded_runs.set_metrics(joined.metrics);

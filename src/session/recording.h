@@ -11,6 +11,7 @@
 #include "core/runs.h"
 #include "core/session.h"
 #include "plan/plan.h"
+#include "session/candidate_series.h"
 
 #include <chrono>
 #include <cstddef>
@@ -122,6 +123,8 @@ struct Recording {
   std::vector<ShellOverhead> overheads{};
   /// Median wall time of the program `true`, in seconds; nullopt if not measured.
   std::optional<double> seconds_of_running_true{};
+  /// Place in the series of candidates that the session belongs to; nullopt without --series.
+  std::optional<SeriesPlace> series{};
   /// Values by function, for each command; may be empty.
   std::vector<FunctionTable> function_tables{};
 };

@@ -254,6 +254,32 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
   CHECK(gate("instructions < 1.5G").fails_below_limit);
 }
 
+TEST_CASE("--keep-if is the gate that must pass, and is written as --fail-if is") {
+  const auto kept = [](const Words& words) {
+    Words all = words;
+    all.insert(all.end(), {"./old", "./new"});
+    const Options o = options(all);
+    REQUIRE(o.gates.conditions.size() == 1);
+    CHECK(o.gates.conditions.front().is_for_keeping());
+    return o.gates.conditions.front();
+  };
+  CHECK(kept({"--keep-if-faster"}).metric == "wall_time");
+  CHECK(kept({"--keep-if-faster"}).limit_percent == 0.0);
+  CHECK(kept({"--keep-if-faster=1.5"}).limit_percent == -1.5);
+  CHECK_FALSE(kept({"--keep-if-faster=1.5"}).fails_below_limit);
+  CHECK(kept({"--keep-if-faster=1.5"}) == kept({"--keep-if", "wall_time < -1.5"}));
+  CHECK(kept({"--keep-if", "wall_time < -1.5"}).sign() == '<');
+  CHECK(kept({"--keep-if", "ipc > 5"}).fails_below_limit);
+  CHECK(kept({"--keep-if", "ipc > 5"}).sign() == '>');
+  CHECK(kept({"--keep-if", "wall_time < 200ms"}).limit_value == 0.2);
+  CHECK(kept({"--keep-if", "value(rate) > 5"}).limit_value == 5.0);
+}
+
+TEST_CASE("a condition for keeping and the gate of the same text are two") {
+  CHECK(options({"--fail-if", "wall_time > 5", "--keep-if", "wall_time < 5", "./old", "./new"})
+            .gates.conditions.size() == 2);
+}
+
 TEST_CASE("events after a + are counted with the default ones") {
   const Options o = options({"-e", "+faults,migrations", "-e", "+minor", "./old"});
   CHECK(o.counting.adds_default_events);
@@ -530,7 +556,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
           option.value_placeholder.find('|') == std::string_view::npos
               ? "99"
               : std::string(option.value_placeholder.substr(0, option.value_placeholder.find('|')));
-      if (option.name == "fail-if") {
+      if (option.name == "fail-if" || option.name == "keep-if") {
         value = "wall_time>99";
       } else if (option.name == "core-kinds") {
         value = "P=0,E=1";

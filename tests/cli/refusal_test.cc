@@ -122,6 +122,20 @@ TEST_CASE("a percentage is in its range") {
         "time as 200ms, 5s or 2min, a size as 64MiB, or a count as 10K");
 }
 
+TEST_CASE("conditions for keeping are refused where they cannot decide, with the reason") {
+  CHECK(line({"--keep-if-faster=1", "--suite", "suite.toml"}) ==
+        "--keep-if-faster decides about one candidate, and a suite has many benchmarks; leave it "
+        "out, and measure the two commands in a call without --suite");
+  check_order(line({"--keep-if", "wall_time < -1", "--baseline", "main.json", "./new"}),
+              {"--keep-if", "same session", "--baseline", "first command"});
+  check_order(line({"--keep-if", "wall_time < -1", "--from", "main.json"}),
+              {"--from runs nothing", "--keep-if"});
+  check_order(line({"--keep-if-faster", "--fail-if-inconclusive", "./old", "./new"}),
+              {"--fail-if-inconclusive has no effect without a gate", "--fail-if"});
+  CHECK(line({"--keep-if-faster=-1"}) ==
+        "--keep-if-faster '-1' is out of range; write a number from 0 and below 100");
+}
+
 TEST_CASE("a value that is not one of the choices is refused with these") {
   CHECK(line({"--order", "shuffled"}) ==
         "--order 'shuffled' is not known; write random, interleaved or sequential");

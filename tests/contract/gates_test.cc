@@ -13,13 +13,6 @@
 namespace lauka::contract {
 namespace {
 
-/// Options, on commands that print these two numbers.
-std::vector<std::string> arguments(std::vector<std::string> options, int of_old, int of_new) {
-  options.insert(options.end(), {kScrape, "--", "echo " + std::to_string(of_old),
-                                 "echo " + std::to_string(of_new)});
-  return options;
-}
-
 /// The runs of each command, from the head of its table.
 int runs_of(const Said& said) {
   const std::size_t begin = said.out.find("Benchmark 1 (");
@@ -30,7 +23,7 @@ int runs_of(const Said& said) {
 }  // namespace
 
 TEST_CASE("--fail-if fails a command that is slower than its limit, with status 3") {
-  const Said said = lauka(arguments({"-r20", "--fail-if", "v > 10"}, 50, 75));
+  const Said said = lauka(with_echoes({"-r20", "--fail-if", "v > 10"}, 50, 75));
   CAPTURE(said.out);
   CHECK(said.status == 3);
   CHECK(said.out_has("\nv > 10%: fail: "));
@@ -38,7 +31,7 @@ TEST_CASE("--fail-if fails a command that is slower than its limit, with status 
 
 TEST_CASE("--fail-if passes equal commands, each gate with a line of its own") {
   const Said said = completed(
-      arguments({"-r20", "--fail-if", "v>50%", "--fail-if", "minor_faults > 400"}, 50, 50));
+      with_echoes({"-r20", "--fail-if", "v>50%", "--fail-if", "minor_faults > 400"}, 50, 50));
   CHECK(said.out_has("\nv > 50%: pass: "));
   CHECK(said.out_has("\nminor_faults > 400%: pass: "));
   CHECK_FALSE(said.out_has("\nminor_faults  "));  // gated, not shown
@@ -59,7 +52,7 @@ TEST_CASE("with open gates the rounds go on past the budget, up to four times") 
 }
 
 TEST_CASE("a gate that is decided ends the rounds") {
-  const Said clear = lauka(arguments({"-m", "24", "-d", "1h", "--fail-if", "v > 10"}, 50, 150));
+  const Said clear = lauka(with_echoes({"-m", "24", "-d", "1h", "--fail-if", "v > 10"}, 50, 150));
   CAPTURE(clear.out);
   CHECK(runs_of(clear) == 24);
   CHECK(clear.status == 3);
@@ -78,20 +71,20 @@ TEST_CASE("a gate on a value needs one command, and ends the runs as soon as it 
 }
 
 TEST_CASE("a gate of a drop passes equal commands and fails a gain of the candidate's") {
-  const Said same = completed(arguments({"-q", "-r20", "--fail-if", "v < -40"}, 50, 50));
+  const Said same = completed(with_echoes({"-q", "-r20", "--fail-if", "v < -40"}, 50, 50));
   CHECK(same.out_has("v < -40%: pass: "));
-  CHECK(lauka(arguments({"-q", "-r20", "--fail-if", "v < -10"}, 75, 50)).status == 3);
+  CHECK(lauka(with_echoes({"-q", "-r20", "--fail-if", "v < -10"}, 75, 50)).status == 3);
 }
 
 TEST_CASE("--fail-if-inconclusive gives status 4 where a gate is open and none failed") {
   // One round decides nothing.
-  CHECK(lauka(arguments({"-r1", "--fail-if-inconclusive", "--fail-if", "v > 1"}, 50, 50)).status ==
-        4);
-  completed(arguments({"-r1", "--fail-if", "v > 1"}, 50, 50));
   CHECK(
-      lauka(arguments({"-r10", "--fail-if-inconclusive", "--fail-if", "v > 10"}, 50, 100)).status ==
-      3);
-  completed(arguments({"-r10", "--fail-if-inconclusive", "--fail-if", "v > 50"}, 50, 50));
+      lauka(with_echoes({"-r1", "--fail-if-inconclusive", "--fail-if", "v > 1"}, 50, 50)).status ==
+      4);
+  completed(with_echoes({"-r1", "--fail-if", "v > 1"}, 50, 50));
+  CHECK(lauka(with_echoes({"-r10", "--fail-if-inconclusive", "--fail-if", "v > 10"}, 50, 100))
+            .status == 3);
+  completed(with_echoes({"-r10", "--fail-if-inconclusive", "--fail-if", "v > 50"}, 50, 50));
 }
 
 TEST_CASE("--precision ends long before the time is used and reports how narrow the interval is") {

@@ -209,6 +209,12 @@ Said completed_in_terminal(const std::vector<std::string>& arguments, unsigned s
   return said;
 }
 
+std::vector<std::string> with_echoes(std::vector<std::string> options, int of_old, int of_new) {
+  options.insert(options.end(), {kScrape, "--", "echo " + std::to_string(of_old),
+                                 "echo " + std::to_string(of_new)});
+  return options;
+}
+
 std::string fixture(const std::string& name) {
   return std::string(places::kFixtures) + "/" + name;
 }

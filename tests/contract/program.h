@@ -82,6 +82,9 @@ std::string work(int units);
 /// is said of it is the same on any machine, however fast and busy.
 inline const std::string kScrape = "--scrape=v=([0-9.]+)";
 
+/// Options with kScrape, and two commands that print these numbers.
+std::vector<std::string> with_echoes(std::vector<std::string> options, int of_old, int of_new);
+
 /// A command whose runs enter a line each into the file `log` of `folder`. From the `n`th on they
 /// do not end, unless there is a file `go`. A run takes long enough to be launched and kept singly.
 std::string blocks_at(int n, const Folder& folder);

@@ -95,6 +95,29 @@ Answer answer_of_all_looks(const PromiseRounds& rounds, std::size_t first, doubl
   return answer_of_five_looks(rounds, first, limit, schedule.look_as_planned(first, false));
 }
 
+/// True if all looks of a session that is never discarded, the first planned one after 25 rounds,
+/// keep the candidate at `level`.
+bool is_kept(const PromiseRounds& rounds, double limit, double level) {
+  constexpr std::size_t first = 25;
+  Schedule schedule = Schedule::for_keeping(0.95, level, 10, LookTiming::Early);
+  const auto passes = [&](std::size_t look, LookErrors levels) {
+    levels.error_of_false_fail.reset();
+    const Evidence evidence{std::span(rounds.reference).first(look),
+                            std::span(rounds.candidate).first(look)};
+    return judge(evidence, limit, FailsWhen::Above, levels, false).answer == Answer::Pass;
+  };
+
+  while (schedule.rounds_at_next_early_look().value_or(first) < first) {
+    const std::size_t look = *schedule.rounds_at_next_early_look();
+    const auto levels = schedule.look_early(look);
+    if (levels && passes(look, *levels)) return true;
+  }
+
+  const LookErrors levels = schedule.look_as_planned(first, false);
+  return std::ranges::any_of(look_rounds(first),
+                             [&](std::size_t look) { return passes(look, levels); });
+}
+
 struct Model {
   std::string name;
   Machine machine;
@@ -244,6 +267,20 @@ TEST_CASE("looking five times does not raise that rate") {
 TEST_CASE("nor does looking early, from ten rounds on") {
   check_rate(64, 100,
              [](const PromiseRounds& rounds) { return answer_of_all_looks(rounds, 25, 0.1); });
+}
+
+TEST_CASE(
+    "a candidate exactly at the limit is kept in 1% of sessions at most, if that is its level") {
+  constexpr double level = 0.01;
+  for (const Model& model : kModels) {
+    noise::Source source(65);
+    int kept = 0;
+    for (int session = 0; session < kGates; ++session)
+      kept += is_kept(measure(model.machine, source, 100, 0.9), -0.1, level) ? 1 : 0;
+    INFO(model.name, ": ", kept, " of ", kGates);
+    CHECK(kept <= (level + 3.0 * std::sqrt(level / kGates)) * kGates);
+    CHECK(kept >= 0.4 * level * kGates);
+  }
 }
 
 TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {

@@ -89,6 +89,28 @@ TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
   CHECK(reported("cpu_time", 0, true, Fail) == "lower");
 }
 
+TEST_CASE("a condition for keeping says if the command is kept, and if not, why") {
+  const auto line = [](Answer answer, stats::Delta delta, double percent) {
+    auto one = verdict(answer, delta, 36);
+    one.condition = {
+        .metric = "wall_time", .limit_percent = percent, .purpose = ConditionPurpose::Keep};
+    const std::string text = line_of(one);
+    return text.substr(0, text.find(" ("));
+  };
+  CHECK(line(Answer::Pass, changed(-0.05, 0.01), -1) ==
+        "keep if wall_time < -1%: kept: more than 1% faster with 95% confidence");
+  CHECK(line(Answer::Fail, changed(0.05, 0.01), -1) ==
+        "keep if wall_time < -1%: not kept, worse: at most 1% faster with 95% confidence");
+  CHECK(line(Answer::Fail, changed(0.0, 0.005), -1) ==
+        "keep if wall_time < -1%: not kept, no such gain: at most 1% faster with 95% confidence");
+  CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
+        "keep if wall_time < 0%: kept: faster with 95% confidence");
+  CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
+        "keep if wall_time < 0%: not kept, worse: not faster with 95% confidence");
+  CHECK(line(Answer::Inconclusive, changed(-0.01, 0.02), -1)
+            .starts_with("keep if wall_time < -1%: not kept, undecided: "));
+}
+
 TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interval says") {
   auto passed = verdict(Answer::Pass, changed(-0.49, 0.73), 36);
   passed.bounds.ranks = 0.08;

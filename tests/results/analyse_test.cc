@@ -524,6 +524,28 @@ TEST_CASE("a gate that fails decides the exit status, and an open one where that
   CHECK(status({Answer::Pass, Answer::Fail}, {}) == 3);
 }
 
+TEST_CASE("a candidate that is not kept gives status 5, unless a gate decides the status") {
+  using gate::Answer;
+  const auto status = [](Answer gate, const std::vector<Answer>& conditions,
+                         std::optional<int> if_open) {
+    std::vector<gate::Verdict> verdicts(1);
+    verdicts.front().answer = gate;
+    for (const Answer answer : conditions) {
+      verdicts.emplace_back().answer = answer;
+      verdicts.back().condition.purpose = ConditionPurpose::Keep;
+    }
+    return exit_status_of(verdicts, if_open);
+  };
+  CHECK(status(Answer::Pass, {Answer::Pass}, 4) == 0);
+  CHECK(status(Answer::Pass, {Answer::Fail}, 4) == 5);
+  CHECK(status(Answer::Pass, {Answer::Inconclusive}, 4) == 5);
+  CHECK(status(Answer::Pass, {Answer::Pass, Answer::Inconclusive}, {}) == 5);
+  CHECK(status(Answer::Fail, {Answer::Pass}, {}) == 3);
+  CHECK(status(Answer::Fail, {Answer::Fail}, {}) == 3);
+  CHECK(status(Answer::Inconclusive, {Answer::Fail}, 4) == 4);
+  CHECK(status(Answer::Inconclusive, {Answer::Pass}, {}) == 0);
+}
+
 namespace {
 
 Plan small_plan(std::size_t commands) {

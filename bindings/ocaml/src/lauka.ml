@@ -35,7 +35,7 @@ type command = {
   metrics : metric list;
 }
 
-type verdict = Pass | Fail | Inconclusive
+type verdict = Pass | Fail | Inconclusive | Kept | Worse | Equal | Undecided
 
 type gate = {
   verdict : verdict;
@@ -98,7 +98,19 @@ let unit_at =
 
 let better_at = choice_at "better" [ ("less", Less); ("more", More); ("neither", Neither) ]
 let basis_at = choice_at "basis" [ ("typical", Typical); ("mean", Mean); ("quantile", Quantile); ("layouts", Layouts) ]
-let verdict_at = choice_at "verdict" [ ("pass", Pass); ("fail", Fail); ("inconclusive", Inconclusive) ]
+
+let verdict_at =
+  choice_at "verdict"
+    [
+      ("pass", Pass);
+      ("fail", Fail);
+      ("inconclusive", Inconclusive);
+      ("kept", Kept);
+      ("worse", Worse);
+      ("equal", Equal);
+      ("undecided", Undecided);
+    ]
+
 let number_or_none key json = Json.to_number (Json.member key json)
 
 let delta_of json =

@@ -52,7 +52,14 @@ type command = {
   metrics : metric list;
 }
 
-type verdict = Pass | Fail | Inconclusive
+type verdict =
+  | Pass
+  | Fail
+  | Inconclusive
+  | Kept  (** of [--keep-if]: the command is kept; the next three are not *)
+  | Worse  (** shown to be worse than the reference *)
+  | Equal  (** shown not to reach the limit *)
+  | Undecided
 
 type gate = {
   verdict : verdict;

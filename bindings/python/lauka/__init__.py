@@ -119,9 +119,9 @@ class Command:
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition of --fail-if, and its verdict."""
+    """A condition of --fail-if or --keep-if, and its verdict. Only a condition of --keep-if has the last four verdicts."""
 
-    verdict: Literal["pass", "fail", "inconclusive"]
+    verdict: Literal["pass", "fail", "inconclusive", "kept", "worse", "equal", "undecided"]
     condition: str  # such as "wall_time > 5%"
     metric: str
     command: str  # name of the command that the gate judged

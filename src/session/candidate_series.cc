@@ -1,0 +1,128 @@
+#include "session/candidate_series.h"
+
+#include "core/choices.h"
+#include "core/text.h"
+#include "gate/lord.h"
+#include "gate/schedule.h"
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+constexpr double kPower = 0.8;
+/// Efficiency of the signed-rank test in comparison with the test of the mean, for normal values
+/// (Hodges and Lehmann, Annals of Mathematical Statistics 27, 1956).
+constexpr double kEfficiencyOfRanks = 3.0 / std::numbers::pi;
+
+template <typename Value>
+std::optional<Value> median(std::vector<Value> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+std::string listed_conditions(const SeriesTerms& terms) {
+  std::string text;
+  for (const std::string& condition : terms.conditions)
+    text += (text.empty() ? "" : ", ") + condition;
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> find_difference(const SeriesTerms& begun, const SeriesTerms& now) {
+  const auto describe = [](std::string_view what, const auto& then, const auto& here) {
+    return fmt::format("was begun with {} {}, and this call has {}", what, then, here);
+  };
+
+  if (begun.confidence != now.confidence)
+    return describe("--confidence", 100.0 * begun.confidence, 100.0 * now.confidence);
+  if (begun.conditions != now.conditions)
+    return describe("the conditions", cited(listed_conditions(begun)),
+                    cited(listed_conditions(now)));
+  if (begun.engine != now.engine) return describe("--engine", begun.engine, now.engine);
+  if (begun.layouts != now.layouts) return describe("--layouts", begun.layouts, now.layouts);
+  if (begun.jobs != now.jobs) return describe("--jobs", begun.jobs, now.jobs);
+  return std::nullopt;
+}
+
+bool SeriesProgram::has_same_bytes_as(const SeriesProgram& other) const {
+  return !executable_sha256.empty() && executable_sha256 == other.executable_sha256 &&
+         argument_files_sha256 == other.argument_files_sha256;
+}
+
+bool SeriesProgram::has_other_bytes_than(const SeriesProgram& other) const {
+  return !executable_sha256.empty() && !other.executable_sha256.empty() &&
+         !has_same_bytes_as(other);
+}
+
+std::vector<std::size_t> CandidateSeries::list_kept() const {
+  std::vector<std::size_t> kept;
+  for (const SeriesDecision& decision : decisions)
+    if (decision.is_kept()) kept.push_back(decision.number);
+  std::ranges::sort(kept);
+  return kept;
+}
+
+std::vector<SeriesDecision> CandidateSeries::kept_decisions() const {
+  std::vector<SeriesDecision> kept;
+  std::ranges::copy_if(decisions, std::back_inserter(kept), &SeriesDecision::is_kept);
+  std::ranges::sort(kept, {}, &SeriesDecision::number);
+  return kept;
+}
+
+double CandidateSeries::next_level(double confidence) const {
+  return gate::level_of_candidate(reservations.size() + 1, list_kept(), confidence);
+}
+
+std::optional<SeriesProgram> CandidateSeries::expected_reference() const {
+  if (const auto kept = kept_decisions(); !kept.empty()) return kept.back().candidate;
+  if (decisions.empty()) return std::nullopt;
+  return decisions.front().reference;
+}
+
+KeepingOutlook make_outlook(const CandidateSeries& series) {
+  std::vector<std::size_t> rounds;
+  std::vector<double> noises;
+  rounds.reserve(series.decisions.size());
+  noises.reserve(series.decisions.size());
+  for (const SeriesDecision& decision : series.decisions) {
+    rounds.push_back(decision.rounds_at_last_look);
+    if (decision.noise) noises.push_back(*decision.noise);
+  }
+
+  KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
+                         .rounds = median(rounds).value_or(0)};
+  const auto noise = median(noises);
+  const double level_of_look = gate::level_of_pocock_look(outlook.level);
+  if (!noise || !gate::rank_test_can_decide(outlook.rounds, level_of_look)) return outlook;
+
+  const double error = *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
+  const double beyond_limit =
+      (stats::normal_quantile_above(level_of_look) + stats::normal_quantile_above(1.0 - kPower)) *
+      error;
+  outlook.change = series.terms->limit_percent / 100.0 +
+                   (series.terms->keeps_lower ? -beyond_limit : beyond_limit);
+  return outlook;
+}
+
+gate::Decision decision_of(const std::vector<gate::Verdict>& verdicts, int status) {
+  if (status == static_cast<int>(ExitStatus::Done)) return gate::Decision::Kept;
+
+  // Why the candidate was not kept: first by a condition for keeping, else by a gate.
+  for (const bool keeps : {true, false})
+    for (const gate::Verdict& verdict : verdicts)
+      if (verdict.condition.is_for_keeping() == keeps && verdict.answer != gate::Answer::Pass)
+        return verdict.decision();
+  return gate::Decision::Undecided;
+}
+
+}  // namespace lauka

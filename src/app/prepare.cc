@@ -229,11 +229,18 @@ Result<void> add_baselines(Call& call) {
   return {};
 }
 
-void share_gates(Call& call) {
+/// Divides the error rate among the gates and among the races of the job.
+void share_error_rate(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
-  for (Benchmark& benchmark : call.benchmarks)
+  const auto races = std::ranges::count_if(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.plan.race.has_value();
+  });
+  for (Benchmark& benchmark : call.benchmarks) {
     benchmark.plan.decisions_sharing_error_rate = decisions;
+    if (benchmark.plan.race)
+      benchmark.plan.race->races_sharing_error_rate = static_cast<std::size_t>(races);
+  }
 }
 
 /// Checks the files of a command, except a folder or input that a build may make.
@@ -451,7 +458,7 @@ std::optional<int> prepare(Call& call) {
   if (const auto status = status_if_failed(make_plans(call))) return status;
   if (!call.reads_saved_sessions()) ask_for_head(call);
   if (const auto status = status_if_failed(add_baselines(call))) return status;
-  share_gates(call);
+  share_error_rate(call);
   return status_if_failed(open_exports(call));
 }
 

@@ -287,9 +287,8 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
           "start again without --resume"};
 
     auto& [benchmark, kept] = *rounds;
-    const Plan& plan = call.benchmarks[benchmark].plan;
-    const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
-    if (!kept.first.is_thrown_away()) log.earlier_rounds += kept.step_count / runs;
+    if (!kept.first.is_thrown_away() && !kept.runs.empty())
+      log.earlier_rounds += kept.runs.back().step.round - kept.first.round + 1;
     log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
     end = next + 1;
   }

@@ -39,6 +39,14 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "stops without this precision when --max-runs is reached or --duration is used up. The option "
      "is refused with -r.",
      "lauka --precision 1 -d 1m ./old ./new"},
+    {"race",
+     "Use this option to find the fastest of many commands. lauka runs them in common rounds, and "
+     "drops a command as soon as it is significantly slower than another one. The time that it did "
+     "not use goes to the others. The race ends when one command is left, when the rest are shown "
+     "to be within PCT percent of each other, or when --duration is used up. The last line names "
+     "the fastest; it is wrong in at most 5% of races (see --confidence). The race is by the first "
+     "metric of --metrics. Gates, --baseline, --precision and -r are refused with --race.",
+     "lauka --race -P threads 1 64 './prog --threads {threads}'"},
     {"timeout", "lauka also kills everything that the run has started.",
      "lauka --timeout 10s ./old ./new"},
     {"jobs",

@@ -45,6 +45,13 @@ Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) 
   return keep(percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
 }
 
+Result<void> set_race(ParsedOptions& draft, const OptionValue& given) {
+  draft.options.run.race_limit = kDefaultRaceLimit;
+  if (given.value.empty()) return {};
+  return keep(percentage_as_fraction(given, {0.0, true}, {100.0, false}),
+              draft.options.run.race_limit);
+}
+
 Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -254,6 +261,10 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"precision", '\0', ValueForm::Value, "[METRIC:]PCT",
      "stop as soon as every delta is known to within PCT percent", set_precision,
      contradicts("runs")},
+    {"race", '\0', ValueForm::OptionalNumber, "PCT",
+     "drop commands that have lost, until the rest are within PCT percent of each other (default "
+     "1)",
+     set_race, brief("drop commands as soon as they have lost")},
     {"timeout", '\0', ValueForm::Value, "TIME",
      "kill a run that takes longer than TIME, and report it as failed",
      put<duration, &RunOptions::timeout>},

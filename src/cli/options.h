@@ -81,6 +81,9 @@ struct UnquotedCommand {
 
 inline constexpr std::size_t kMaxDerivedMetrics = 1000;
 
+/// Limit of --race without PCT, as a fraction.
+inline constexpr double kDefaultRaceLimit = 0.01;
+
 struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
@@ -94,6 +97,9 @@ struct RunOptions {
   std::optional<Pattern> end_pattern;           ///< pattern of an output line that ends a run
   std::optional<std::uint64_t> copies_per_run;  ///< number of copies that make up one run
   std::optional<std::uint64_t> layouts;
+  /// Largest difference, as a fraction, between commands that --race counts as equally good; nullopt
+  /// without --race.
+  std::optional<double> race_limit;
   std::uint64_t build_jobs = 1;
   bool as_root = false;
   std::optional<TuneRequest> tune;

@@ -96,6 +96,41 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   return {};
 }
 
+/// Refuses options that a race leaves no sense.
+Result<void> settle_race(ParsedOptions& draft) {
+  const Options& options = draft.options;
+  if (!options.run.race_limit) return {};
+
+  const auto refused = [](std::string_view option, std::string_view why, std::string_view remedy) {
+    return Error{fmt::format("--race cannot be combined with {}, because {}", option, why),
+                 std::string(remedy)};
+  };
+  const std::string_view leave_out = "use only one of them";
+
+  if (options.gates.baseline_file)
+    return refused("--baseline", "a race compares the commands with each other in common rounds",
+                   "put the earlier program among the commands");
+  for (const std::string_view gate : {"fail-if", "fail-if-slower"})
+    if (is_given(draft, gate))
+      return refused(fmt::format("--{}", gate),
+                     "a race drops commands before a gate on them could be decided",
+                     "run the race first, and then a gate on its winner");
+  if (options.gates.max_half_width)
+    return refused("--precision", "a race ends as soon as its winner is known", leave_out);
+  if (options.gates.anchor_command)
+    return refused("--anchor", "a race may drop the anchor", leave_out);
+  if (options.run.runs)
+    return refused("--runs", "commands leave a race after different numbers of runs",
+                   "limit the rounds with --max-runs N");
+  if (options.run.order == Order::Sequential)
+    return refused("--order sequential", "a race compares the commands in common rounds",
+                   "use --order random");
+  if (options.run.tune && options.run.tune->compares)
+    return refused("--tune=compare", "commands that have left have no untuned runs to compare",
+                   "use --tune");
+  return {};
+}
+
 /// Adds the conditions of --fail-if-slower and --keep-if-faster. Removes duplicate gates, because
 /// all gates share the error rate.
 Result<void> settle_gates(ParsedOptions& draft) {
@@ -358,8 +393,9 @@ Result<void> settle_call(ParsedOptions& draft) {
 
   const std::vector<Result<void> (*)(ParsedOptions&)> parts =
       draft.options.saved_session_files.empty()
-          ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
-                        settle_gates,          settle_commands,        settle_steps}
+          ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
+                        settle_layouts,        settle_gates, settle_commands,
+                        settle_steps}
           : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;

@@ -251,6 +251,12 @@ struct RunNumber {
   std::optional<std::uint64_t> count{};  ///< number of all runs of the kind; nullopt if unknown
 };
 
+/// The number of commands that are left in a race.
+struct RaceSoFar {
+  std::size_t left = 0;
+  std::size_t all = 0;
+};
+
 struct Progress {
   std::string_view command;
   RoundKind kind = RoundKind::Timed;
@@ -262,7 +268,8 @@ struct Progress {
   /// Number of the run that is under way; nullopt for timed runs, whose number depends on the time.
   std::optional<RunNumber> run{};
   bool are_samples_taken = false;  ///< true if runs of this kind are sampled (--profile)
-  /// True if `remaining` is a limit, because gates may end the session earlier.
+  std::optional<RaceSoFar> race{};         ///< nullopt without a race
+  /// True if `remaining` is a limit, because gates or a race may end the session earlier.
   bool may_end_earlier = false;
 };
 

@@ -129,6 +129,13 @@ inline constexpr auto kPrecisionEndWords = std::to_array<NamedValue<PrecisionEnd
     {PrecisionEnd::LostInGateRounds, "gates"},
     {PrecisionEnd::Unfinished, "cut_short"},
 });
+inline constexpr auto kRaceEndWords = std::to_array<NamedValue<gate::RaceEnd>>({
+    {gate::RaceEnd::OneLeft, "one_left"},
+    {gate::RaceEnd::Equal, "equal"},
+    {gate::RaceEnd::MaxRuns, "max_runs"},
+    {gate::RaceEnd::Duration, "duration"},
+    {gate::RaceEnd::Unfinished, "cut_short"},
+});
 inline constexpr auto kLevelsWords = std::to_array<NamedValue<CountedPrivilegeLevels>>({
     {CountedPrivilegeLevels::Unknown, ""},
     {CountedPrivilegeLevels::UserAndKernel, "user_and_kernel"},
@@ -285,6 +292,9 @@ constexpr const auto& words_of(As<stats::Basis> /*type*/) {
 }
 constexpr const auto& words_of(As<PrecisionEnd> /*type*/) {
   return kPrecisionEndWords;
+}
+constexpr const auto& words_of(As<gate::RaceEnd> /*type*/) {
+  return kRaceEndWords;
 }
 constexpr const auto& words_of(As<CountedPrivilegeLevels> /*type*/) {
   return kLevelsWords;

@@ -89,6 +89,7 @@ StoredFindings stored_findings(const Results& results) {
                         .events = events.events,
                         .passes = event_names_by_pass(events),
                         .precision = results.findings.precision,
+                        .race = results.findings.race,
                         .warnings = report::worded_warnings(results)};
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
 
@@ -252,6 +253,15 @@ StoredPlan read_plan(const ParsedJson& there) {
   return plan;
 }
 
+bool has_each_command_once(const gate::RaceResult& race, std::size_t commands) {
+  std::vector<std::size_t> places = race.order();
+  std::ranges::sort(places);
+  if (places.size() != commands || race.left.empty()) return false;
+  for (std::size_t c = 0; c < commands; ++c)
+    if (places[c] != c) return false;
+  return true;
+}
+
 gate::Findings read_findings(const ParsedJson& there, const Recording& session) {
   gate::Findings findings;
   for (const ParsedJson& gate : items_in(there, "gates"))
@@ -263,6 +273,9 @@ gate::Findings read_findings(const ParsedJson& there, const Recording& session) 
       findings.gated_metric_tails.push_back({*metric, stored.tails});
 
   findings.precision = decode_in<std::optional<Precision>>(there, "precision");
+  findings.race = decode_in<std::optional<gate::RaceResult>>(there, "race");
+  if (findings.race && !has_each_command_once(*findings.race, session.commands.size()))
+    findings.race.reset();
   return findings;
 }
 

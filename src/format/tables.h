@@ -524,6 +524,28 @@ void describe_fields(Visitor& visit, Precision& of) {
   visit.if_set("layouts_to_reach", of.layouts_to_reach);
 }
 
+template <typename Visitor>
+void describe_fields(Visitor& visit, gate::RaceExit& of) {
+  visit("command", of.command);
+  visit("rounds", of.rounds);
+  visit("better_command", of.better_command);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, gate::RaceResult& of) {
+  visit("metric", of.metric);
+  visit.as(
+      "limit_percent", [&] { return 100.0 * of.limit; },
+      [&](double percent) { of.limit = fraction_of_percent(percent); });
+  visit("races", of.races);
+  visit("rounds", of.rounds);
+  visit.written("runs", [&] { return of.count_runs(); });
+  visit.written("runs_without_exits", [&] { return of.count_runs_without_exits(); });
+  visit("end", of.end);
+  visit("left", of.left);
+  visit("exits", of.exits);
+}
+
 /// A headline comparison with its metric's name.
 struct StoredComparison {
   HeadlineComparison comparison{};
@@ -577,6 +599,7 @@ struct StoredFindings {
   std::vector<StoredVerdict> gates{};
   std::vector<StoredTails> intervals{};
   std::optional<Precision> precision{};
+  std::optional<gate::RaceResult> race{};
   std::optional<StoredFailedRun> failed_run{};
   std::vector<report::WarningText> warnings{};
   std::vector<std::string> notes{};
@@ -593,6 +616,7 @@ void describe_fields(Visitor& visit, StoredFindings& of) {
   visit("gates", of.gates);
   visit("intervals", of.intervals);
   visit("precision", of.precision);
+  visit.if_set("race", of.race);
   visit("failed_run", of.failed_run);
   visit("warnings", of.warnings);
   visit("notes", of.notes);

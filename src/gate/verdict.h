@@ -2,6 +2,7 @@
 
 #include "core/metric.h"
 #include "core/settings.h"
+#include "gate/race.h"
 #include "gate/schedule.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
@@ -202,6 +203,7 @@ struct Findings {
   std::vector<Verdict> verdicts;  ///< verdicts in the order of the gates, then of the candidates
   std::vector<GatedMetricTails> gated_metric_tails{};
   std::optional<Precision> precision{};
+  std::optional<RaceResult> race{};
 
   /// Returns the tails of the metric's intervals; `otherwise` if the metric has no gate.
   stats::IntervalTails tail_probabilities_of(std::size_t metric,

@@ -293,6 +293,7 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
       !gates)
     return gates;
   if (auto precision = add_precision(options.gates, plan); !precision) return precision;
+  if (auto race = add_race(options.run, plan); !race) return race;
   return check_run_options(options, plan);
 }
 
@@ -555,7 +556,9 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.reported_metrics = counting.scraped_metrics;
 
   plan.setting.warmup_runs = options.run.warmup;
-  plan.setting.order = options.run.order.value_or(default_order(options.commands));
+  // The setups of a race all run first, because its commands alternate.
+  plan.setting.order = options.run.order.value_or(
+      options.run.race_limit ? Order::Random : default_order(options.commands));
   plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
   plan.setting.seed = options.run.seed.value_or(clock_seed);
   plan.timeout = options.run.timeout;
@@ -584,7 +587,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
 }
 
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
-                                 std::uint32_t first, std::uint32_t count) {
+                                 std::span<const std::uint32_t> commands) {
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.setting.events.passes;
   const auto first_pass =
@@ -593,8 +596,8 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;
-  steps.reserve(count);
-  for (std::uint32_t command = first; command < first + count; ++command)
+  steps.reserve(commands.size());
+  for (const std::uint32_t command : commands)
     steps.push_back(
         Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
   if (plan.setting.order == Order::Random && steps.size() > 1) {
@@ -602,6 +605,12 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
     shuffle(steps, generator);
   }
   return steps;
+}
+
+std::vector<std::uint32_t> list_commands(const Plan& plan) {
+  std::vector<std::uint32_t> commands(plan.commands.size());
+  std::iota(commands.begin(), commands.end(), 0U);
+  return commands;
 }
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {

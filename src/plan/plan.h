@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,14 @@ struct PrecisionGoal {
   /// of ratios, so that 0.005 is half a percentage point.
   double relative_half_width = 0.0;
   std::size_t metric = 0;
+};
+
+/// A race (--race): commands leave as soon as they are shown to be worse than another one.
+struct RaceGoal {
+  double limit = 0.0;      ///< difference, as a fraction, within which commands are equally good
+  std::size_t metric = 0;  ///< metric by which the commands are compared
+  /// Number of races, of all plans, that share the error 1 - confidence.
+  std::size_t races_sharing_error_rate = 1;
 };
 
 /// The part of a plan that results keep (Recording::setting).
@@ -85,6 +94,7 @@ struct Plan {
   /// `confidence`.
   std::optional<double> error_of_keeping{};
   std::optional<PrecisionGoal> precision{};
+  std::optional<RaceGoal> race{};
   Reference reference{};
   /// Shell that runs the commands; nullopt: no shell.
   std::optional<Shell> shell{};
@@ -134,10 +144,17 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
     std::swap(list[i - 1], list[draw_below(i, generator)]);
 }
 
-/// Returns the runs of a round for the commands `first` to `first + count - 1`: each command once,
-/// all in the same pass and layout. Equal arguments give equal steps on every system.
+/// Returns the runs of a round for `commands` (ascending): each command once, all in the same pass
+/// and layout. Equal arguments give equal steps on every system.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
-                                 std::uint32_t first, std::uint32_t count);
+                                 std::span<const std::uint32_t> commands);
+
+/// Returns the indices of a plan's commands.
+std::vector<std::uint32_t> list_commands(const Plan& plan);
+
+/// Adds the race of --race to a plan that already has metrics and commands. Refuses a race of one
+/// command, of commands that would run the same program, or by a metric that cannot be raced.
+Result<void> add_race(const RunOptions& options, Plan& plan);
 
 /// Returns the built-in metrics, the metrics of core kinds, a metric for each other event, and
 /// ratios of events that are counted together. `selection` and `events_were_asked_for` decide which

@@ -710,6 +710,40 @@ std::string change_chart(std::vector<ChangeRow> rows) {
   return html + bar_row("", svg_tick_labels(percent_labels(axis)), "") + "</div>\n";
 }
 
+std::string race_chart(const Results& results) {
+  if (!results.findings.race || results.findings.race->rounds == 0) return "";
+  const gate::RaceResult& race = *results.findings.race;
+  constexpr std::size_t height = 12;
+
+  const auto last = static_cast<double>(race.rounds);
+  const double first =
+      race.exits.empty() ? last : static_cast<double>(race.exits.front().rounds);
+  const Axis axis = needs_logarithmic_axis(first, last) ? logarithmic_axis(first / 2.0, last)
+                                                        : linear_axis(0.0, last);
+
+  const std::vector<std::string> classes = command_classes(results);
+  std::string html = "<div class=\"chart bars\">\n";
+  for (const std::size_t c : race.order()) {
+    const gate::RaceExit* exit = race.find_exit(c);
+    const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
+    const std::string text =
+        exit == nullptr ? "left over" : fmt::format("left in round {}", rounds);
+    const std::string bar =
+        svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2,
+                                     svg_position(axis, static_cast<double>(rounds))));
+    html += bar_row(command_html(results, c, classes[c]),
+                    stretched_svg(height, classes[c],
+                                  results.session.commands[c].name + ": " + text,
+                                  svg_grid(axis, height) + bar),
+                    "<span>" + text + "</span>");
+  }
+
+  std::vector<TickLabel> labels;
+  for (const double tick : axis.ticks)
+    labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
+  return html + bar_row("", svg_tick_labels(labels), "") + "</div>\n";
+}
+
 std::string delta_chart(const Results& results, std::size_t metric) {
   const std::vector<std::string> classes = command_classes(results);
   std::vector<ChangeRow> rows;

@@ -185,6 +185,10 @@ ChangeRow change_row(std::string html, const stats::Change& change, Better bette
 /// change or interval is infinite. Empty if no row is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
+/// Returns a chart with a bar for each command of a race, as long as the rounds that it took part
+/// in, the best command first. Empty without a race.
+std::string race_chart(const Results& results);
+
 std::string delta_chart(const Results& results, std::size_t metric);
 
 }  // namespace lauka::report

@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
 
@@ -54,6 +55,19 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
 
 std::string failed_field(const Endings& endings) {
   return endings.runs_with_ending > 0 ? fmt::to_string(endings.failed_runs()) : "";
+}
+
+bool has_races(const Report& report) {
+  return std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return results.findings.race.has_value();
+  });
+}
+
+/// Returns the number of rounds after which the command left a race; empty if it did not leave.
+std::string race_field(const Results& results, std::size_t command) {
+  const auto& race = results.findings.race;
+  const gate::RaceExit* exit = race ? race->find_exit(command) : nullptr;
+  return exit == nullptr ? "," : fmt::format(",{}", exit->rounds);
 }
 
 std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
@@ -385,11 +399,12 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
     below = listed_lines(suite_layout_lines(report)) +
-            listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false));
+            listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)) +
+            listed_lines(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below = listed_lines(comparison_lines(first, {})) + listed_lines(layout_lines(first)) +
+    below = listed_lines(race_line(first)) + listed_lines(comparison_lines(first, {})) + listed_lines(layout_lines(first)) +
             listed_lines(function_summary(first)) +
             listed_lines(precision_line(first) + gate_lines(first, false) +
                          shell_start_time_lines(first));
@@ -423,17 +438,20 @@ void write_summary_csv(const Report& report, const Sink& sink) {
   const std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
-  sink(first_heading(report) + heading + parameter_headings(parameters) + kLineEnd);
+  const bool shows_races = has_races(report);
+  sink(first_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
+       parameter_headings(parameters) + kLineEnd);
 
   for (const Results& results : report.benchmarks) {
     for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
         const Metric& metric = results.session.metrics[row.metric];
-        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(results),
+        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", first_field(results),
                          csv_field(command.name), csv_field(metric.name), unit_symbol(metric.unit),
                          row.runs, summary_fields(row), delta_fields(row.delta),
                          failed_field(results.commands[c].endings),
+                         shows_races ? race_field(results, c) : "",
                          parameter_fields(command, parameters), kLineEnd));
       }
     }

@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/page_files.h"
+#include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
 
@@ -98,7 +99,8 @@ constexpr std::string_view kCutShort =
     "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
 
 std::string verdict_part(const Results& results) {
-  std::string html = paragraphs(comparison_lines(results, {}), "answer");
+  std::string html = paragraphs(race_line(results), "answer") +
+                     paragraphs(comparison_lines(results, {}), "answer");
   if (!results.session.complete) html += kCutShort;
   const WhyTable why = why_table(results);
   if (results.explanations.size() < 2) html += paragraphs(why_lines(results));
@@ -216,10 +218,16 @@ void write_overview(const Results& results, const Sink& sink) {
   if (!metric || !has_any_summary(results, *metric)) return;
 
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
-  if (has_compact_table_first(results)) sink(table_html(compact_table(results, *metric)));
+  if (has_compact_table_first(results) || results.findings.race)
+    sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);
 
   if (has_deltas_of(results, *metric)) sink(meaning_of_values(results));
+
+  if (const std::string race = race_chart(results); !race.empty())
+    sink("<h2>Who left when</h2>\n" + race +
+         "<p class=\"aside\">Each bar is as long as the rounds that the command took part "
+         "in.</p>\n");
 
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
@@ -290,6 +298,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(paragraphs(
       changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size())),
       "answer"));
+  sink(paragraphs(suite_race_lines(suite)));
   sink(paragraphs(gates_in_one_line(suite)) + paragraphs(largest_function_change_lines(suite)));
 
   std::string items;

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/race.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -490,10 +491,16 @@ std::string kind_text(const Progress& progress) {
   return text;
 }
 
+/// Returns "  3 of 64 left in the race"; empty without a race.
+std::string race_text(const std::optional<RaceSoFar>& race) {
+  return race ? fmt::format("  {} of {} left in the race", race->left, race->all) : "";
+}
+
 std::string write_line(const Progress& progress, double share, std::size_t width,
                        const DisplayUnit* unit) {
   std::string line =
-      write_time({share, progress.elapsed, progress.remaining, progress.may_end_earlier}, width);
+      write_time({share, progress.elapsed, progress.remaining, progress.may_end_earlier}, width) +
+      race_text(progress.race);
   if (const std::string kind = kind_text(progress); !kind.empty()) {
     line += "  " + kind;
   } else if (const auto& so_far = progress.difference) {
@@ -646,6 +653,9 @@ std::string histograms(const Results& results, const Style& style) {
 }
 
 std::string comparison_lines(const Results& results, const Style& style) {
+  // The outcome of a race is race_line.
+  if (results.findings.race) return failure_lines(results, style);
+
   std::vector<HeadlineComparison> rankings = results.headline_comparisons;
   std::ranges::stable_sort(rankings, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
     return gain_of(results, a) > gain_of(results, b);
@@ -671,7 +681,8 @@ std::string comparison_lines(const Results& results, const Style& style) {
 
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
-  if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
+  if (quiet)
+    return {"", wrapped_lines(gate_lines(results, style.color) + race_line(results), style)};
   const std::string summary = comparison_lines(results, style);
   const std::string scan = scan_table(results, style);
   const std::string below = (style.verbose ? why_lines(results) : "") +
@@ -679,7 +690,8 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
                             gate_lines(results, style.color);
   std::string verdicts;
   for (const std::string& part : {summary, scan, wrapped_lines(function_summary(results), style),
-                                  wrapped_lines(below, style)})
+                                  wrapped_lines(below, style),
+                                  wrapped_lines(race_line(results), style)})
     if (!part.empty()) verdicts += "\n" + part;
   const std::string shown = tables(results, style) + function_text(results, style);
   return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}

@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
 
@@ -416,7 +417,8 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     text += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
 
   const std::string below =
-      suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
+      suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite) +
+      suite_race_lines(suite);
   const std::string verdicts =
       (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
 

@@ -4,6 +4,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/race.h"
 
 #include <algorithm>
 #include <map>
@@ -142,6 +143,7 @@ struct TableShape {
   bool is_compact = false;
   bool has_deltas = false;
   bool has_runs = false;
+  bool is_of_race = false;
 };
 
 struct RowOf {
@@ -165,6 +167,10 @@ Cell runs_cell(const RowOf& row) {
                                ? command.runs
                                : count_runs(row.results, row.command, row.values->metric);
   return {fmt::format("{}", runs) + failed_and_redone_text(command)};
+}
+
+Cell race_cell(const RowOf& row) {
+  return {race_place_text(*row.results.findings.race, row.command)};
 }
 
 Cell make_mean_cell(const RowOf& row) {
@@ -229,6 +235,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
           .cut = Cut::End,
           .min_roomy_width = 24});
   add_if(shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}});
+  add_if(shape.is_compact && shape.is_of_race, false, race_cell, {.heading = {"left in"}});
   add_if(
       true, true, make_mean_cell,
       {.heading = {"mean ± σ"}, .shortening_parts = {OmittedPart::Range}, .min_roomy_width = 14});
@@ -554,7 +561,8 @@ bool has_single_typed_command(const Results& results) {
 
 bool compact_table_replaces_full_tables(const Results& results) {
   constexpr std::size_t many = 5;
-  if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
+  if (results.presentation.table == TableChoice::Auto)
+    return results.commands.size() >= many || results.findings.race;
   return results.presentation.table == TableChoice::Compact;
 }
 
@@ -594,6 +602,7 @@ double value_of_primary_metric(const Results& results, std::size_t command) {
 }
 
 std::vector<std::size_t> commands_in_table_order(const Results& results) {
+  if (results.findings.race) return results.findings.race->order();
   const Reference& reference = results.session.reference;
   std::vector<std::size_t> order = order_by_group(reference, results.commands.size());
   if (results.presentation.sort == SortChoice::Time)
@@ -697,7 +706,8 @@ Table markup_table(const Results& results, const Markup& markup) {
 Table compact_table(const Results& results, std::size_t metric) {
   const auto columns = list_columns({.is_compact = true,
                                      .has_deltas = has_deltas_of(results, metric),
-                                     .has_runs = has_runs_column(results, metric)});
+                                     .has_runs = has_runs_column(results, metric),
+                                     .is_of_race = results.findings.race.has_value()});
   const std::vector<std::string> parameters = parameter_names(results);
 
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
@@ -731,6 +741,7 @@ Table compact_table(const Results& results, std::size_t metric) {
 }
 
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
+  if (results.findings.race) return std::nullopt;  // which has its own order
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
 

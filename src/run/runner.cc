@@ -164,6 +164,7 @@ class Runner final : NonCopyable {
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
+    progress.race = scheduler_.race_so_far();
     progress.run = scheduler_.number_of_run(under_way);
     progress.are_samples_taken = takes_samples(step);
     const Pace& pace = paces[step.command];

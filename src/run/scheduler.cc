@@ -55,7 +55,9 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions, const Runs&
       planned_simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
       groups_(make_groups(plan)),
-      has_left_replay_(!conditions.is_resumed) {}
+      has_left_replay_(!conditions.is_resumed) {
+  if (plan.race) race_.emplace(plan, runs);
+}
 
 Action Scheduler::next() {
   for (;;) {
@@ -108,6 +110,7 @@ void Scheduler::end_early() {
 gate::Findings Scheduler::close() {
   gate::Findings findings = gates_.close();
   findings.precision = precision_.close(has_ended_early_ ? PrecisionEnd::Unfinished : ended_by_);
+  if (race_) findings.race = race_->close(groups_.front().timed_spent.rounds);
   return findings;
 }
 
@@ -186,7 +189,8 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
 
 void Scheduler::count_alone() {
   const std::uint64_t done = counting_turns_done(group());
-  if (satisfies_stop_rule(plan_.setting.stop, {done, group().counting.time, group().count}) ||
+  if (satisfies_stop_rule(plan_.setting.stop,
+                          {done, group().counting.time, group().commands.size()}) ||
       (done > 0 && is_answered())) {
     stage_ = Stage::Leave;
     return;
@@ -198,10 +202,14 @@ void Scheduler::count_alone() {
 void Scheduler::time() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
-  bool is_over = has_run && precision_.has_enough_runs(group().first, group().count, spent.rounds);
+  bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   if (!is_over && satisfies_stop_rule(timed_, spent)) {
     note_limit();
     is_over = true;
+  }
+  if (race_ && has_run) {
+    look_at_race(is_over);
+    is_over = is_over || race_->is_over();
   }
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
@@ -215,6 +223,18 @@ void Scheduler::time() {
   add_due_counting();
   add_untuned(untuned_rounds_due(spent.rounds, timed_rounds_left()));
   add_batch();
+}
+
+/// Commands that leave the race leave the group, too, so that the others have the rest of the time.
+void Scheduler::look_at_race(bool last) {
+  const std::uint64_t rounds = group().timed_spent.rounds;
+  if (last) {
+    race_->look_last(rounds, ended_by_ == PrecisionEnd::MaxRuns ? gate::RaceEnd::MaxRuns
+                                                                : gate::RaceEnd::Duration);
+  } else if (rounds >= race_->rounds_at_next_look()) {
+    race_->look(rounds);
+  }
+  group().commands = race_->left();
 }
 
 void Scheduler::count_last_block() {
@@ -389,8 +409,8 @@ Action Scheduler::request_counting_turn() {
 Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
   Request request{.kind = kind, .rounds = rounds, .is_kept_for_resume = is_kept};
   for (std::uint64_t round = first; round < first + rounds; ++round) {
-    const auto steps = steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().first,
-                                      group().count);
+    const auto steps =
+        steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().commands);
     request.steps.insert(request.steps.end(), steps.begin(), steps.end());
   }
   requests_.push_back(std::move(request));
@@ -456,7 +476,7 @@ void Scheduler::complete(const Request& request) {
   if (!request.is_kept_for_resume) return;
   rounds_of(request.kind) += request.rounds;
   if (request.kind == RoundKind::Simulated)
-    simulated_runs_and_time_.rounds += group().count * request.rounds;
+    simulated_runs_and_time_.rounds += group().commands.size() * request.rounds;
   if (request.kind == RoundKind::Counting && groups_.size() == 1)
     gates_.look_early_if_due(RoundKind::Counting, counting_turns_done(group()));
 }
@@ -489,6 +509,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
   if (const auto look = gates_.rounds_at_next_early_look(RoundKind::Timed);
       look && *look > spent.rounds)
     rounds = std::min(rounds, *look - spent.rounds);
+  if (race_) rounds = std::min(rounds, race_->rounds_at_next_look() - spent.rounds);
   if (counting_.passes > 0)
     rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
   if (conditions_.compares_tuning)
@@ -498,7 +519,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
 }
 
 std::uint64_t Scheduler::rounds_at_once() const {
-  if (paces_[group().first].run_seconds.count == 0) return 1;
+  if (paces_[group().commands.front()].run_seconds.count == 0) return 1;
   const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.needs_short_batches;
   const nanoseconds most = conditions_.takes_turns ? kTurnTime
                            : is_looked_at          ? kBatchTime
@@ -506,7 +527,7 @@ std::uint64_t Scheduler::rounds_at_once() const {
   const auto in_time = most / std::max(round_time(group(), paces_), nanoseconds(1));
   return std::clamp<std::uint64_t>(
       static_cast<std::uint64_t>(in_time), 1,
-      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().count, 1));
+      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().commands.size(), 1));
 }
 
 std::uint64_t Scheduler::counting_turns_done(const Group& group) const {
@@ -515,14 +536,14 @@ std::uint64_t Scheduler::counting_turns_done(const Group& group) const {
 
 nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> paces) const {
   double seconds = 0.0;
-  for (const Pace& pace : paces.subspan(group.first, group.count))
-    seconds += pace.run_seconds.mean + pace.hook_seconds.mean;
+  for (const std::uint32_t command : group.commands)
+    seconds += paces[command].run_seconds.mean + paces[command].hook_seconds.mean;
   return time_of_rounds(1, Seconds(seconds));
 }
 
 std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
   for (std::size_t i = from; i < groups_.size(); ++i)
-    if (precision_.needs_more_runs(groups_[i].first) &&
+    if (precision_.needs_more_runs(groups_[i].commands.front()) &&
         !satisfies_stop_rule(timed_, groups_[i].timed_spent))
       return i;
   return std::nullopt;
@@ -570,13 +591,20 @@ bool Scheduler::can_time_more() const {
 
 bool Scheduler::can_count_more() const {
   return std::ranges::any_of(groups_, [&](const Group& each) {
-    const auto allowed = Seconds(plan_.setting.stop.budget_per_command) *
-                         (counting_.share * kBudgetFactorForGates * each.count);
+    const auto allowed =
+        Seconds(plan_.setting.stop.budget_per_command) *
+        (counting_.share * kBudgetFactorForGates * static_cast<double>(each.commands.size()));
     return each.counting.time < allowed;
   });
 }
 
+std::optional<RaceSoFar> Scheduler::race_so_far() const {
+  if (!race_) return std::nullopt;
+  return RaceSoFar{race_->count_left(), plan_.commands.size()};
+}
+
 bool Scheduler::may_end_earlier() const {
+  if (race_) return !race_->is_over();
   return !plan_.setting.stop.exact_runs && !gates_.is_decided() &&
          (gates_.has_undecided_gate_on(RoundKind::Timed) ||
           gates_.has_undecided_gate_on(RoundKind::Counting));
@@ -661,7 +689,7 @@ std::uint64_t Scheduler::count_simulated_runs() const {
     const std::uint64_t turns = is_present
                                     ? std::max(planned_simulated_rounds_, wanted_simulated_rounds_)
                                     : planned_simulated_rounds_;
-    runs += groups_[i].count * std::max(rounds(turns), groups_[i].simulated_rounds_done);
+    runs += groups_[i].commands.size() * std::max(rounds(turns), groups_[i].simulated_rounds_done);
   }
   return runs;
 }
@@ -688,7 +716,7 @@ std::optional<double> Scheduler::seconds_left(const UnderWay& now,
     const std::uint64_t turns = counting_turns_done(own);
     if (turns == 0) return std::nullopt;
     const nanoseconds turn = own.counting.time / static_cast<std::int64_t>(turns);
-    const RoundsAndTime spent{turns, own.counting.time, own.count};
+    const RoundsAndTime spent{turns, own.counting.time, own.commands.size()};
     const double left =
         static_cast<double>(rounds_left(plan_.setting.stop, spent, turn)) * Seconds(turn).count() -
         Seconds(now.time).count();
@@ -714,12 +742,12 @@ std::optional<RunNumber> Scheduler::number_of_run(const UnderWay& now) const {
 
   // Each pass counts other events, or takes samples, so that its runs are numbered separately.
   const Group& own = group();
-  const std::uint64_t earlier = own.count * counting_turns_done(own);
+  const std::uint64_t earlier = own.commands.size() * counting_turns_done(own);
   const std::size_t done = std::min(request.done + now.steps_done, request.steps.size());
   const auto same_pass =
       std::ranges::count(std::span(request.steps).first(done), now.step.pass, &Step::pass);
   RunNumber number{earlier + static_cast<std::uint64_t>(same_pass) + 1};
-  if (counting_.is_exact) number.count = own.count * counting_.min_counting_rounds;
+  if (counting_.is_exact) number.count = own.commands.size() * counting_.min_counting_rounds;
   return number;
 }
 

@@ -6,6 +6,7 @@
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
+#include "run/race_watch.h"
 #include "run/stopping.h"
 
 #include <chrono>
@@ -53,8 +54,8 @@ using Action =
 /// and the results taken, so that a session can go on from an earlier process's results (--resume).
 ///
 /// A session runs simulated rounds, warm-up rounds, then timed rounds with blocks of counting
-/// rounds between them. The plan's stop rule, precision or gates end the timed rounds. More rounds
-/// may follow while gates are undecided.
+/// rounds between them. The plan's stop rule, precision, gates or race end the timed rounds. More
+/// rounds may follow while gates are undecided. Commands that lose a race have no further rounds.
 class Scheduler : NonCopyable {
  public:
   struct Conditions {
@@ -104,6 +105,9 @@ class Scheduler : NonCopyable {
 
   /// True if undecided gates may end the session before the time that seconds_left() returns.
   bool may_end_earlier() const;
+
+  /// Returns how many commands are left in the race; nullopt without a race.
+  std::optional<RaceSoFar> race_so_far() const;
 
   /// Returns the place of a simulated, counting or sampled run among the runs of its kind; nullopt
   /// for other runs.
@@ -195,7 +199,9 @@ class Scheduler : NonCopyable {
   Action request_counting_turn();
   Group& group() { return groups_[current_]; }
   const Group& group() const { return groups_[current_]; }
-  CommandRange range() const { return {group().first, group().count}; }
+  CommandRange range() const {
+    return {group().commands.front(), static_cast<std::uint32_t>(group().commands.size())};
+  }
   CommandRange everything() const { return {0, static_cast<std::uint32_t>(plan_.commands.size())}; }
   Action request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept = true);
   Action issue();
@@ -206,6 +212,7 @@ class Scheduler : NonCopyable {
   std::uint64_t warmup_rounds() const { return plan_.setting.warmup_runs * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
+  void look_at_race(bool last);
   std::uint64_t timed_rounds_left() const;
   std::uint64_t rounds_of_batch() const;
   std::uint64_t rounds_at_once() const;
@@ -229,6 +236,7 @@ class Scheduler : NonCopyable {
   bool is_timed_;
   GateWatch gates_;
   PrecisionWatch precision_;
+  std::optional<RaceWatch> race_;
   CountingRoundsRule counting_;
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look

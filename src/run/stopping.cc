@@ -43,10 +43,10 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 }  // namespace
 
 std::vector<Group> make_groups(const Plan& plan) {
-  const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.setting.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
+  const std::vector<std::uint32_t> all = list_commands(plan);
+  if (plan.setting.order != Order::Sequential) return {Group{all, {0, {}, all.size()}}};
   std::vector<Group> groups;
-  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
+  for (const std::uint32_t command : all) groups.push_back({{command}, {}});
   return groups;
 }
 
@@ -180,9 +180,9 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
     schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, gates, min_runs, looks);
     schedules_.try_emplace(
         {kind, ConditionPurpose::Keep},
-        gate::Schedule::for_keeping(
-            plan.confidence, plan.error_of_keeping.value_or(1.0 - plan.confidence), min_runs,
-            looks));
+        gate::Schedule::for_keeping(plan.confidence,
+                                    plan.error_of_keeping.value_or(1.0 - plan.confidence), min_runs,
+                                    looks));
   }
 }
 
@@ -332,7 +332,8 @@ std::vector<Series> PrecisionWatch::make_series() const {
   return make_all_series(plan_, runs_, plan_.precision->metric);
 }
 
-bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
+bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds) {
+  const std::size_t first = group.front();
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&
@@ -342,13 +343,13 @@ bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::
   first_command_at_latest_check_ = first;
 
   const std::vector<Series> series = make_series();
-  if (!plan_.reference.is_candidate(first) && count == 1) {
+  if (!plan_.reference.is_candidate(first) && group.size() == 1) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(series[first]);
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
-  const bool is_alone = count == 1 && !plan_.reference.baseline;
-  for (std::size_t c = first; c < first + count; ++c) {
+  const bool is_alone = group.size() == 1 && !plan_.reference.baseline;
+  for (const std::uint32_t c : group) {
     if (plan_.reference.is_candidate(c) && is_too_wide(series, c) &&
         !(is_alone && is_within_share(series, c, c)))
       return false;

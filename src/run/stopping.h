@@ -110,10 +110,9 @@ struct CommandRange {
 };
 
 /// Commands that alternate, with their rounds so far: all commands of a plan or, in sequential
-/// order, one command.
+/// order, one command. Commands may leave the group (--race).
 struct Group {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
+  std::vector<std::uint32_t> commands{};  ///< ascending; never empty
   RoundsAndTime timed_spent{};
   std::uint64_t rounds_at_first_look = 0;  ///< number of timed rounds at the first planned look
   std::uint64_t warmup_rounds_done = 0;
@@ -216,9 +215,9 @@ class PrecisionWatch {
   /// `runs`: the session's runs so far, to which others add.
   PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates);
 
-  /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
-  /// rounds. Checks only after some rounds; returns false after others.
-  bool has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds);
+  /// True if the commands of a group have enough runs for the precision after `rounds` rounds.
+  /// Checks only after some rounds; returns false after others.
+  bool has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.

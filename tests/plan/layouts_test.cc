@@ -23,7 +23,7 @@ std::vector<std::uint32_t> layouts_of_rounds(const Plan& plan, RoundKind kind, s
                                              std::uint32_t count) {
   std::vector<std::uint32_t> layouts;
   for (std::uint32_t round = first; round < first + count; ++round) {
-    const auto steps = steps_of_round(plan, kind, round, 0, 2);
+    const auto steps = steps_of_round(plan, kind, round, list_commands(plan));
     CHECK(steps[0].layout == steps[1].layout);
     layouts.push_back(steps[0].layout);
   }
@@ -59,7 +59,7 @@ TEST_CASE("all rounds of a sweep serve the same pass") {
   plan.setting.events.passes = {{{}, RoundKind::Counting}, {{}, RoundKind::Counting}};
   std::map<std::uint32_t, std::set<std::uint32_t>> layouts;  // by pass
   for (std::uint32_t round = 0; round < 8; ++round)
-    for (const Step& step : steps_of_round(plan, RoundKind::Counting, round, 0, 1))
+    for (const Step& step : steps_of_round(plan, RoundKind::Counting, round, std::array{0U}))
       layouts[step.pass].insert(step.layout);
   CHECK(layouts[0].size() == 4);
   CHECK(layouts[1].size() == 4);

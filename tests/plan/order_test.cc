@@ -19,7 +19,7 @@ Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Rand
 
 /// The steps of one round of all commands.
 std::vector<Step> whole_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
-  return steps_of_round(plan, kind, round, 0, static_cast<std::uint32_t>(plan.commands.size()));
+  return steps_of_round(plan, kind, round, list_commands(plan));
 }
 
 /// The commands of a round as letters: "cab".

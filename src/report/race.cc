@@ -1,0 +1,110 @@
+#include "report/race.h"
+
+#include "core/text.h"
+#include "report/format.h"
+#include "report/table.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+/// Returns "1,280".
+std::string grouped(std::size_t number) {
+  std::string text = fmt::to_string(number);
+  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
+  return text;
+}
+
+/// Returns the names of commands or, if a single command was typed with one parameter, the
+/// parameter's values and its name: "12, 16 threads".
+std::string names_of(const Results& results, std::span<const std::size_t> commands) {
+  const std::vector<Command>& all = results.session.commands;
+  const std::vector<std::string> parameters = parameter_names(results);
+  if (!has_single_typed_command(results) || parameters.size() != 1) {
+    std::vector<std::string> names;
+    names.reserve(commands.size());
+    for (const std::size_t c : commands) names.push_back(one_line(all[c].name));
+    return listed(names);
+  }
+
+  std::string text;
+  for (const std::size_t c : commands)
+    text += (text.empty() ? "" : ", ") + one_line(all[c].parameters.front().value);
+  return text + " " + one_line(parameters.front());
+}
+
+bool is_about_time(const Results& results, const gate::RaceResult& race) {
+  const auto metric = find_metric(results.session.metrics, race.metric);
+  if (!metric) return false;
+  const Metric& of = results.session.metrics[*metric];
+  return of.unit == Unit::Seconds && of.better == Better::Less;
+}
+
+/// Returns "fastest" or, for a metric that is not a time, "best (rate)".
+std::string superlative(const Results& results, const gate::RaceResult& race) {
+  return is_about_time(results, race) ? "fastest" : fmt::format("best ({})", one_line(race.metric));
+}
+
+std::string confidence_text(const Results& results) {
+  return fmt::format("with {:.6g}% confidence", 100.0 * results.session.confidence);
+}
+
+/// Returns what the race has shown about the commands that are left.
+std::string what_was_shown(const Results& results, const gate::RaceResult& race) {
+  const std::string best = superlative(results, race);
+  const std::string confidence = confidence_text(results);
+  switch (race.end) {
+    case gate::RaceEnd::OneLeft:
+      return fmt::format("{}, {}", best, confidence);
+    case gate::RaceEnd::Equal:
+      return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
+    case gate::RaceEnd::MaxRuns:
+      return fmt::format("--max-runs was reached before the race was decided; {}, the {} is one of",
+                         confidence, best);
+    case gate::RaceEnd::Duration:
+      return fmt::format("the time ran out before the race was decided; {}, the {} is one of",
+                         confidence, best);
+    case gate::RaceEnd::Unfinished:
+      break;
+  }
+  return "the race was cut short; still in it";
+}
+
+}  // namespace
+
+std::string race_line(const Results& results) {
+  if (!results.findings.race) return "";
+  const gate::RaceResult& race = *results.findings.race;
+  return fmt::format("{}: {} ({} of {} runs)\n", what_was_shown(results, race),
+                     names_of(results, race.left), grouped(race.count_runs()),
+                     grouped(race.count_runs_without_exits()));
+}
+
+std::string suite_race_lines(const Report& suite) {
+  std::string lines;
+  std::size_t races = 0;
+  for (const Results& results : suite.benchmarks) {
+    const std::string line = race_line(results);
+    if (line.empty()) continue;
+    lines += fmt::format("{}: {}", one_line(results.benchmark), line);
+    ++races;
+  }
+  if (races < 2) return lines;
+  return lines + fmt::format("{}: the chance that any of these lines is wrong is at most {:.3g}%\n",
+                             plural(races, "race"),
+                             100.0 * (1.0 - suite.benchmarks.front().session.confidence));
+}
+
+std::string race_place_text(const gate::RaceResult& race, std::size_t command) {
+  const gate::RaceExit* exit = race.find_exit(command);
+  return exit == nullptr ? "–" : fmt::format("round {}", exit->rounds);
+}
+
+}  // namespace lauka::report

@@ -460,7 +460,6 @@ TEST_CASE("the word after --help is its topic, even if it is an option that need
   CHECK(topic_of({"--help", "gates"}) == "gates");
   CHECK(topic_of({"--help", "--shell"}) == "--shell");
   CHECK(topic_of({"--help", "-S"}) == "-S");
-  CHECK(topic_of({"--help", "--", "-S"}).empty());
 }
 
 TEST_CASE("letters combine, and the last one's value may follow with or without =") {

@@ -294,9 +294,10 @@ TEST_CASE("A/A says that programs are identical only of native ones, and names a
             "it runs the identical program with the same arguments as 'one'"));
   CHECK(has(line_of(results, {SamePrograms{"one", true, false}, 1U}),
             "it runs the identical program under another name, with the same arguments as 'one'"));
-  CHECK(has(line_of(results, {SamePrograms{"one", false, true}, 1U}),
-            "it runs the same file with the same arguments as 'one'; make sure that what they run "
-            "differs"));
+  CHECK(has(
+      line_of(results, {SamePrograms{"one", false, true}, 1U}),
+      "it runs the same file with the same arguments as 'one'; make sure that they run different "
+      "code"));
 }
 
 TEST_CASE("one line about pairs of identical programs names the reference of none") {

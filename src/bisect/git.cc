@@ -139,21 +139,32 @@ Result<void> Repository::clean(const std::string& path) const {
 
 void Repository::remove_worktree(const std::string& path) const {
   // The second --force also removes a worktree that git locked while it made it.
-  ask(folder_, {"worktree", "remove", "--force", "--force", path});
+  const std::vector<std::string> remove{"worktree", "remove", "--force", "--force", path};
+  if (ask(folder_, remove).succeeded || !os::is_there(path)) return;
+
+  // Git refuses a folder that is only a part of a worktree, but forgets a worktree that is gone.
+  wait_for({"rm", "-rf", "--", path}, "");
+  ask(folder_, remove);
 }
 
 Repository::Answer Repository::ask(const std::string& folder, const std::vector<std::string>& words,
                                    Errors errors) const {
-  os::ProgramSpec git{.words = {"git"}};
-  if (errors == Errors::InOutput) git.words = {"/bin/sh", "-c", "exec 2>&1; exec git \"$@\"", "sh"};
-  git.words.insert(git.words.end(), kSettings.begin(), kSettings.end());
-  git.words.insert(git.words.end(), words.begin(), words.end());
-  git.folder = folder;
-  git.environment_changes = {"GIT_TERMINAL_PROMPT=0"};
-  git.user = user_;
+  std::vector<std::string> git{"git"};
+  if (errors == Errors::InOutput) git = {"/bin/sh", "-c", "exec 2>&1; exec git \"$@\"", "sh"};
+  git.insert(git.end(), kSettings.begin(), kSettings.end());
+  git.insert(git.end(), words.begin(), words.end());
+  return wait_for(std::move(git), folder);
+}
+
+Repository::Answer Repository::wait_for(std::vector<std::string> words,
+                                        const std::string& folder) const {
+  os::ProgramSpec spec{.words = std::move(words)};
+  spec.folder = folder;
+  spec.environment_changes = {"GIT_TERMINAL_PROMPT=0"};
+  spec.user = user_;
 
   os::HelperProgram program;
-  program.begin(git, kForever);
+  program.begin(spec, kForever);
   auto answer = program.wait(kMaxOutput);
   return {succeeded(answer.outcome), std::move(answer.output)};
 }
@@ -171,7 +182,7 @@ Result<void> Repository::refuse_submodules(const Commit& commit) const {
   if (!ask(folder_, {"cat-file", "-e", commit.id + ":.gitmodules"}).succeeded) return {};
   return Error{fmt::format("the commit {} has submodules, which lauka-bisect cannot check out",
                            commit.short_id()),
-               "use git bisect run with lauka (docs/bisect.md)"};
+               "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125"};
 }
 
 }  // namespace lauka::bisect

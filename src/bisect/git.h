@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka::bisect {
@@ -42,7 +44,7 @@ class Repository {
   /// Removes all files that git does not know from the worktree at `path`.
   Result<void> clean(const std::string& path) const;
 
-  /// Removes the worktree at `path`, if it is there.
+  /// Removes the worktree at `path`, also if it is half made, with all that is in this folder.
   void remove_worktree(const std::string& path) const;
 
  private:
@@ -56,6 +58,7 @@ class Repository {
   };
   Answer ask(const std::string& folder, const std::vector<std::string>& words,
              Errors errors = Errors::Dropped) const;
+  Answer wait_for(std::vector<std::string> words, const std::string& folder) const;
   Result<Commit> find_commit(const std::string& revision) const;
   Result<void> refuse_submodules(const Commit& commit) const;
 

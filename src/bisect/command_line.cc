@@ -1,5 +1,6 @@
 #include "bisect/command_line.h"
 
+#include "cli/describe.h"
 #include "cli/option_table.h"
 #include "core/metric.h"
 #include "core/text.h"
@@ -51,6 +52,92 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"description", kMakesNoFile},
 });
 
+bool is_refused(std::string_view name) {
+  return std::ranges::find(kRefused, name, [](const auto& row) { return row.first; }) !=
+         kRefused.end();
+}
+
+cli::OptionGroup own_options() {
+  return {"The search",
+          {{.name = "build",
+            .value_placeholder = "CMD",
+            .help = "build each commit with sh -c CMD, in the root of its worktree",
+            .words = {{.word_placeholder = "CMD"}}},
+           {.name = "work",
+            .value_placeholder = "DIR",
+            .help = "make the worktrees in DIR (default: lauka-bisect below .git)",
+            .words = {{.word_placeholder = "DIR", .is_folder = true}}},
+           {.name = "help", .letter = "h", .help = "show a summary"},
+           {.name = "version", .letter = "V", .help = "show the version"}}};
+}
+
+/// Describes the program, with the options of lauka that work here.
+cli::ProgramDescription description() {
+  cli::ProgramDescription bisect{.name = "lauka-bisect",
+                                 .completions_made_by = "lauka-bisect",
+                                 .purpose = "names the commit that changed the performance"};
+  bisect.paragraphs = {
+      "lauka-bisect builds commits in worktrees of its own, where COMMAND runs too. It compares "
+      "both ends first, and then halves the commits between them. Last, it compares the commit "
+      "that it found with its parent. The same command line goes on with a search that was "
+      "interrupted."};
+  bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
+  bisect.exit_statuses = {
+      {"0", "the ends do not differ significantly"},
+      {"1", "an end cannot be built or measured"},
+      {"2", "the command line or the repository does not fit, and nothing was built"},
+      {"3", "the commit was found"},
+      {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},
+      {"128+N", "signal N ended the search"}};
+  bisect.see_also = {"lauka (1)", "git-bisect (1)"};
+
+  cli::CommandDescription whole{.argument_usage = "GOOD BAD -- COMMAND"};
+  whole.groups.push_back(own_options());
+  const cli::OptionGroup& own = whole.groups.front();
+  const auto is_unfit = [&](const cli::OptionDescription& option) {
+    const cli::OptionInfo* info = cli::find_option(option.name);
+    return is_refused(option.name) || option.name.starts_with("export-") ||
+           (info != nullptr && info->rules.scope == cli::Scope::Call) ||
+           std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
+               own.options.end();
+  };
+  cli::ProgramDescription lauka = cli::lauka_description();
+  for (cli::OptionGroup& group : lauka.commands.front().groups) {
+    std::erase_if(group.options, is_unfit);
+    if (!group.options.empty()) whole.groups.push_back(std::move(group));
+  }
+  bisect.commands.push_back(std::move(whole));
+  return bisect;
+}
+
+std::string help() {
+  const cli::ProgramDescription program = description();
+  std::string text = fmt::format("usage: lauka-bisect [options] GOOD BAD -- 'COMMAND'\n\n{}\n\n",
+                                 fmt::join(wrapped(program.paragraphs.front(), 79), "\n"));
+  text += fmt::format("For example:\n\n  {}\n", program.examples.front());
+  text += cli::options_help({.groups = {own_options()}});
+  text += fmt::format(
+      "\n{}\n\n",
+      fmt::join(wrapped("Options of lauka for runs, commands, metrics and counters work as in "
+                        "lauka. --metrics chooses the metric that is searched for (default "
+                        "cpu_time), and --confidence how sure the answer must be (default 95).",
+                        79),
+                "\n"));
+  return text + cli::list_statuses(program);
+}
+
+/// Answers a question about the program; nullopt if there is none.
+std::optional<std::string> answer_to(std::span<const std::string> words) {
+  if (words.size() == 2 && words[0] == "--completions")
+    return cli::completion(description(), words[1]);
+  if (words.size() != 1) return std::nullopt;
+  const std::string& word = words.front();
+  if (word == "--help" || word == "-h") return help();
+  if (word == "--version" || word == "-V") return fmt::format("lauka-bisect {}\n", cli::version());
+  if (word == "--man-page") return cli::man_page(description());
+  return std::nullopt;
+}
+
 /// Takes the option `name` with its value out of `words`, if it is there.
 Result<std::string> take_value(Words& words, std::string_view name) {
   const std::string spelling = "--" + std::string(name);
@@ -76,8 +163,8 @@ Result<std::string> take_value(Words& words, std::string_view name) {
 
 Result<void> refuse_unfit(const Options& options) {
   for (const CommandLineOption& typed : options.command_line_options) {
-    const auto* const refused = std::ranges::find(
-        kRefused, typed.key, [](const auto& row) { return std::string_view(row.first); });
+    const auto* const refused =
+        std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
     if (refused != kRefused.end())
       return Error{fmt::format("--{} has no place here, because {}", typed.key, refused->second),
                    "leave it out"};
@@ -116,16 +203,9 @@ std::string Request::metric() const {
 }
 
 Result<Request> parse(std::span<const std::string> words) {
+  if (auto answer = answer_to(words)) return Request{.answer = *std::move(answer)};
   const auto dashes = std::ranges::find(words, "--");
   Words before(words.begin(), dashes);
-  if (before.size() == 1 || dashes == words.end()) {
-    const auto asks = [&](std::string_view word) {
-      return std::ranges::find(before, word) != before.end();
-    };
-    if (asks("--help") || asks("-h")) return Request{.question = Question::Help};
-    if (asks("--version") || asks("-V")) return Request{.question = Question::Version};
-  }
-
   if (dashes == words.end() || dashes + 1 == words.end())
     return Error{"there is no command after --", kUsage};
   if (before.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
@@ -151,40 +231,6 @@ Result<Request> parse(std::span<const std::string> words) {
   request.options = *std::move(options);
   if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
   return request;
-}
-
-std::string help() {
-  return R"(usage: lauka-bisect [options] GOOD BAD -- 'COMMAND'
-
-lauka-bisect names the commit between GOOD and BAD that changed the performance
-of COMMAND, for example:
-
-  lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'
-
-It builds commits in worktrees of its own, where COMMAND runs too. It compares
-both ends first, and then halves the commits between them. Last, it compares
-the commit that it found with its parent. The same command line goes on with a
-search that was interrupted.
-
-options:
-  --build CMD        build each commit with sh -c CMD, in the root of its worktree
-  --work DIR         make the worktrees in DIR (default: lauka-bisect below .git)
-  --metrics LIST     search for a change of the first metric (default cpu_time)
-  --confidence PCT   how sure the answer must be (default 95)
-  -h, --help         show this text
-  -V, --version      show the version
-
-Options of lauka for runs, commands and counters work as in lauka, for example
---duration, --timeout, --prepare, --scrape, --event, --engine and --layouts.
-
-exit status:
-  0      the ends do not differ significantly
-  3      the commit was found
-  4      only a range of commits was found
-  1      an end cannot be built or measured
-  2      the command line or the repository does not fit; nothing was built
-  128+N  ended by signal N
-)";
 }
 
 }  // namespace lauka::bisect

@@ -9,11 +9,10 @@
 
 namespace lauka::bisect {
 
-enum class Question : unsigned char { Help, Version };
-
 /// The command line of lauka-bisect: lauka-bisect [options] GOOD BAD -- 'COMMAND'.
 struct Request {
-  std::optional<Question> question{};  ///< with a question, nothing else is set
+  /// The answer to a question such as --help, with which nothing else is set.
+  std::optional<std::string> answer{};
   std::string good{};
   std::string bad{};
   std::string build{};  ///< command line for sh -c that builds a commit; empty without --build
@@ -27,8 +26,5 @@ struct Request {
 /// Parses the words of the command line, without the program's name. Refuses options of lauka that
 /// make no sense here.
 Result<Request> parse(std::span<const std::string> words);
-
-/// Returns the text of --help.
-std::string help();
 
 }  // namespace lauka::bisect

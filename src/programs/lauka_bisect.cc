@@ -615,10 +615,7 @@ int run(int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   auto request = parse(words);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->question)
-    return show(*request->question == Question::Help
-                    ? help()
-                    : fmt::format("lauka-bisect {}\n", cli::version()));
+  if (request->answer) return show(*request->answer);
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
 
   os::watch_for_interrupts();

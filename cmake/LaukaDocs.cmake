@@ -1,15 +1,15 @@
 # The manual page and the completions, written while lauka is built by a program that has the same option table. A build that
 # cannot run here installs neither; they are the same on every system.
 
-# Installs what was written about `program` in the folder docs of the build; the component has the program's name.
-function(install_docs program)
+# Installs what was written about `program` in the folder docs of the build, with its component, which may have another name.
+function(install_docs program component)
   set(folder ${PROJECT_BINARY_DIR}/docs)
-  install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${program})
-  install(FILES ${folder}/${program}.bash RENAME ${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${program})
-  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${program})
+  install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  install(FILES ${folder}/${program}.bash RENAME ${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${component})
   # Below /usr Debian's zsh looks into this one only.
-  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${program})
-  install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${program})
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${component})
+  install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${component})
 endfunction()
 
 if(LAUKA_RUNS_HERE)
@@ -24,7 +24,7 @@ if(LAUKA_RUNS_HERE)
     COMMENT "Writing the manual page and the completions" VERBATIM)
   add_custom_target(lauka_written_docs ALL DEPENDS ${written})
 
-  install_docs(lauka)
+  install_docs(lauka lauka)
 endif()
 
 # The documents keep their places, and come with what they link to, so that their links work where they are installed.

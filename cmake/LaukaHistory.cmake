@@ -26,4 +26,4 @@ add_custom_command(OUTPUT ${docs}/lauka-history.1 ${docs}/lauka-history.bash ${d
   DEPENDS lauka-history
   COMMENT "Writing the manual page and the completions of lauka-history")
 add_custom_target(lauka_history_docs ALL DEPENDS ${docs}/lauka-history.1)
-install_docs(lauka-history)
+install_docs(lauka-history lauka-history)

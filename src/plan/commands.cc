@@ -519,6 +519,10 @@ bool mentions_layout(std::string_view text) {
   return mentions(text, kLayoutVariable);
 }
 
+std::string with_layout(std::string_view text, std::uint64_t layout) {
+  return filled(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
+}
+
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
                                                  std::uint32_t layout) {
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};

@@ -20,6 +20,9 @@ namespace lauka {
 
 bool mentions_layout(std::string_view text);
 
+/// Returns `text` with the number `layout` (from 1) in place of {layout}.
+std::string with_layout(std::string_view text, std::uint64_t layout);
+
 /// Returns a command with the number of a layout in place of {layout}. `layout` counts from 0, the
 /// number from 1. Returns the command unchanged without --layouts.
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,

@@ -1,0 +1,236 @@
+#include "bisect/command_line.h"
+
+#include "cli/describe.h"
+#include "cli/option_table.h"
+#include "core/metric.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::bisect {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kUsage = "write lauka-bisect [options] GOOD BAD -- 'COMMAND'";
+
+constexpr const char* kDecidesItself = "lauka-bisect sets the gates of its sessions itself";
+constexpr const char* kOneCommand = "lauka-bisect compares commits by one command";
+constexpr const char* kMakesNoFile = "lauka-bisect only prints its result";
+constexpr const char* kOneSession = "lauka-bisect measures two commits at a time";
+
+/// Options of lauka that are refused, with the reason.
+constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>>({
+    {"fail-if-slower", kDecidesItself},
+    {"fail-if", kDecidesItself},
+    {"fail-if-inconclusive", kDecidesItself},
+    {"fdr", kDecidesItself},
+    {"precision", kDecidesItself},
+    {"baseline", kOneSession},
+    {"anchor", kOneSession},
+    {"from", kOneSession},
+    {"suite", kOneSession},
+    {"only", kOneSession},
+    {"shard", kOneSession},
+    {"resume", "lauka-bisect always goes on with an interrupted search"},
+    {"reference", kOneCommand},
+    {"reference-name", kOneCommand},
+    {"command-name", "lauka-bisect names the commits"},
+    {"parameter-list", kOneCommand},
+    {"parameter-scan", kOneCommand},
+    {"parameter-step-size", kOneCommand},
+    {"tune", "lauka-bisect does not tune the machine"},
+    {"untune", "lauka-bisect does not tune the machine"},
+    {"title", kMakesNoFile},
+    {"description", kMakesNoFile},
+});
+
+bool is_refused(std::string_view name) {
+  return std::ranges::find(kRefused, name, [](const auto& row) { return row.first; }) !=
+         kRefused.end();
+}
+
+cli::OptionGroup own_options() {
+  return {"The search",
+          {{.name = "build",
+            .value_placeholder = "CMD",
+            .help = "build each commit with sh -c CMD, in the root of its worktree",
+            .words = {{.word_placeholder = "CMD"}}},
+           {.name = "work",
+            .value_placeholder = "DIR",
+            .help = "make the worktrees in DIR (default: lauka-bisect below .git)",
+            .words = {{.word_placeholder = "DIR", .is_folder = true}}},
+           {.name = "help", .letter = "h", .help = "show a summary"},
+           {.name = "version", .letter = "V", .help = "show the version"}}};
+}
+
+/// Describes the program, with the options of lauka that work here.
+cli::ProgramDescription description() {
+  cli::ProgramDescription bisect{.name = "lauka-bisect",
+                                 .completions_made_by = "lauka-bisect",
+                                 .purpose = "names the commit that changed the performance"};
+  bisect.paragraphs = {
+      "lauka-bisect builds commits in worktrees of its own, where COMMAND runs too. It compares "
+      "both ends first, and then halves the commits between them. Last, it compares the commit "
+      "that it found with its parent. The same command line goes on with a search that was "
+      "interrupted."};
+  bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
+  bisect.exit_statuses = {
+      {"0", "the ends do not differ significantly"},
+      {"1", "an end cannot be built or measured"},
+      {"2", "the command line or the repository does not fit, and nothing was built"},
+      {"3", "the commit was found"},
+      {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},
+      {"128+N", "signal N ended the search"}};
+  bisect.see_also = {"lauka (1)", "git-bisect (1)"};
+
+  cli::CommandDescription whole{.argument_usage = "GOOD BAD -- COMMAND"};
+  whole.groups.push_back(own_options());
+  const cli::OptionGroup& own = whole.groups.front();
+  const auto is_unfit = [&](const cli::OptionDescription& option) {
+    const cli::OptionInfo* info = cli::find_option(option.name);
+    return is_refused(option.name) || option.name.starts_with("export-") ||
+           (info != nullptr && info->rules.scope == cli::Scope::Call) ||
+           std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
+               own.options.end();
+  };
+  cli::ProgramDescription lauka = cli::lauka_description();
+  for (cli::OptionGroup& group : lauka.commands.front().groups) {
+    std::erase_if(group.options, is_unfit);
+    if (!group.options.empty()) whole.groups.push_back(std::move(group));
+  }
+  bisect.commands.push_back(std::move(whole));
+  return bisect;
+}
+
+std::string help() {
+  const cli::ProgramDescription program = description();
+  std::string text = fmt::format("usage: lauka-bisect [options] GOOD BAD -- 'COMMAND'\n\n{}\n\n",
+                                 fmt::join(wrapped(program.paragraphs.front(), 79), "\n"));
+  text += fmt::format("For example:\n\n  {}\n", program.examples.front());
+  text += cli::options_help({.groups = {own_options()}});
+  text += fmt::format(
+      "\n{}\n\n",
+      fmt::join(wrapped("Options of lauka for runs, commands, metrics and counters work as in "
+                        "lauka. --metrics chooses the metric that is searched for (default "
+                        "cpu_time), and --confidence how sure the answer must be (default 95).",
+                        79),
+                "\n"));
+  return text + cli::list_statuses(program);
+}
+
+/// Answers a question about the program; nullopt if there is none.
+std::optional<std::string> answer_to(std::span<const std::string> words) {
+  if (words.size() == 2 && words[0] == "--completions")
+    return cli::completion(description(), words[1]);
+  if (words.size() != 1) return std::nullopt;
+  const std::string& word = words.front();
+  if (word == "--help" || word == "-h") return help();
+  if (word == "--version" || word == "-V") return fmt::format("lauka-bisect {}\n", cli::version());
+  if (word == "--man-page") return cli::man_page(description());
+  return std::nullopt;
+}
+
+/// Takes the option `name` with its value out of `words`, if it is there.
+Result<std::string> take_value(Words& words, std::string_view name) {
+  const std::string spelling = "--" + std::string(name);
+  std::string value;
+
+  for (auto word = words.begin(); word != words.end();) {
+    if (*word == spelling) {
+      const auto next = word + 1;
+      if (next == words.end()) return Error{spelling + " needs a value", kUsage};
+      value = *next;
+      word = words.erase(word, next + 1);
+    } else if (word->starts_with(spelling + "=")) {
+      value = word->substr(spelling.size() + 1);
+      word = words.erase(word);
+    } else {
+      ++word;
+      continue;
+    }
+    if (value.empty()) return Error{spelling + " needs a value", kUsage};
+  }
+  return value;
+}
+
+Result<void> refuse_unfit(const Options& options) {
+  for (const CommandLineOption& typed : options.command_line_options) {
+    const auto* const refused =
+        std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
+    if (refused != kRefused.end())
+      return Error{fmt::format("--{} has no place here, because {}", typed.key, refused->second),
+                   "leave it out"};
+  }
+
+  if (options.inquiry)
+    return Error{"lauka-bisect answers no questions about the machine",
+                 "ask lauka itself, as in lauka --check"};
+  if (!options.output.exports.empty())
+    return Error{fmt::format("--{} has no place here, because {}",
+                             options.output.exports.front().option, kMakesNoFile),
+                 "leave it out"};
+
+  const auto is_given_twice = [](const auto& values) { return values.size() > 1; };
+  const CommandOptions& commands = options.commands;
+  if (is_given_twice(commands.command_lines))
+    return Error{
+        fmt::format("there are {}, and {}", plural(commands.command_lines.size(), "command"),
+                    kOneCommand),
+        "quote the command with its arguments: " + cited(shell_quoted(commands.command_lines))};
+  if (is_given_twice(commands.working_folders) || is_given_twice(commands.environment) ||
+      is_given_twice(commands.inputs) || is_given_twice(commands.outputs))
+    return Error{"an option of the command is given twice", "give it once for all commits"};
+  for (const std::string& folder : commands.working_folders)
+    if (folder.starts_with('/'))
+      return Error{fmt::format("--cwd {} is outside of the commits' worktrees", cited(folder)),
+                   "give a path below the root of the repository"};
+  return {};
+}
+
+}  // namespace
+
+std::string Request::metric() const {
+  const auto& listed = options.counting.listed_metrics;
+  return listed.empty() ? std::string(metric_name_of(Role::CpuTime)) : listed.front();
+}
+
+Result<Request> parse(std::span<const std::string> words) {
+  if (auto answer = answer_to(words)) return Request{.answer = *std::move(answer)};
+  const auto dashes = std::ranges::find(words, "--");
+  Words before(words.begin(), dashes);
+  if (dashes == words.end() || dashes + 1 == words.end())
+    return Error{"there is no command after --", kUsage};
+  if (before.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
+
+  Request request;
+  request.bad = before.back();
+  before.pop_back();
+  request.good = before.back();
+  before.pop_back();
+  for (const std::string& end : {request.good, request.bad})
+    if (end.empty() || end.starts_with('-'))
+      return Error{fmt::format("{} is where GOOD or BAD should be", cited(end)), kUsage};
+
+  if (auto taken = keep(take_value(before, "build"), request.build); !taken) return taken.error();
+  if (auto taken = keep(take_value(before, "work"), request.work_folder); !taken)
+    return taken.error();
+
+  before.insert(before.end(), dashes, words.end());
+  std::vector<const char*> argv{"lauka-bisect"};
+  for (const std::string& word : before) argv.push_back(word.c_str());
+  auto options = cli::parse(static_cast<int>(argv.size()), argv.data());
+  if (!options) return options.error();
+  request.options = *std::move(options);
+  if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
+  return request;
+}
+
+}  // namespace lauka::bisect

@@ -1,0 +1,188 @@
+#include "bisect/git.h"
+
+#include "core/record.h"
+#include "core/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::bisect {
+
+namespace {
+
+constexpr std::size_t kMaxOutput = std::size_t{1} << 28U;
+constexpr auto kForever = std::chrono::hours(24 * 365);
+
+/// What makes git leave the user's repository alone: it runs no hook, starts no monitor, and does
+/// not collect garbage.
+constexpr std::array<const char*, 8> kSettings{
+    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
+    "-c", "maintenance.auto=false"};
+
+/// Variables that would lead git away from the worktree it is called for.
+constexpr std::array<const char*, 4> kMisleadingVariables{"GIT_DIR", "GIT_WORK_TREE",
+                                                          "GIT_INDEX_FILE", "GIT_COMMON_DIR"};
+
+constexpr char kFieldEnd = '\x1f';
+
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::optional<Commit> parse_commit(std::string_view line) {
+  const auto fields = split(line, kFieldEnd);
+  if (fields.size() < 3) return std::nullopt;
+  // A subject may contain the separator itself.
+  const std::size_t subject = fields[0].size() + fields[1].size() + 2;
+  return Commit{std::string(fields[0]), std::string(fields[1]), std::string(line.substr(subject))};
+}
+
+const std::string kFormat = std::string("--format=%H%x1f%cs%x1f%s");
+
+}  // namespace
+
+bool is_new_enough(std::string_view version_line) {
+  constexpr std::uint64_t oldest_major = 2;
+  constexpr std::uint64_t oldest_minor = 30;
+  constexpr std::string_view prefix = "git version ";
+  if (!version_line.starts_with(prefix)) return false;
+  const auto parts = split(version_line.substr(prefix.size()), '.');
+  if (parts.size() < 2) return false;
+  const auto major = parse_number(parts[0]);
+  const auto minor = parse_number(parts[1]);
+  if (!major || !minor) return false;
+  return *major > oldest_major || (*major == oldest_major && *minor >= oldest_minor);
+}
+
+Result<Repository> Repository::open(const std::string& folder, const std::optional<User>& user) {
+  for (const char* name : kMisleadingVariables)
+    if (os::variable(name))
+      return Error{fmt::format("the variable {} is set, so git would use other folders", name),
+                   fmt::format("unset {}, and call lauka-bisect in the repository", name)};
+
+  Repository repository(folder, user);
+  const Answer version = repository.ask(folder, {"--version"});
+  if (!version.succeeded)
+    return Error{"git cannot be run", "install git 2.30 or later, or check your PATH"};
+  if (!is_new_enough(first_line(version.output)))
+    return Error{fmt::format("{} is too old", one_line(first_line(version.output))),
+                 "install git 2.30 or later"};
+
+  const Answer shared = repository.ask(folder, {"rev-parse", "--git-common-dir"});
+  if (!shared.succeeded)
+    return Error{"there is no git repository that you may use in " +
+                     (folder.empty() ? "this folder" : cited(folder)),
+                 "call lauka-bisect in a checkout; if it belongs to another user, see "
+                 "safe.directory in git help config"};
+  const std::string path(first_line(shared.output));
+  repository.shared_folder_ =
+      os::resolve(path.starts_with('/') || folder.empty() ? path : folder + "/" + path).path;
+
+  const Answer shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
+  if (first_line(shallow.output) != "false")
+    return Error{"this clone is shallow, so commits between the ends may be missing",
+                 "run git fetch --unshallow"};
+  return repository;
+}
+
+Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
+                                                     const std::string& bad) const {
+  auto first = find_commit(good);
+  if (!first) return first.error();
+  const auto last = find_commit(bad);
+  if (!last) return last.error();
+
+  if (first->id == last->id)
+    return Error{fmt::format("{} and {} are the same commit", cited(good), cited(bad)),
+                 "name an older commit first, and a newer one after it"};
+  if (!ask(folder_, {"merge-base", "--is-ancestor", first->id, last->id}).succeeded)
+    return Error{fmt::format("{} is not an ancestor of {}", cited(good), cited(bad)),
+                 "name the older commit first; git merge-base A B finds a common ancestor"};
+  for (const Commit& end : {*first, *last})
+    if (auto fits = refuse_submodules(end); !fits) return fits.error();
+
+  const Answer log =
+      ask(folder_, {"log", "--first-parent", "--reverse", kFormat, first->id + ".." + last->id});
+  if (!log.succeeded) return Error{"git log failed", "run git fsck to check the repository"};
+
+  std::vector<Commit> commits{*std::move(first)};
+  for (const std::string_view line : split(log.output, '\n'))
+    if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
+  return commits;
+}
+
+Result<void> Repository::check_out(const std::string& path, const std::string& id) const {
+  const bool is_there = os::is_regular_file(path + "/.git");
+  if (is_there && ask(path, {"checkout", "--detach", "--force", "-q", id}).succeeded) return {};
+
+  // A killed call may have left a half-made worktree, or a lock in it.
+  remove_worktree(path);
+  const Answer added =
+      ask(folder_, {"worktree", "add", "--force", "--detach", "-q", path, id}, Errors::InOutput);
+  if (added.succeeded) return {};
+  return Error{fmt::format("git cannot make a worktree in {}: {}", cited(path),
+                           one_line(trimmed(added.output))),
+               "check the space on the disk, or use --work DIR"};
+}
+
+Result<void> Repository::clean(const std::string& path) const {
+  const Answer cleaned = ask(path, {"clean", "-ffdxq"}, Errors::InOutput);
+  if (cleaned.succeeded) return {};
+  return Error{fmt::format("git cannot clean {}: {}", cited(path), one_line(cleaned.output)),
+               "remove this folder"};
+}
+
+void Repository::remove_worktree(const std::string& path) const {
+  // The second --force also removes a worktree that git locked while it made it.
+  const std::vector<std::string> remove{"worktree", "remove", "--force", "--force", path};
+  if (ask(folder_, remove).succeeded || !os::is_there(path)) return;
+
+  // Git refuses a folder that is only a part of a worktree, but forgets a worktree that is gone.
+  wait_for({"rm", "-rf", "--", path}, "");
+  ask(folder_, remove);
+}
+
+Repository::Answer Repository::ask(const std::string& folder, const std::vector<std::string>& words,
+                                   Errors errors) const {
+  std::vector<std::string> git{"git"};
+  if (errors == Errors::InOutput) git = {"/bin/sh", "-c", "exec 2>&1; exec git \"$@\"", "sh"};
+  git.insert(git.end(), kSettings.begin(), kSettings.end());
+  git.insert(git.end(), words.begin(), words.end());
+  return wait_for(std::move(git), folder);
+}
+
+Repository::Answer Repository::wait_for(std::vector<std::string> words,
+                                        const std::string& folder) const {
+  os::ProgramSpec spec{.words = std::move(words)};
+  spec.folder = folder;
+  spec.environment_changes = {"GIT_TERMINAL_PROMPT=0"};
+  spec.user = user_;
+
+  os::HelperProgram program;
+  program.begin(spec, kForever);
+  auto answer = program.wait(kMaxOutput);
+  return {succeeded(answer.outcome), std::move(answer.output)};
+}
+
+Result<Commit> Repository::find_commit(const std::string& revision) const {
+  const Answer answer =
+      ask(folder_, {"log", "-1", kFormat, "--end-of-options", revision + "^{commit}", "--"});
+  auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
+  if (commit) return *std::move(commit);
+  return Error{cited(revision) + " is not a commit of this repository",
+               "git log lists the commits; git fetch gets those of the server"};
+}
+
+Result<void> Repository::refuse_submodules(const Commit& commit) const {
+  if (!ask(folder_, {"cat-file", "-e", commit.id + ":.gitmodules"}).succeeded) return {};
+  return Error{fmt::format("the commit {} has submodules, which lauka-bisect cannot check out",
+                           commit.short_id()),
+               "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125"};
+}
+
+}  // namespace lauka::bisect

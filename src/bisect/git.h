@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/command.h"
+#include "core/result.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lauka::bisect {
+
+struct Commit {
+  std::string id{};       ///< all digits of the hash
+  std::string date{};     ///< date of the commit, as 2026-11-28
+  std::string subject{};  ///< first line of the message, as it is stored
+
+  std::string short_id() const { return id.substr(0, 12); }
+};
+
+/// A git repository, used without its hooks and in worktrees other than the user's. All calls fail
+/// if a signal asks lauka to end.
+class Repository {
+ public:
+  /// Opens the repository of `folder` with the rights of `user` (nullopt: lauka's own rights).
+  /// Refuses a shallow clone, and a git older than 2.30.
+  static Result<Repository> open(const std::string& folder, const std::optional<User>& user);
+
+  /// Returns the absolute path of the folder .git that all worktrees of the repository share.
+  const std::string& shared_folder() const { return shared_folder_; }
+
+  /// Returns the line of first parents that leads from `good` to `bad` (revisions as users type
+  /// them), the oldest commit first. The first commit is `good` itself. Refuses a `good` that is
+  /// not an ancestor of `bad`, two equal commits, and commits with submodules.
+  Result<std::vector<Commit>> list_commits(const std::string& good, const std::string& bad) const;
+
+  /// Checks out the commit `id` in the worktree at `path`, which is made if necessary. Files that
+  /// builds have left there stay, so that the next build can use them; changes of files that git
+  /// knows are undone.
+  Result<void> check_out(const std::string& path, const std::string& id) const;
+
+  /// Removes all files that git does not know from the worktree at `path`.
+  Result<void> clean(const std::string& path) const;
+
+  /// Removes the worktree at `path`, also if it is half made, with all that is in this folder.
+  void remove_worktree(const std::string& path) const;
+
+ private:
+  Repository(std::string folder, std::optional<User> user)
+      : folder_(std::move(folder)), user_(std::move(user)) {}
+
+  enum class Errors : unsigned char { Dropped, InOutput };
+  struct Answer {
+    bool succeeded = false;
+    std::string output{};
+  };
+  Answer ask(const std::string& folder, const std::vector<std::string>& words,
+             Errors errors = Errors::Dropped) const;
+  Answer wait_for(std::vector<std::string> words, const std::string& folder) const;
+  Result<Commit> find_commit(const std::string& revision) const;
+  Result<void> refuse_submodules(const Commit& commit) const;
+
+  std::string folder_;
+  std::optional<User> user_;
+  std::string shared_folder_{};
+};
+
+/// True if the answer of `git --version` names version 2.30 or a later one.
+bool is_new_enough(std::string_view version_line);
+
+}  // namespace lauka::bisect

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace lauka::bisect {
+
+/// What a step has shown about a commit. Before: at most half of the change is there. After: more
+/// than half of it. Undecided: the measurement could not tell. Untestable: the commit does not
+/// build, or its command fails.
+enum class StepAnswer : unsigned char { Before, After, Undecided, Untestable };
+
+/// The level of a commit with its confidence interval. A level is a share of the whole change: 0
+/// like the good end, 1 like the bad end.
+struct Level {
+  double low = 0.0;
+  double estimate = 0.0;
+  double high = 0.0;
+};
+
+struct StepResult {
+  std::size_t commit = 0;
+  StepAnswer answer = StepAnswer::Undecided;
+  std::optional<Level> level{};  ///< nullopt if unknown, and for an untestable commit
+};
+
+/// A commit to test next.
+struct Step {
+  std::size_t commit = 0;
+  double middle = 0.5;  ///< level that separates Before from After
+  double error = 0.0;   ///< probability with which the step's answer may be wrong
+};
+
+/// The number of steps that may stay undecided before the search ends with a range.
+inline constexpr std::size_t kMaxUndecidedSteps = 3;
+
+/// Returns the number of halvings that leave one of `commits` (at least 1) commits: ceil(log2).
+std::size_t steps_for(std::size_t commits);
+
+/// Searches a line of commits for the one that made the change. Commit 0 is the good end, and the
+/// last commit is the bad end. Decides only; its owner builds and measures.
+class Search {
+ public:
+  /// `last`: index of the bad end, at least 1. `error`: probability with which any answer of any
+  /// step may be wrong, which the steps share.
+  Search(std::size_t last, double error);
+
+  /// Returns the step to do next; nullopt if the search has ended.
+  std::optional<Step> next() const;
+
+  /// Takes the result of the step that next() returned. A level that is shown to lie between a
+  /// quarter and three quarters of what is searched proves a change on both sides; the search then
+  /// goes on in the part with the larger one.
+  void take(const StepResult& result);
+
+  /// Index of the latest commit that is known not to have the change.
+  std::size_t last_before() const { return before_; }
+  /// Index of the first commit that is known to have the change.
+  std::size_t first_after() const { return after_; }
+
+  /// True if first_after() is the commit that made the change; false if the commits after
+  /// last_before(), up to first_after(), could not be told apart.
+  bool is_found() const { return after_ == before_ + 1; }
+
+  /// Returns the number of steps that are probably left.
+  std::size_t steps_left() const { return steps_for(after_ - before_); }
+
+ private:
+  double error_of_next() const;
+
+  std::size_t before_ = 0;
+  std::size_t after_;
+  double level_before_ = 0.0;
+  double level_after_ = 1.0;
+  double error_left_;
+  std::size_t undecided_ = 0;
+  std::vector<bool> is_passed_over_;
+};
+
+/// What the comparison of both ends has shown, as fractions of the good end.
+struct EndsChange {
+  double change = 0.0;    ///< estimate of the change, with its sign
+  double near_end = 0.0;  ///< end of the interval that is nearer to 0, with the sign of `change`
+
+  /// True if the near end is precise enough to divide the change: at least half of the estimate.
+  bool is_precise() const { return near_end / change >= 0.5; }
+};
+
+/// Returns the limit in percent of the good end that separates Before from After at level `middle`.
+/// The near end stands for the change, because the estimate is too large on average: one searches
+/// for what looked large.
+double limit_percent(const EndsChange& ends, double middle);
+
+/// Returns `change`, a fraction of the good end, as a level.
+double level_of(const EndsChange& ends, double change);
+
+/// Returns true if the named commit explains at least three quarters of the change of both ends.
+bool explains_most(double change_of_commit, double change_of_ends);
+
+}  // namespace lauka::bisect

@@ -1,0 +1,159 @@
+#include "bisect/rules.h"
+
+#include <cstddef>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::bisect {
+namespace {
+
+struct Walk {
+  std::vector<std::size_t> tested{};
+  double error = 0.0;
+};
+
+/// Searches with a measurement that is always right. `answer` tells what is true of a commit.
+template <typename Answer>
+Walk walk(Search& search, const Answer& answer) {
+  Walk walk;
+  while (const auto step = search.next()) {
+    walk.tested.push_back(step->commit);
+    const StepAnswer is = answer(step->commit);
+    if (is != StepAnswer::Untestable) walk.error += step->error;
+    search.take({step->commit, is});
+  }
+  return walk;
+}
+
+constexpr auto changed_from(std::size_t culprit) {
+  return [culprit](std::size_t commit) {
+    return commit < culprit ? StepAnswer::Before : StepAnswer::After;
+  };
+}
+
+TEST_CASE("the number of steps is the logarithm of the number of commits, rounded up") {
+  CHECK(steps_for(1) == 0);
+  CHECK(steps_for(2) == 1);
+  CHECK(steps_for(3) == 2);
+  CHECK(steps_for(128) == 7);
+  CHECK(steps_for(129) == 8);
+}
+
+TEST_CASE("a commit whose parent is the good end is found without a step") {
+  const Search search(1, 0.025);
+  CHECK(search.is_found());
+  CHECK_FALSE(search.next());
+}
+
+TEST_CASE("every culprit is found in at most ceil(log2 n) steps, within the error") {
+  for (const std::size_t commits : {2, 3, 7, 16, 100, 128}) {
+    for (std::size_t culprit = 1; culprit <= commits; ++culprit) {
+      Search search(commits, 0.025);
+      const Walk done = walk(search, changed_from(culprit));
+      REQUIRE(search.is_found());
+      REQUIRE(search.first_after() == culprit);
+      REQUIRE(done.tested.size() <= steps_for(commits));
+      REQUIRE(done.error < 0.025);
+    }
+  }
+}
+
+TEST_CASE("steps that halve evenly share the error evenly, with one share in reserve") {
+  Search search(128, 0.024);
+  while (const auto step = search.next()) {
+    CHECK(step->error == doctest::Approx(0.003));
+    search.take({step->commit, StepAnswer::After});
+  }
+}
+
+TEST_CASE("the neighbours of a commit that does not build are tried, the newer one first") {
+  Search search(16, 0.025);
+  CHECK(search.next()->commit == 8);
+  search.take({8, StepAnswer::Untestable});
+  CHECK(search.next()->commit == 9);
+  search.take({9, StepAnswer::Untestable});
+  CHECK(search.next()->commit == 7);
+}
+
+TEST_CASE("a commit that does not build costs no part of the error") {
+  Search search(16, 0.025);
+  const double error = search.next()->error;
+  search.take({8, StepAnswer::Untestable});
+  CHECK(search.next()->error == error);
+}
+
+TEST_CASE("the answer is the smallest range if the commits within do not build") {
+  Search search(16, 0.025);
+  walk(search, [](std::size_t commit) {
+    if (commit >= 5 && commit <= 7) return StepAnswer::Untestable;
+    return commit < 7 ? StepAnswer::Before : StepAnswer::After;
+  });
+  CHECK_FALSE(search.is_found());
+  CHECK(search.last_before() == 4);
+  CHECK(search.first_after() == 8);
+}
+
+TEST_CASE("a search ends with a range after three undecided steps") {
+  Search search(64, 0.025);
+  const Walk done = walk(search, [](std::size_t) { return StepAnswer::Undecided; });
+  CHECK(done.tested.size() == kMaxUndecidedSteps);
+  CHECK(done.error < 0.025);
+  CHECK_FALSE(search.is_found());
+}
+
+TEST_CASE("a level near the middle sends the search into the part with the larger change") {
+  Search later(16, 0.025);
+  later.take({8, StepAnswer::Undecided, Level{.low = 0.3, .estimate = 0.4, .high = 0.5}});
+  CHECK(later.last_before() == 8);
+  CHECK(later.first_after() == 16);
+  CHECK(later.next()->middle == doctest::Approx(0.7));
+
+  Search earlier(16, 0.025);
+  earlier.take({8, StepAnswer::Undecided, Level{.low = 0.5, .estimate = 0.6, .high = 0.7}});
+  CHECK(earlier.first_after() == 8);
+  CHECK(earlier.next()->middle == doctest::Approx(0.3));
+}
+
+TEST_CASE("a level whose interval leaves the middle half proves nothing about both sides") {
+  Search search(16, 0.025);
+  search.take({8, StepAnswer::Undecided, Level{.low = 0.2, .estimate = 0.5, .high = 0.7}});
+  CHECK(search.last_before() == 0);
+  CHECK(search.first_after() == 16);
+  CHECK(search.next()->commit == 9);
+}
+
+TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
+  for (const std::size_t larger : {20, 90}) {
+    const std::size_t smaller = larger == 20 ? 90 : 20;
+    Search search(128, 0.025);
+    while (const auto step = search.next()) {
+      const double level =
+          (step->commit >= larger ? 0.6 : 0.0) + (step->commit >= smaller ? 0.4 : 0.0);
+      const StepAnswer answer = level > step->middle ? StepAnswer::After : StepAnswer::Before;
+      search.take({step->commit, answer, Level{level - 0.05, level, level + 0.05}});
+    }
+    CHECK(search.is_found());
+    CHECK(search.first_after() == larger);
+  }
+}
+
+TEST_CASE("the limit of a step follows from the near end of the interval of both ends") {
+  CHECK(limit_percent({.change = 0.05, .near_end = 0.04}, 0.5) == doctest::Approx(2.0));
+  CHECK(limit_percent({.change = -0.05, .near_end = -0.04}, 0.5) == doctest::Approx(-2.0));
+  CHECK(level_of({.change = -0.05, .near_end = -0.04}, -0.03) == doctest::Approx(0.75));
+}
+
+TEST_CASE("the change of both ends is precise if its near end is half of it or more") {
+  CHECK(EndsChange{.change = -0.04, .near_end = -0.02}.is_precise());
+  CHECK_FALSE(EndsChange{.change = 0.04, .near_end = 0.019}.is_precise());
+}
+
+TEST_CASE("a commit explains most of a change with three quarters of it") {
+  CHECK(explains_most(0.03, 0.04));
+  CHECK_FALSE(explains_most(0.029, 0.04));
+  CHECK_FALSE(explains_most(-0.04, 0.04));
+}
+
+}  // namespace
+}  // namespace lauka::bisect

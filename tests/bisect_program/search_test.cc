@@ -1,0 +1,221 @@
+#include "contract/program.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// lauka-bisect on small repositories. The command prints the metric, so that nothing depends on
+// the speed of the machine.
+
+namespace lauka::contract {
+namespace {
+
+/// A repository whose commits set a value. The build copies it, and the command prints the copy. A
+/// build of the value "broken" fails.
+class ValueRepository {
+ public:
+  explicit ValueRepository(const std::vector<std::string>& values) {
+    run("git init -q -b main . && git config user.name N && git config user.email e@example.org");
+    for (std::size_t i = 0; i < values.size(); ++i)
+      run("echo " + values[i] + " > source && git add source && git commit -qm 'change " +
+          std::to_string(i) + "' --allow-empty");
+  }
+
+  std::string path() const { return folder_.file("work"); }
+  std::string log() const { return folder_.file("builds"); }
+  void allow_builds() const { std::ofstream(folder_.file("go")) << "go"; }
+
+  void run(const std::string& line) const {
+    const std::string whole =
+        "mkdir -p '" + path() + "' && cd '" + path() + "' && ( " + line + " ) >/dev/null 2>&1";
+    REQUIRE_MESSAGE(std::system(whole.c_str()) == 0, line);
+  }
+
+  std::string output_of(const std::string& line) const {
+    run("( " + line + " ) > ../output");
+    return text_of(folder_.file("output"));
+  }
+
+  /// Starts a search. The build waits at its `blocking_build`th call until allow_builds().
+  Start search(int blocking_build = 1000) const {
+    const std::string log_file = "'" + log() + "'";
+    const std::string build = "cat source >> " + log_file + "; test $(wc -l < " + log_file +
+                              ") -lt " + std::to_string(blocking_build) + " || test -e '" +
+                              folder_.file("go") +
+                              "' || sleep 600; grep -qv broken source && cp source built";
+    Start start;
+    start.program =
+        (std::filesystem::path(places::kProgram).parent_path() / "lauka-bisect").string();
+    start.folder = path();
+    start.arguments = {"-r",    "30",        "-w", "0",       "--engine", "none",
+                       kScrape, "--metrics", "v",  "--build", build};
+    return start;
+  }
+
+  Said find(Start start, const std::string& good, const std::string& bad) const {
+    for (const std::string& word : {good, bad, std::string("--"), std::string("cat built")})
+      start.arguments.push_back(word);
+    return lauka(start);
+  }
+  Said find(const std::string& good, const std::string& bad) const {
+    return find(search(), good, bad);
+  }
+
+  /// True if neither worktrees nor the log are left.
+  bool is_clean() const {
+    return !exists(path() + "/.git/lauka-bisect/log") &&
+           lines_of(output_of("git worktree list")).size() == 1;
+  }
+
+ private:
+  Folder folder_;
+};
+
+TEST_CASE("the commit that made the change is named, with date, subject and change") {
+  const ValueRepository there({"100", "100", "100", "110", "110", "110", "110"});
+  const Said said = there.find("HEAD~6", "HEAD");
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("subject: change 3\n"));
+  CHECK(said.out_has("commit:  " + there.output_of("git rev-parse HEAD~3")));
+  CHECK(said.out_has("change:  v +10.00 % (exactly) from its parent"));
+  CHECK(there.is_clean());
+  CHECK_FALSE(exists(there.path() + "/.git/lauka-bisect"));
+}
+
+TEST_CASE("an improvement is found, too") {
+  const ValueRepository there({"100", "100", "90", "90"});
+  const Said said = there.find("HEAD~3", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("subject: change 2\n"));
+  CHECK(said.out_has("v -10.00 %"));
+}
+
+TEST_CASE("ends without a significant difference end the search with status 0") {
+  const ValueRepository there({"100", "110", "100"});
+  const Said said = there.find("HEAD~2", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("v does not differ significantly"));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("a commit that does not build is passed over") {
+  const ValueRepository there({"100", "100", "broken", "110", "110"});
+  const Said said = there.find("HEAD~4", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 4);
+  CHECK(said.out_has("the change is in one of 2 commits:"));
+  CHECK(said.out_has("change 2 (does not build: the build exited with status 1)"));
+  CHECK(said.out_has("change 3\n"));
+  CHECK_FALSE(said.out_has("change 4\n"));
+  CHECK(there.is_clean());
+  CHECK(exists(there.path() + "/.git/lauka-bisect/failed-" +
+               there.output_of("git rev-parse HEAD~2").substr(0, 12) + ".txt"));
+}
+
+TEST_CASE("a commit whose command fails is passed over") {
+  const ValueRepository there({"100", "100", "100", "100", "110"});
+  Start start = there.search();
+  const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
+  start.arguments.back() =
+      "cp source built; test $(git rev-parse HEAD) != " + middle + " || rm built";
+  const Said said = there.find(start, "HEAD~4", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("subject: change 4\n"));
+}
+
+TEST_CASE("an end that does not build ends the search with status 1") {
+  const ValueRepository there({"100", "100", "broken"});
+  const Said said = there.find("HEAD~2", "HEAD");
+  CHECK(said.status == 1);
+  CHECK(said.err_has("does not build"));
+}
+
+TEST_CASE("what cannot be searched is refused before anything is built") {
+  const ValueRepository there({"100", "110"});
+  const auto refused = [&](const Said& said, const std::string& why) {
+    CAPTURE(said.err);
+    CHECK(said.status == 2);
+    CHECK(said.err_has(why));
+    CHECK_FALSE(exists(there.log()));
+  };
+  refused(there.find("HEAD", "HEAD~1"), "is not an ancestor of");
+  refused(there.find("nosuch", "HEAD"), "is not a commit of this repository");
+
+  Start outside = there.search();
+  outside.folder = there.path() + "/..";
+  refused(there.find(outside, "HEAD~1", "HEAD"), "there is no git repository");
+
+  for (const char* option : {"--fail-if-slower", "--export-json=x.json", "--command-name=x"}) {
+    Start with_option = there.search();
+    with_option.arguments.emplace_back(option);
+    refused(there.find(with_option, "HEAD~1", "HEAD"), "has no place here");
+  }
+
+  Start no_command = there.search();
+  no_command.arguments.insert(no_command.arguments.end(), {"HEAD~1", "HEAD"});
+  refused(lauka(no_command), "there is no command after --");
+}
+
+TEST_CASE("the same command line goes on after an interrupt, and builds no finished commit again") {
+  const ValueRepository there({"100", "100", "100", "110", "110", "110", "120", "120"});
+  Start start = there.search(4);
+  start.interrupt_when = [&] { return has_lines(there.log(), 4); };
+  const Said interrupted = there.find(start, "HEAD~7", "HEAD");
+  CAPTURE(interrupted.err);
+  CHECK(interrupted.status == 130);
+  CHECK(interrupted.err_has("the same command line goes on from here"));
+  const std::size_t builds_before = lines_of(text_of(there.log())).size();
+  CHECK(builds_before == 4);
+
+  there.allow_builds();
+  const Said resumed = there.find(there.search(4), "HEAD~7", "HEAD");
+  CAPTURE(resumed.out);
+  CAPTURE(resumed.err);
+  CHECK(resumed.status == 3);
+  CHECK(resumed.out_has("going on after 1 step of an earlier call"));
+  CHECK(resumed.out_has("subject: change 3\n"));
+  CHECK(resumed.out_has("Both ends differ by +20.00 %"));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("a killed search gives the same answer with the same command line") {
+  const ValueRepository there({"100", "100", "100", "110", "110"});
+  const std::string ask = "git status --porcelain; git stash list; git reflog";
+  const std::string before = there.output_of(ask);
+  for (int build = 1; build <= 3; ++build) {
+    Start start = there.search(1000);
+    start.interrupt_signal = 9;
+    start.interrupt_when = [&, build] {
+      return has_lines(there.log(), static_cast<std::size_t>(build));
+    };
+    CHECK(there.find(start, "HEAD~4", "HEAD").status == 128 + 9);
+  }
+  const Said said = there.find("HEAD~4", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("subject: change 3\n"));
+  CHECK(there.output_of(ask) == before);
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("help and version are answered") {
+  const ValueRepository there({"100"});
+  Start start = there.search();
+  start.arguments = {"--help"};
+  CHECK(completed(start).out_has("usage: lauka-bisect [options] GOOD BAD -- 'COMMAND'"));
+  start.arguments = {"--version"};
+  CHECK(completed(start).out_has("lauka-bisect "));
+}
+
+}  // namespace
+}  // namespace lauka::contract

@@ -1,0 +1,324 @@
+// bisect_simulator: searches by lauka-bisect's own rules and lauka's own gates on simulated
+// commits. scripts/bench bisect runs it. Exits with 1 where a limit is broken.
+//
+//   bisect_simulator SEARCHES
+//
+// The change is 5 %. The noise of a round is the standard deviation of the logarithm of its ratio,
+// as a multiple of the change.
+
+#include "bisect/rules.h"
+#include "gate/schedule.h"
+#include "gate/verdict.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::simulation {
+namespace {
+
+using bisect::EndsChange;
+using bisect::Level;
+using bisect::Search;
+using bisect::StepAnswer;
+using bisect::StepResult;
+
+constexpr double kChange = 0.05;
+constexpr double kError = 0.05;
+constexpr std::size_t kPlanned = 250;  ///< rounds up to the first planned look
+
+enum class Shape : unsigned char { OneStep, TwoSteps, NoChange };
+
+struct Case {
+  std::string name;
+  std::size_t commits = 128;
+  double noise = 1.0;
+  Shape shape = Shape::OneStep;
+  bool drifts = false;
+  bool has_heavy_tails = false;
+  double unbuildable = 0.0;  ///< share of commits that do not build
+};
+
+/// A line of commits.
+struct Line {
+  std::vector<double> levels;
+  std::vector<bool> builds;
+  std::vector<std::size_t> culprits;
+};
+
+struct Session {
+  std::vector<gate::Verdict> verdicts;
+  std::size_t rounds = 0;
+};
+
+/// The machine on which a search takes place.
+class Machine {
+ public:
+  Machine(const Case& what, noise::Source& source) : what_(what), source_(source) {}
+
+  Session compare(double reference, double candidate, const std::vector<Condition>& gates,
+                  double error);
+  /// Compares after `rounds` rounds, once.
+  Session measure_once(double reference, double candidate, const Condition& condition, double error,
+                       std::size_t rounds);
+
+ private:
+  double run(double level);
+  void add_rounds(double reference, double candidate, std::size_t rounds, Comparison& samples);
+
+  const Case& what_;
+  noise::Source& source_;
+  double heat_ = 0.0;
+};
+
+/// Heavy tails: Student's t with three degrees of freedom, scaled to the same deviation.
+double Machine::run(double level) {
+  double deviate = source_.normal();
+  if (what_.has_heavy_tails) {
+    double squares = 0.0;
+    for (int i = 0; i < 3; ++i) squares += std::pow(source_.normal(), 2);
+    deviate /= std::sqrt(squares);
+  }
+  if (what_.drifts) heat_ += 1e-5;
+  const double deviation = what_.noise * kChange / std::sqrt(2.0);
+  return std::exp(std::log1p(kChange * level) + heat_ + deviation * deviate);
+}
+
+void Machine::add_rounds(double reference, double candidate, std::size_t rounds,
+                         Comparison& samples) {
+  while (samples.reference.size() < rounds) {
+    const bool is_reference_first = source_.uniform() < 0.5;
+    const double first = run(is_reference_first ? reference : candidate);
+    const double second = run(is_reference_first ? candidate : reference);
+    samples.reference.push_back(is_reference_first ? first : second);
+    samples.candidate.push_back(is_reference_first ? second : first);
+  }
+}
+
+Session Machine::compare(double reference, double candidate, const std::vector<Condition>& gates,
+                         double error) {
+  gate::Schedule schedule(1.0 - error, gates.size(), 10, gate::LookTiming::Early);
+  Comparison samples;
+  Session session;
+  std::vector<bool> is_decided(gates.size());
+  for (const Condition& condition : gates) session.verdicts.push_back({.condition = condition});
+
+  const auto look = [&](std::size_t rounds, const gate::LookErrors& levels, bool last) {
+    add_rounds(reference, candidate, rounds, samples);
+    session.rounds = rounds;
+    bool all = true;
+    for (std::size_t g = 0; g < gates.size(); ++g) {
+      if (!is_decided[g])
+        is_decided[g] = gate::decide_at_look(session.verdicts[g], std::nullopt, samples, {}, levels,
+                                             {.number = 1, .last = last});
+      all = all && is_decided[g];
+    }
+    return all;
+  };
+
+  for (auto next = schedule.rounds_at_next_early_look(); next && *next < kPlanned;
+       next = schedule.rounds_at_next_early_look()) {
+    const auto levels = schedule.look_early(*next);
+    if (levels && look(*next, *levels, false)) return session;
+  }
+  for (const std::size_t rounds : gate::look_rounds(kPlanned)) {
+    const bool last = rounds == 4 * kPlanned;
+    if (look(rounds, schedule.look_as_planned(rounds, last), last)) return session;
+  }
+  return session;
+}
+
+Session Machine::measure_once(double reference, double candidate, const Condition& condition,
+                              double error, std::size_t rounds) {
+  Session session{.verdicts = {{.condition = condition}}, .rounds = rounds};
+  Comparison samples;
+  add_rounds(reference, candidate, rounds, samples);
+  gate::decide_at_look(session.verdicts.front(), std::nullopt, samples, {},
+                       gate::levels_of_only_look(1.0 - error, 1), {.number = 1, .last = true});
+  return session;
+}
+
+Line make_line(const Case& what, noise::Source& source) {
+  const auto pick = [&] {
+    return 1 + static_cast<std::size_t>(source.uniform() * static_cast<double>(what.commits));
+  };
+  Line line{std::vector<double>(what.commits + 1), std::vector<bool>(what.commits + 1, true), {}};
+
+  const auto add = [&](std::size_t culprit, double size) {
+    line.culprits.push_back(culprit);
+    for (std::size_t i = culprit; i <= what.commits; ++i) line.levels[i] += size;
+  };
+  if (what.shape == Shape::OneStep) add(pick(), 1.0);
+  if (what.shape == Shape::TwoSteps) {
+    add(pick(), 0.6);
+    add(pick(), 0.4);
+  }
+
+  for (std::size_t i = 1; i < what.commits; ++i)
+    line.builds[i] = source.uniform() >= what.unbuildable;
+  return line;
+}
+
+enum class Answer : unsigned char { NoChange, Commit, Range };
+
+struct Found {
+  Answer answer = Answer::NoChange;
+  std::size_t commit = 0;
+  std::size_t builds = 0;
+  std::size_t failed_builds = 0;
+  std::size_t rounds = 0;
+};
+
+std::optional<EndsChange> to_ends(const stats::Delta& delta) {
+  if (!delta.change || !delta.bounds) return std::nullopt;
+  return EndsChange{.change = *delta.change,
+                    .near_end = *delta.change < 0.0 ? delta.bounds->high : delta.bounds->low};
+}
+
+/// Measures the size of a change again, for the whole planned time: most searches here do not reach
+/// the precision that lauka-bisect asks for before.
+std::optional<EndsChange> measure_precisely(Machine& machine, const Line& line,
+                                            const Condition& condition, Found& found) {
+  const Session session = machine.measure_once(line.levels.front(), line.levels.back(), condition,
+                                               kError / 4.0, kPlanned);
+  found.rounds += session.rounds;
+  return to_ends(session.verdicts.front().delta);
+}
+
+Found search_line(const Line& line, const Case& what, noise::Source& source) {
+  Machine machine(what, source);
+  Found found{.builds = 2};
+  const Session first =
+      machine.compare(line.levels.front(), line.levels.back(),
+                      {{.metric = "v"}, {.metric = "v", .fails_below_limit = true}}, kError / 4.0);
+  found.rounds += first.rounds;
+  const auto failed = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
+  if (failed == first.verdicts.end()) return found;
+
+  found.answer = Answer::Range;
+  auto ends = to_ends(failed->delta);
+  if (ends && !ends->is_precise())
+    ends = measure_precisely(machine, line, failed->condition, found);
+  if (!ends || ends->near_end * ends->change <= 0.0) return found;
+
+  Search search(what.commits, kError / 2.0);
+  std::size_t in_test_tree = what.commits;
+  while (const auto step = search.next()) {
+    ++found.builds;
+    StepResult result{.commit = step->commit, .answer = StepAnswer::Untestable};
+    if (line.builds[step->commit]) {
+      in_test_tree = step->commit;
+      const double limit = bisect::limit_percent(*ends, step->middle);
+      const Session session = machine.compare(
+          line.levels.front(), line.levels[step->commit],
+          {{.metric = "v", .limit_percent = limit, .fails_below_limit = limit < 0.0}}, step->error);
+      found.rounds += session.rounds;
+      const gate::Verdict& verdict = session.verdicts.front();
+      result.answer = verdict.answer == gate::Answer::Fail   ? StepAnswer::After
+                      : verdict.answer == gate::Answer::Pass ? StepAnswer::Before
+                                                             : StepAnswer::Undecided;
+      if (verdict.delta.bounds && verdict.delta.change) {
+        const double low = bisect::level_of(*ends, verdict.delta.bounds->low);
+        const double high = bisect::level_of(*ends, verdict.delta.bounds->high);
+        result.level = Level{std::min(low, high), bisect::level_of(*ends, *verdict.delta.change),
+                             std::max(low, high)};
+      }
+    } else {
+      ++found.failed_builds;
+      in_test_tree = 0;
+    }
+    search.take(result);
+  }
+  if (!search.is_found()) return found;
+
+  found.commit = search.first_after();
+  if (search.last_before() != 0) ++found.builds;
+  if (in_test_tree != found.commit) ++found.builds;
+  const Session last =
+      machine.compare(line.levels[search.last_before()], line.levels[found.commit],
+                      {{.metric = "v", .fails_below_limit = ends->change < 0.0}}, kError);
+  found.rounds += last.rounds;
+  if (last.verdicts.front().answer == gate::Answer::Fail) found.answer = Answer::Commit;
+  return found;
+}
+
+/// Searches many lines, and prints a row. Returns false if a limit is broken.
+bool simulate(const Case& what, std::size_t searches) {
+  noise::Source source(20261128 + what.commits);
+  double right = 0;
+  double named = 0;
+  double ranges = 0;
+  double unchanged = 0;
+  double builds = 0;
+  double rounds = 0;
+  std::size_t most_above_log = 0;
+
+  for (std::size_t i = 0; i < searches; ++i) {
+    const Line line = make_line(what, source);
+    const Found found = search_line(line, what, source);
+    builds += static_cast<double>(found.builds);
+    rounds += static_cast<double>(found.rounds);
+    const std::size_t needed = bisect::steps_for(what.commits) + found.failed_builds;
+    if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
+    named += found.answer == Answer::Commit ? 1 : 0;
+    ranges += found.answer == Answer::Range ? 1 : 0;
+    unchanged += found.answer == Answer::NoChange ? 1 : 0;
+    const bool is_right = found.answer == Answer::Commit &&
+                          std::ranges::find(line.culprits, found.commit) != line.culprits.end();
+    right += is_right ? 1 : 0;
+  }
+
+  const auto all = static_cast<double>(searches);
+  const bool has_change = what.shape != Shape::NoChange;
+  const double decided = has_change ? named : all;
+  const double right_share = decided == 0 ? 1.0 : (has_change ? right : unchanged) / decided;
+  std::printf("| %-24s | %5zu | %5.0f | %6.1f | %6.1f | %6.1f | %6.1f | %5.1f | +%zu | %7.0f |\n",
+              what.name.c_str(), what.commits, what.noise, 100 * right_share, 100 * named / all,
+              100 * ranges / all, 100 * unchanged / all, builds / all, most_above_log,
+              rounds / all);
+  std::fflush(stdout);
+
+  // Three standard errors allow for the number of searches.
+  const double allowance = 3.0 * std::sqrt(0.95 * 0.05 / std::max(decided, 1.0));
+  constexpr std::size_t most_builds_above_log = 4;
+  return right_share >= 0.95 - allowance && most_above_log <= most_builds_above_log;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const double noise : {1.0, 2.0}) {
+    for (const std::size_t commits : {2, 16, 128, 1024})
+      cases.push_back({.name = "one step", .commits = commits, .noise = noise});
+    cases.push_back({.name = "two steps, 60 and 40 %", .noise = noise, .shape = Shape::TwoSteps});
+    cases.push_back({.name = "no change", .noise = noise, .shape = Shape::NoChange});
+    cases.push_back({.name = "drift", .noise = noise, .drifts = true});
+    cases.push_back({.name = "heavy tails", .noise = noise, .has_heavy_tails = true});
+    cases.push_back({.name = "10 % do not build", .noise = noise, .unbuildable = 0.1});
+  }
+  return cases;
+}
+
+}  // namespace
+}  // namespace lauka::simulation
+
+int main(int argc, char** argv) {
+  const auto searches = static_cast<std::size_t>(argc > 1 ? std::atol(argv[1]) : 0);
+  if (searches == 0) {
+    std::fputs("usage: bisect_simulator SEARCHES\n", stderr);
+    return 2;
+  }
+  std::puts(
+      "| searches                 | n     | noise | right  | commit | range  | none   | builds | "
+      "above "
+      "log2 | rounds |\n|---|---|---|---|---|---|---|---|---|---|");
+  bool holds = true;
+  for (const auto& what : lauka::simulation::all_cases())
+    holds = lauka::simulation::simulate(what, searches) && holds;
+  if (!holds) std::puts("BROKEN: a named commit is wrong too often, or there are too many builds");
+  return holds ? 0 : 1;
+}

@@ -88,6 +88,7 @@ StoredFindings stored_findings(const Results& results) {
   StoredFindings stored{.metrics = session.metrics,
                         .events = events.events,
                         .passes = event_names_by_pass(events),
+                        .ended_by_gates = session.ended_by_gates,
                         .precision = results.findings.precision,
                         .warnings = report::worded_warnings(results)};
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);

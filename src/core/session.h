@@ -25,6 +25,8 @@ struct Session {
   std::vector<Fingerprint> programs{};
   std::vector<std::optional<CounterLossFile>> counter_loss_files{};
   std::vector<FunctionTable> functions{};
+  /// True if the gates were decided before the planned end, which ended the session.
+  bool ended_by_gates = false;
 };
 
 }  // namespace lauka

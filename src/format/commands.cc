@@ -424,6 +424,7 @@ class SessionReader {
     to.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
     to.timers = session.timers;
     to.complete = session.complete;
+    to.ended_by_gates = decode_in<bool>(there, "ended_by_gates");
 
     to.origins = read_origins(there, to.commands.size());
     if (plan_.confidence > 0.0 && plan_.confidence < 1.0) to.confidence = plan_.confidence;

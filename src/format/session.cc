@@ -88,6 +88,7 @@ StoredFindings stored_findings(const Results& results) {
   StoredFindings stored{.metrics = session.metrics,
                         .events = events.events,
                         .passes = event_names_by_pass(events),
+                        .ended_by_gates = session.ended_by_gates,
                         .precision = results.findings.precision,
                         .race = results.findings.race,
                         .warnings = report::worded_warnings(results)};

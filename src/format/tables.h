@@ -597,6 +597,7 @@ struct StoredFindings {
   std::vector<RoundKind> pass_kinds{};
   std::vector<StoredComparison> comparisons{};
   std::vector<StoredVerdict> gates{};
+  bool ended_by_gates = false;
   std::vector<StoredTails> intervals{};
   std::optional<Precision> precision{};
   std::optional<gate::RaceResult> race{};
@@ -614,6 +615,7 @@ void describe_fields(Visitor& visit, StoredFindings& of) {
   visit("pass_kinds", of.pass_kinds);
   visit("comparisons", of.comparisons);
   visit("gates", of.gates);
+  visit("ended_by_gates", of.ended_by_gates);
   visit("intervals", of.intervals);
   visit("precision", of.precision);
   visit.if_set("race", of.race);
@@ -820,6 +822,7 @@ void describe_fields(Visitor& visit, StoredMetric& of) {
   visit("doubtful", row.is_probably_uncounted);
   visit("at_most", row.largest_bound_of_runs);
   visit("delta", row.delta);
+  visit.written("detectable", [&] { return row.detectable; });
   visit.if_set("layouts", of.layouts);
   visit.if_set("percentile", of.percentile);
 }

@@ -7,6 +7,7 @@
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
+#include "stats/detectable.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,6 +51,19 @@ std::string exact_change_text(const SteppedSeries& stepped, double from, double 
                                   {.is_exact = true});
 }
 
+/// Returns the end of a sentence about a combined change that is not significant: which change
+/// would have been found. Empty if it is significant, or if there are too few classes of machines.
+std::string detectable_in_words(const FleetEffect& effect) {
+  const stats::Change change = make_change(effect.combined.value, effect.combined.bounds);
+  if (change.is_significant()) return "";
+  constexpr double tail = 0.025;
+  const std::size_t count = effect.machines.size();
+  const double degrees =
+      count == 1 ? effect.machines.front().degrees : static_cast<double>(count) - 1.0;
+  return report::detectable_text(stats::detectable_change_by_t(change, tail, degrees),
+                                 "combinations of sessions");
+}
+
 /// Returns a difference of values that are no logarithms.
 std::string difference_text(const SteppedSeries& stepped, double difference, double scale) {
   const double change = stats::without_rounding_error(difference, scale);
@@ -62,7 +76,9 @@ constexpr std::size_t kMinMachines =
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t count = effect.machines.size();
-  if (count == 1) return "there is only one class of machines, so nothing is known about others";
+  if (count == 1)
+    return "there is only one class of machines, so nothing is known about others" +
+           detectable_in_words(effect);
   std::string text =
       combined.deviation_between_machines > 0.0
           ? fmt::format("the change differs between machines by {} (standard deviation)",
@@ -76,7 +92,7 @@ std::string differences_in_words(const FleetEffect& effect) {
   if (count < kMinMachines)
     text +=
         fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
-  return text;
+  return text + detectable_in_words(effect);
 }
 
 std::optional<double> reach_between(const CommitValue& from, const CommitValue& to) {

@@ -436,6 +436,12 @@ std::string signed_percent(double fraction, int decimals) {
   return std::string(value < 0 ? kMinus : "+") + text;
 }
 
+std::string detectable_text(std::optional<double> detectable, std::string_view sessions) {
+  if (!detectable) return "";
+  return fmt::format("; a difference of {} would have been found in four of five such {}",
+                     rough_percent(*detectable), sessions);
+}
+
 std::string rough_percent(double fraction) {
   return percent(100.0 * fraction, rough_decimals(fraction));
 }

@@ -92,6 +92,12 @@ ChangeTexts change_texts(const stats::Change& delta, double other);
 /// are 0. Returns "n/a" if `fraction` is not finite.
 std::string signed_percent(double fraction, int decimals);
 
+/// Returns the end of a sentence about a difference that is not significant, such as "; a
+/// difference of 0.80% would have been found in four of five such sessions". `sessions`: what was
+/// compared. Empty if `detectable` (MetricResult::detectable) is nullopt.
+std::string detectable_text(std::optional<double> detectable,
+                            std::string_view sessions = "sessions");
+
 /// Formats `fraction` (at least 0) as a rounded percentage: "2.1%", "0.031%", "105%".
 std::string rough_percent(double fraction);
 

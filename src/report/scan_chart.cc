@@ -300,7 +300,8 @@ std::string scan_headline(const Results& results, std::size_t metric) {
     return text;
   return text + ", not significantly different from " +
          parameters_text(
-             results.session.commands[results.session.reference.index_for(best.command)]);
+             results.session.commands[results.session.reference.index_for(best.command)]) +
+         detectable_text(row->detectable);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -226,6 +226,19 @@ bool is_decided(const Results& results, const HeadlineComparison& ranking) {
   });
 }
 
+/// Returns the end of a line that says that no ranking is significant, by the largest of the
+/// differences that would have been found; empty if one is unknown.
+std::string detectable_by_all(const Results& results,
+                              const std::vector<HeadlineComparison>& rankings) {
+  std::optional<double> largest;
+  for (const HeadlineComparison& ranking : rankings) {
+    const MetricResult* row = row_of(results.commands[ranking.command], ranking.metric);
+    if (row == nullptr || !row->detectable) return "";
+    largest = std::max(largest, row->detectable);
+  }
+  return detectable_text(largest);
+}
+
 std::string write_line(const Results& results, const HeadlineComparison& ranking,
                        const Style& style) {
   const Metric& metric = results.session.metrics[ranking.metric];
@@ -250,6 +263,7 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
                                                        : "to tell whether it differs");
   } else if (!ranking.is_significant) {
     between = " does not differ significantly from ";
+    after += detectable_by_all(results, {ranking});
   } else {
     after.clear();
     between = metric.role == Role::WallTime
@@ -301,7 +315,9 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
                             : is_time ? "no command is significantly faster than "
                             : is_more ? "no command is significantly above "
                                       : "no command is significantly below ";
-  return in_lines(start + reference + (any && is_time ? "" : in_metric), style);
+  return in_lines(start + reference + (any && is_time ? "" : in_metric) +
+                      (any ? "" : detectable_by_all(results, rankings)),
+                  style);
 }
 
 /// Returns what makes failures comparable, if a command ended with the same exit status in every

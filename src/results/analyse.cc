@@ -4,6 +4,7 @@
 #include "session/functions.h"
 #include "session/series.h"
 #include "session/settings.h"
+#include "stats/detectable.h"
 
 #include <array>
 #include <cmath>
@@ -127,6 +128,21 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
 
+/// Returns what MetricResult::detectable should be. Gates end a session at a moment that depends on
+/// the noise, so the noise of the rounds before it is not that of other sessions.
+std::optional<double> find_detectable(const Results& results, const MetricResult& row,
+                                      const Comparison& samples,
+                                      const stats::IntervalTails& tails) {
+  if (!row.delta || results.session.ended_by_gates) return std::nullopt;
+  if (!samples.has_layouts())
+    return stats::detectable_change(*row.delta, tails.tail_of_delta,
+                                    {samples.reference, samples.candidate, samples.paired});
+
+  const auto& over = row.layouts->mean_log_ratio;
+  return over ? stats::detectable_change_by_t(*row.delta, tails.tail_of_delta, over->degrees)
+              : std::nullopt;
+}
+
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
@@ -152,7 +168,8 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
       enter_layouts(samples, tails, metric, row);
     }
 
-    if (metric.percentile && !row.delta->bounds) row.delta.reset();
+    if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
+    row.detectable = find_detectable(results, row, samples, tails);
     if (row.delta) add_findings_of_delta(index, c, samples, series, results);
   }
 }

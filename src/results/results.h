@@ -281,6 +281,9 @@ struct MetricResult {
   std::optional<double> largest_bound_of_runs{};
   /// Change from the reference; nullopt if unknown, or for the reference itself.
   std::optional<stats::Delta> delta{};
+  /// Smallest increase, as a fraction of the reference, that four of five such sessions would have
+  /// found. nullopt if unknown, for a percentile without layouts, or if gates ended the session.
+  std::optional<double> detectable{};
   std::shared_ptr<const LayoutResult> layouts{};
 
   /// Returns the mean of the runs (harmonic for a throughput without zeros); nullopt if unknown or

@@ -59,6 +59,7 @@ class Runner final : NonCopyable {
   SessionResult close() {
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
+    session.ended_by_gates = scheduler_.was_ended_by_gates();
     session.programs = programs_.empty() ? fingerprints_to_compare(
                                                plan_, {context_.user, context_.pending_interrupt})
                                          : std::move(programs_);

@@ -189,9 +189,10 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
 
 void Scheduler::count_alone() {
   const std::uint64_t done = counting_turns_done(group());
-  if (satisfies_stop_rule(plan_.setting.stop,
-                          {done, group().counting.time, group().commands.size()}) ||
-      (done > 0 && is_answered())) {
+  const bool is_over = satisfies_stop_rule(
+      plan_.setting.stop, {done, group().counting.time, group().commands.size()});
+  was_ended_by_gates_ = !is_over && done > 0 && is_answered();
+  if (is_over || was_ended_by_gates_) {
     stage_ = Stage::Leave;
     return;
   }
@@ -213,7 +214,8 @@ void Scheduler::time() {
   }
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
-    is_over = is_answered();
+    was_ended_by_gates_ = is_answered();
+    is_over = was_ended_by_gates_;
   }
   if (is_over) {
     add_untuned(untuned_rounds_due(spent.rounds, 0));

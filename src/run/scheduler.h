@@ -88,6 +88,9 @@ class Scheduler : NonCopyable {
   /// Ends the session early. Only actions that restore the machine's tuning, and End, follow.
   void end_early();
 
+  /// True if the gates were decided before the planned end, which ended the session.
+  bool was_ended_by_gates() const { return was_ended_by_gates_; }
+
   /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
@@ -258,6 +261,7 @@ class Scheduler : NonCopyable {
   std::vector<Request> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
+  bool was_ended_by_gates_ = false;
   bool has_left_replay_;  // false: the results are an earlier process's
   bool is_cold_ = false;
   std::uint64_t warmed_again_ = 0;

@@ -224,6 +224,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.function_tables = std::exchange(session.functions, {});
 
   recording.complete = !session.cut_short.has_value();
+  recording.ended_by_gates = session.ended_by_gates;
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
     recording.session_ending_run = RunRow{.command = failed->step.command,
@@ -405,6 +406,7 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
     joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
+    joined.ended_by_gates = joined.ended_by_gates || session.ended_by_gates;
     joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }

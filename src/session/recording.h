@@ -110,6 +110,9 @@ struct Recording {
   std::vector<OriginSession> origins{};
   TimerResolutions timers{};
   bool complete = true;
+  /// True if the gates of the session, or of a joined session, were decided before the planned end,
+  /// which ended it.
+  bool ended_by_gates = false;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
   /// `runs` nor in `discarded_runs`.
   std::optional<RunRow> session_ending_run{};

@@ -150,6 +150,17 @@ TEST_CASE("a session that was cut short, and one without a run, stay what they a
   check_same(it.results());
 }
 
+TEST_CASE("a session that its gates ended is read back as one, so that it promises nothing") {
+  Case it(12);
+  REQUIRE(it.results().commands[1].rows[0].detectable.has_value());
+  CHECK_FALSE(read_again(it.results()).recording.ended_by_gates);
+
+  it.session.ended_by_gates = true;
+  CHECK_FALSE(it.results().commands[1].rows[0].detectable.has_value());
+  CHECK(read_again(it.results()).recording.ended_by_gates);
+  check_same(it.results());
+}
+
 TEST_CASE("counts, passes, kinds of core and runs that were run again are read back") {
   Case it(10);
   it.plan.setting.events.events = {

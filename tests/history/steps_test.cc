@@ -373,6 +373,23 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
 }
 
+TEST_CASE("a combined change that is not significant says which one would have been found") {
+  const auto text_of = [](double change) {
+    std::vector<MetricHistory> all;
+    for (const int machine : {-3, -1, 0, 1, 3}) {
+      MetricHistory series = series_of_values({1.0, 1.0});
+      series.variant.machine_class = fmt::format("m{}", machine);
+      for (SessionPoint& point : series.points)
+        point.values.ratio_to_reference = LogRatio{change + 0.001 * machine, 0.002};
+      all.push_back(series);
+    }
+    return fleet_text(combine_by_title(all).at(0), {.width = 400});
+  };
+  CHECK(has(text_of(0.0), "% would have been found in four of five such combinations of sessions"));
+  CHECK(has(text_of(0.1), "I²"));
+  CHECK_FALSE(has(text_of(0.1), "would have been found"));
+}
+
 TEST_CASE("what is shown of a series fits the terminal, and no name steers it") {
   MetricHistory series = series_of_values({1.0, 1.5});
   series.variant.benchmark = "it\x1b[2J";

@@ -473,6 +473,32 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
         "no command differs significantly from ./old in wall time\n");
 }
 
+TEST_CASE("a headline without a difference says which one would have been found") {
+  Results results = five();
+  const auto like_reference = [](std::size_t command) {
+    return ranked(command, 1.0, 0.01, true, false);
+  };
+  results.headline_comparisons = {like_reference(1)};
+  CHECK(comparison_lines(results, {}) ==
+        "./new does not differ significantly from ./old in wall time\n");
+  results.commands[1].rows[0].detectable = 0.0081;
+  CHECK(comparison_lines(results, {}) ==
+        "./new does not differ significantly from ./old in wall time; a difference of 0.81% would "
+        "have been found in four of five such sessions\n");
+
+  // With several commands, it is the difference that would have been found of each of them.
+  results.headline_comparisons.push_back(like_reference(2));
+  CHECK(comparison_lines(results, {}) ==
+        "no command differs significantly from ./old in wall time\n");
+  results.commands[2].rows[0].detectable = 0.02;
+  CHECK(comparison_lines(results, {}) ==
+        "no command differs significantly from ./old in wall time; a difference of 2.0% would have "
+        "been found in four of five such sessions\n");
+
+  results.headline_comparisons = {ranked(1, 1.5, 0.1, false, true)};
+  CHECK(comparison_lines(results, {}) == "./new ran 1.50 ± 0.10 times slower than ./old\n");
+}
+
 TEST_CASE("the headline of many is about another metric where nothing differs by the primary one") {
   Results results = five();
   results.session.metrics[1] = metric("rate", Unit::Ratio);

@@ -295,6 +295,22 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   CHECK(by_cpu_time.headline_comparisons[0].speed.speed_factor == Approx(2.0));
 }
 
+TEST_CASE("a row says which difference would have been found, unless gates ended the session") {
+  const auto detectable = [](bool ended_by_gates) {
+    Session session = rounds_of(kPlainReference, kPlainCandidate);
+    session.ended_by_gates = ended_by_gates;
+    const Results results = analyse(plan_of(2), session);
+    CHECK_FALSE(row_of(results, 0, "wall_time").detectable);
+    return row_of(results, 1, "wall_time").detectable;
+  };
+  const Results results = analyse(plan_of(2), rounds_of(kPlainReference, kPlainCandidate));
+  const auto half_width = row_of(results, 1, "wall_time").delta.value().half_width();
+  REQUIRE(detectable(false));
+  CHECK(*detectable(false) > *half_width);
+  CHECK(*detectable(false) < 2.0 * *half_width);
+  CHECK_FALSE(detectable(true));
+}
+
 TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
   const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
   CHECK(ranked_metric(results) == "own0");

@@ -348,6 +348,22 @@ TEST_CASE("a gate whose sides have other settings gets no more rounds than a ses
                                              .differences = {{SettingKind::Jobs, "2", "1"}}});
 }
 
+TEST_CASE("a session knows if its gates ended it before the planned end") {
+  const auto is_ended_by_gates = [](Plan plan) {
+    Fed fed({reference_of(kSlower), candidate_of(kSlower)});
+    const auto session = fed.bench.carry_out(plan);
+    REQUIRE(session.has_value());
+    CHECK(name_of(fed.bench.findings.verdicts.at(0).answer) == "fail");
+    return session->ended_by_gates;
+  };
+  CHECK(is_ended_by_gates(gated_plan(2, kTenPercent, 250)));
+
+  Plan with_fixed_runs = gated_plan(2, kTenPercent, 250);
+  with_fixed_runs.setting.stop.exact_runs = 30;
+  CHECK_FALSE(is_ended_by_gates(with_fixed_runs));
+  CHECK_FALSE(is_ended_by_gates(gated_plan(2, kTenPercent, 10)));  // decided at the planned end
+}
+
 TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the numbers say") {
   Fed fed({reference_of(kSlower), candidate_of(kSlower)});
   fed.bench.launcher.scripts = {{1ms, {9, Exited{0}}}, {1ms, {9, Exited{0}}}};

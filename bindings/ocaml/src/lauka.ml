@@ -25,6 +25,7 @@ type metric = {
   at_most : float option;
   samples : float option list;
   delta : delta option;
+  detectable : float option;
 }
 
 type command = {
@@ -140,6 +141,7 @@ let metric_of told json =
     (* List.map before OCaml 5.1 takes stack for each of what may be a million. *)
     samples = List.rev (List.rev_map Json.to_number (Json.to_list (Json.member "samples" json)));
     delta = (match Json.member "delta" json with `Null -> None | delta -> Some (delta_of delta));
+    detectable = number_or_none "detectable" json;
   }
 
 let command_of told json =

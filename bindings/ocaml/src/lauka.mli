@@ -42,6 +42,9 @@ type metric = {
   at_most : float option;  (** a bound that no run exceeds, if nothing else is known *)
   samples : float option list;  (** the value of each run; [None] for a run without a value *)
   delta : delta option;  (** [None] for the reference *)
+  detectable : float option;
+      (** the smallest increase, as a fraction of the reference, that four of five such sessions would have found;
+          [None] if lauka cannot say, for example because gates ended the session *)
 }
 
 type command = {

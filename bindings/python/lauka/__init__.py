@@ -72,6 +72,9 @@ class Metric:
     at_most: Optional[float]  # a bound that no run exceeds, if nothing else is known
     samples: tuple[Optional[float], ...]  # the value of each run; None for a run without a value
     delta: Optional[Delta]  # None for the reference
+    # The smallest increase, as a fraction of the reference, that four of five such sessions would have found.
+    # None if lauka cannot say, for example because gates ended the session.
+    detectable: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,7 @@ def _metric(told: Mapping[str, Any], json: Mapping[str, Any]) -> Metric:
         at_most=json["at_most"],
         samples=tuple(json["samples"]),
         delta=None if json["delta"] is None else _delta(json["delta"]),
+        detectable=json.get("detectable"),
     )
 
 

@@ -1,0 +1,168 @@
+#include "stats/detectable.h"
+
+#include "stats/distributions.h"
+#include "stats/resemblance.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+
+namespace lauka::stats {
+
+namespace {
+
+/// With a single degree of freedom, a difference would have to be too large to be worth telling.
+constexpr double kFewestDegrees = 2.0;
+
+/// Returns the probability that a session finds a difference of `errors` standard errors, as this
+/// session estimates them. `needed`: quantile of Student's t at which a difference is found.
+///
+/// In units of the true standard error, let s be this session's estimate of it, s' the other
+/// session's, and z the other session's error. The difference is found if z + errors s > needed s'.
+/// The squares of s and s' are independent chi squared variables, divided by their degrees of
+/// freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is independent of the
+/// angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density of the angle is
+/// proportional to sin(2a)^(n - 1).
+double share_that_finds(double errors, double needed, double degrees) {
+  // At the distance `reach` from the middle, the density is below e^-32 of the largest.
+  const double middle = std::numbers::pi / 4.0;
+  const double reach = std::min(middle, 4.0 / std::sqrt(std::max(degrees - 1.0, 1.0)));
+
+  constexpr int steps = 48;  // of Simpson's rule
+  double sum = 0.0;
+  double weights = 0.0;
+  for (int i = 0; i <= steps; ++i) {
+    const double angle = middle + reach * (2.0 * i / steps - 1.0);
+    const double simpson = i == 0 || i == steps ? 1.0 : 2.0 + 2.0 * (i % 2);
+    const double density = std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
+
+    const double excess =
+        std::numbers::sqrt2 * (errors * std::cos(angle) - needed * std::sin(angle));
+    sum += simpson * density * student_t_above(-excess, 2.0 * degrees);
+    weights += simpson * density;
+  }
+
+  return sum / weights;
+}
+
+/// The standard error of a delta, compared with what its interval was computed from.
+struct NoiseOfRounds {
+  double factor = 1.0;   ///< factor of the interval's width
+  double degrees = 1.0;  ///< degrees of freedom of the widened standard error
+};
+
+/// Returns the factor by which resemblance of neighbours raises the standard error. An interval is
+/// widened only if resemblance is unlikely to be chance. Resemblance that is just as likely to be
+/// real is ignored by half of the sessions, but makes all of them miss differences. So it counts
+/// here from one standard error on.
+double likely_error_factor(std::span<const double> series) {
+  const NeighbourResemblance resemblance = neighbour_resemblance(series);
+  return resemblance.correlation * std::sqrt(to_double(resemblance.count)) > 1.0
+             ? resemblance.error_factor()
+             : 1.0;
+}
+
+Widening likely_widening(const ComparedSamples& samples) {
+  if (samples.are_paired)
+    return {.paired_factor =
+                likely_error_factor(relative_differences(samples.reference, samples.candidate))};
+  return {.factor_of_reference = likely_error_factor(samples.reference),
+          .factor_of_candidate = likely_error_factor(samples.candidate)};
+}
+
+double degrees_without_resemblance(const ComparedSamples& samples) {
+  const std::size_t reference = samples.reference.size();
+  const std::size_t candidate = samples.candidate.size();
+  if (samples.are_paired || reference < 2 || candidate < 2)
+    return std::max(to_double(std::min(reference, candidate)) - 1.0, kFewestDegrees);
+  return std::max(
+      welch_degrees(1.0 / to_double(reference), reference, 1.0 / to_double(candidate), candidate),
+      kFewestDegrees);
+}
+
+/// Returns the noise of rounds whose neighbours may resemble each other, as in a first-order
+/// autoregression with the correlation c.
+NoiseOfRounds noise_of(const ComparedSamples& samples, double widening_of_interval) {
+  const double factor =
+      likely_widening(samples).rank_test_factor(samples.reference.size(), samples.candidate.size());
+  NoiseOfRounds noise{.factor = factor / widening_of_interval,
+                      .degrees = degrees_without_resemblance(samples)};
+  if (factor <= 1.0) return noise;
+
+  // n values that resemble each other scatter about their own mean less than about the true mean
+  // (Priestley, Spectral Analysis and Time Series, 1981, 5.3.2).
+  constexpr double most = 0.6;
+  const double rounds = noise.degrees + 1.0;
+  const double squared = factor * factor;
+  noise.factor /= std::sqrt(1.0 - std::min((squared - 1.0) / rounds, most));
+
+  // The estimate of c has the variance (1 - c^2) / n (Bartlett 1946). It makes the squared error
+  // much more uncertain than the scatter of independent values would be. The divisor is fitted by
+  // simulation (scripts/bench detectable), because it depends on the rank correlation, and on how
+  // often other sessions notice the resemblance.
+  constexpr double divisor = 7.0;
+  const double correlation = (squared - 1.0) / (squared + 1.0);
+  const double degrees = rounds * (1.0 - correlation * correlation) / divisor;
+  noise.degrees = std::clamp(degrees, kFewestDegrees, noise.degrees);
+  return noise;
+}
+
+/// Half the width of a change's interval, in logarithms or as a fraction.
+std::optional<double> half_width_if_noisy(const Change& change, bool in_logarithms) {
+  if (!change.change || !change.bounds || change.is_exact) return std::nullopt;
+  const auto& [low, high] = *change.bounds;
+  if (low <= -1.0 || !std::isfinite(high) || high <= low) return std::nullopt;
+  return in_logarithms ? (std::log1p(high) - std::log1p(low)) / 2.0 : (high - low) / 2.0;
+}
+
+double half_width_found(double half_width, double tail, const NoiseOfRounds& noise) {
+  return half_width * noise.factor * detectable_errors(tail, noise.degrees) /
+         student_t_quantile_above(tail, noise.degrees);
+}
+
+}  // namespace
+
+double detectable_errors(double tail, double degrees) {
+  const double needed = student_t_quantile_above(tail, degrees);
+  const auto deviate_of_share = [&](double errors) {
+    const double missing = 1.0 - share_that_finds(errors, needed, degrees);
+    return normal_quantile_above(std::clamp(missing, 1e-12, 1.0 - 1e-12));
+  };
+  const double wanted = normal_quantile_above(1.0 - kShareThatFinds);
+
+  // The deviate of the share is almost a straight line, so the secant method needs few steps.
+  double before = needed;
+  double now = needed + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
+  double at_before = deviate_of_share(before) - wanted;
+  constexpr int most_steps = 12;
+  constexpr double precise = 1e-9;
+  for (int i = 0; i < most_steps && std::abs(now - before) > precise * now; ++i) {
+    const double at_now = deviate_of_share(now) - wanted;
+    if (at_now == at_before) break;
+    const double next = now - at_now * (now - before) / (at_now - at_before);
+    before = now;
+    at_before = at_now;
+    now = next;
+  }
+  return now;
+}
+
+std::optional<double> detectable_change(const Delta& delta, double tail,
+                                        const ComparedSamples& samples) {
+  const bool in_logarithms = delta.basis != Basis::Mean;
+  const auto half_width = half_width_if_noisy(delta, in_logarithms);
+  if (!half_width || delta.basis == Basis::Quantile) return std::nullopt;
+
+  const double found = half_width_found(*half_width, tail, noise_of(samples, delta.widening));
+  return in_logarithms ? std::expm1(found) : found;
+}
+
+std::optional<double> detectable_change_by_t(const Change& change, double tail, double degrees) {
+  const auto half_width = half_width_if_noisy(change, true);
+  if (!half_width || degrees < kFewestDegrees) return std::nullopt;
+  return std::expm1(half_width_found(*half_width, tail, {.degrees = degrees}));
+}
+
+}  // namespace lauka::stats

@@ -66,7 +66,8 @@ Result<CoreKind> parse_kind(std::string_view part) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
-    return Error{fmt::format("has {} where the name of a kind of core belongs", cited(part)), kExample};
+    return Error{fmt::format("has {} where the name of a kind of core belongs", cited(part)),
+                 kExample};
   if (built_in_metric(time_metric_name(name)) != nullptr)
     return Error{fmt::format("would make a second metric {}", time_metric_name(name)),
                  "use another name"};

@@ -24,7 +24,8 @@ inline constexpr std::string_view kSampledTime = "sampled_time";
 /// kNoSymbols if `name` is empty or "???".
 std::string normalized_function(std::string_view name);
 
-/// Returns the name without the last pair of parentheses and what follows it: "f" for "f(int) const".
+/// Returns the name without the last pair of parentheses and what follows it: "f" for "f(int)
+/// const".
 std::string_view without_parameters(std::string_view name);
 
 /// A normalized name, taken apart into what the programmer wrote and the numbers that a compiler

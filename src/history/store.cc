@@ -847,7 +847,8 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
     if (count == 0)
       return Error{"has no such session", "run lauka-history list to see all sessions"};
     if (!what.session.empty() && count > 1)
-      return Error{fmt::format("has {} sessions whose names begin like this", count), "write more of the name"};
+      return Error{fmt::format("has {} sessions whose names begin like this", count),
+                   "write more of the name"};
     return delete_sessions(database, *rows);
   });
   if (!done) return done.error();

@@ -40,7 +40,8 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
-    {"report/warnings.cc", "abm"},  // the kernel's name of a processor's feature
+    {"report/function_name.cc", ""},  // what a demangler writes
+    {"report/warnings.cc", "abm"},    // the kernel's name of a processor's feature
     {"tune/", ""},
 });
 

@@ -412,7 +412,9 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const Ru
   return {};
 }
 
-std::optional<int> measure_tuned(Call& call) {
+/// Runs the benchmarks, on a tuned machine if --tune asks for one. Returns the exit status if lauka
+/// has to end; nullopt if all were run.
+std::optional<int> measure_benchmarks(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
@@ -426,8 +428,12 @@ std::optional<int> measure_tuned(Call& call) {
 
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
-    runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
-                    describes_session(call.options.output) || call.options.gates.series_file});
+    runs.push_back({.name = benchmark.name,
+                    .plan = benchmark.plan,
+                    .engine = *benchmark.chosen.engine,
+                    .groups = benchmark.groups,
+                    .hashes_all_programs = describes_session(call.options.output) ||
+                                           call.options.gates.series_file.has_value()});
 
   if (auto entered = enter_series(call); !entered)
     return refuse(entered.error(), ExitStatus::Usage);
@@ -498,7 +504,7 @@ std::optional<int> measure(Call& call) {
   }
 
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
-  const auto status = measure_tuned(call);
+  const auto status = measure_benchmarks(call);
   if (!throttling.empty())
     call.throttling = longest_quota_wait(throttling, os::read_throttling(*linux_system));
   end_tuning(call);

@@ -650,7 +650,7 @@ const OptionInfo* option_of_key(std::string_view key) {
   return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
 }
 
-std::size_t multiword_count(const OptionInfo& option) {
+std::size_t count_words_if_several(const OptionInfo& option) {
   return option.value_form == ValueForm::TwoWords     ? 2
          : option.value_form == ValueForm::ThreeWords ? 3
                                                       : 0;

@@ -19,7 +19,7 @@ enum class ValueForm : unsigned char {
   Nothing,
   Value,
   OptionalNumber,  ///< begins with a digit after an option's letter
-  OptionalWord,    ///< one of the texts that the option's `apply` accepts, which refuses others
+  OptionalWord,    ///< one of the texts that the option's `apply` accepts
   OptionalText,    ///< any text
   TwoWords,
   ThreeWords
@@ -105,8 +105,8 @@ std::string key_of(const OptionInfo& option);
 /// Finds an option by its key; null if unknown.
 const OptionInfo* option_of_key(std::string_view key);
 
-/// Returns 2 or 3 for an option that takes so many words, else 0.
-std::size_t multiword_count(const OptionInfo& option);
+/// Returns the number of words that an option takes; 0 if it takes one or none.
+std::size_t count_words_if_several(const OptionInfo& option);
 
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 

@@ -65,8 +65,9 @@ const OptionInfo* find_typed_option(std::string_view word) {
 std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = find_typed_option(word);
-  const std::size_t wanted =
-      option == nullptr || word.find('=') != std::string::npos ? 0 : multiword_count(*option);
+  const std::size_t wanted = option == nullptr || word.find('=') != std::string::npos
+                                 ? 0
+                                 : count_words_if_several(*option);
   for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i)
     if (find_typed_option(words[at + i]) != nullptr)
       return Error{fmt::format("{} needs a value, but the word after it, {}, is an option",
@@ -123,7 +124,7 @@ OptionWord read_option_word(std::string_view word) {
   }
   if (read.options.empty() || read.value || read.unknown) return read;
   const OptionInfo& last = *read.options.back();
-  read.words_after = last.value_form == ValueForm::Value ? 1 : multiword_count(last);
+  read.words_after = last.value_form == ValueForm::Value ? 1 : count_words_if_several(last);
   return read;
 }
 
@@ -323,7 +324,7 @@ std::vector<po::option> make_options(const std::string& word) {
 /// value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
-  const std::size_t wanted = info == nullptr ? 0 : multiword_count(*info);
+  const std::size_t wanted = info == nullptr ? 0 : count_words_if_several(*info);
   if (wanted == 0 || !option.value.empty()) return;
   const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, words.size()));
   const auto last = std::find(words.begin(), end, "--");
@@ -355,7 +356,7 @@ std::vector<po::option> read_word(Words& words) {
         found("--", word));  // "--" is unknown; an option without a name would look like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || (!is_value_optional(*option) && multiword_count(*option) == 0))
+    if (option == nullptr || (!is_value_optional(*option) && count_words_if_several(*option) == 0))
       return {};
   }
 
@@ -470,7 +471,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
 
     const OptionInfo* option = option_of_key(part.string_key);
     if (option == nullptr) return unknown_option(part, words);
-    const std::size_t wanted = multiword_count(*option);
+    const std::size_t wanted = count_words_if_several(*option);
     if (wanted > 0 && part.value.size() != wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                wanted == 2 ? "two" : "three"),
@@ -502,7 +503,7 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
   const bool takes_any_text =
       option != nullptr &&
       (option->value_placeholder == "NAME" || option->value_placeholder == "CMD" ||
-       option->value_placeholder == "FILE" || multiword_count(*option) > 0);
+       option->value_placeholder == "FILE" || count_words_if_several(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
 
   const std::string& word = last.value.back();

@@ -212,7 +212,7 @@ std::optional<Words> texts_of(const toml::array& list) {
 
 /// Returns the words of one value of the option; nullopt if `value` has another form.
 std::optional<Words> to_words(const OptionInfo& option, const toml::node& value) {
-  const std::size_t count = multiword_count(option);
+  const std::size_t count = count_words_if_several(option);
   std::optional<Words> words;
   if (count == 0) {
     if (auto text = scalar_text(value)) words = {*std::move(text)};
@@ -227,7 +227,7 @@ std::optional<Words> to_words(const OptionInfo& option, const toml::node& value)
 }
 
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
-  const std::size_t count = multiword_count(option);
+  const std::size_t count = count_words_if_several(option);
   const auto* flag = value.as_boolean();
   if (flag != nullptr && count == 0) {
     if (option.value_form != ValueForm::Nothing && !is_value_optional(option))

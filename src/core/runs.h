@@ -27,8 +27,8 @@ struct NamedCount {
   bool operator==(const NamedCount&) const = default;
 };
 
-/// A run without its values of metrics, except its wall time. Most fields are as in RunRecord and
-/// Step.
+/// A run with its wall time, but without its values of other metrics. Fields without a comment mean
+/// the same as in RunRecord and Step.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;

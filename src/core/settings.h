@@ -162,7 +162,7 @@ std::vector<SettingDifference> find_differences(const SettingValues& reference,
 /// then of `b`.
 std::vector<std::string> words_of_only_one(std::string_view a, std::string_view b);
 
-/// True if another value of the setting means that something else is measured.
+/// True if sessions that differ in this setting measured different things.
 constexpr bool changes_what_is_measured(const SettingDifference& difference) {
   return row_of(difference.kind).effect == SettingEffect::OtherMeasurements;
 }

@@ -303,6 +303,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 }
 
 std::string shell_syntax_in(std::string_view text) {
+  // Most texts have none of the characters with which the shell's syntax begins.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
   const bool is_of_other_shell = runs_shell(text);
   bool in_double_quotes = false;
@@ -316,7 +317,7 @@ std::string shell_syntax_in(std::string_view text) {
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
     } else if (in_double_quotes && is_of_other_shell) {
-      continue;
+      continue;  // the other shell expands it
     } else if (std::string found = syntax_at(text, i, in_double_quotes); !found.empty()) {
       return found;
     }

@@ -565,7 +565,7 @@ void CoreTimePoller::update_times_of(int pid) {
   if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have these times
   Process& process = seen_processes_[{pid, used.started_at}];
   if (has_levels) {
-    const std::uint64_t fast = used.performance_user_time + used.performance_system_time;
+    const std::uint64_t fast = used.performance_core_user_time + used.performance_core_system_time;
     process.times = {fast, remainder(used.user_time + used.system_time, fast)};
   } else {
     process.times = times_of_threads(pid, process);

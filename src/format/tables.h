@@ -788,7 +788,7 @@ void describe_fields(Visitor& visit, StoredPercentile& of) {
   visit("fewest_runs", of.fewest_runs);
 }
 
-/// What a command's metric has before its samples.
+/// The part of a command's stored metric that precedes its samples.
 struct StoredMetric {
   MetricResult row{};
   Unit unit = Unit::Count;

@@ -26,7 +26,7 @@ enum class Decision : unsigned char {
   Fail,
   Inconclusive,
   Kept,
-  Worse,      ///< not kept: shown to be worse than the reference, or beyond a limit of the value
+  Worse,      ///< not kept: shown to be worse than the reference, or that its value exceeds a limit
   Equal,      ///< not kept: shown not to reach the limit, but not to be worse than the reference
   Undecided,  ///< not kept: could not be decided
 };

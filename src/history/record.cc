@@ -536,8 +536,11 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   }
   const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
   constexpr std::size_t parts = 9;
+  // Older records have neither the median nor its deviation.
   constexpr std::size_t without_median = 7;
   if (words.size() != parts && words.size() != without_median) return false;
+
+  // Only the mean is always known.
   const auto mean = parse_value(words[0]);
   if (!mean) return false;
   metric.mean = *mean;

@@ -549,9 +549,9 @@ const std::string& Loader::name(std::int64_t id) const {
   return found == names_.end() ? names_.at(0) : found->second;
 }
 
-Result<void> Loader::learn(const std::set<std::int64_t>& names) {
+Result<void> Loader::load_names(const std::set<std::int64_t>& ids) {
   std::vector<std::int64_t> unknown;
-  std::ranges::copy_if(names, std::back_inserter(unknown),
+  std::ranges::copy_if(ids, std::back_inserter(unknown),
                        [&](std::int64_t id) { return names_.count(id) == 0; });
   for (std::size_t i = 0; i < unknown.size(); i += kMaxIds) {
     const auto ids = std::span(unknown).subspan(i, std::min(kMaxIds, unknown.size() - i));
@@ -676,7 +676,7 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
   std::set<std::int64_t> names;
   for (const Row& row : *rows)
     for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
-  if (auto learnt = learn(names); !learnt) return learnt.error();
+  if (auto learnt = load_names(names); !learnt) return learnt.error();
 
   std::vector<MetricHistory> all;
   // The newest came first, for the limit.
@@ -747,7 +747,7 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
 
   std::set<std::int64_t> names;
   for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
-  if (auto learnt = learn(names); !learnt) return learnt;
+  if (auto learnt = load_names(names); !learnt) return learnt;
 
   for (MetricHistory& series : all) {
     std::vector<AnchorRatio> measured;

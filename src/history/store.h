@@ -128,7 +128,8 @@ class Loader {
 
  private:
   Error no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles);
-  Result<void> learn(const std::set<std::int64_t>& names);
+  /// Reads the names with these numbers, as far as they are not known yet.
+  Result<void> load_names(const std::set<std::int64_t>& ids);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<MetricHistory>& all);
 

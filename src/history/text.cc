@@ -324,7 +324,7 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back(
-      {.dropping_part = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
+      {.dropped_when_omitting = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Drawing});
   return table;
 }
@@ -539,7 +539,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
          {line.host},
          {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
   for (const std::size_t column : {3U, 4U, 5U})
-    table.columns[column].dropping_part = report::OmittedPart::Place;
+    table.columns[column].dropped_when_omitting = report::OmittedPart::Place;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Place});
   return report::terminal_text(table, style);
 }
@@ -563,7 +563,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
-  table.columns[1].dropping_part = report::OmittedPart::Date;
+  table.columns[1].dropped_when_omitting = report::OmittedPart::Date;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
 

@@ -41,9 +41,9 @@ static_assert(offsetof(rusage_info_v6, ri_child_user_time) ==
 static_assert(offsetof(rusage_info_v6, ri_instructions) == offsetof(ProcessUsage, instructions));
 static_assert(offsetof(rusage_info_v6, ri_cycles) == offsetof(ProcessUsage, cycles));
 static_assert(offsetof(rusage_info_v6, ri_user_ptime) ==
-              offsetof(ProcessUsage, performance_user_time));
+              offsetof(ProcessUsage, performance_core_user_time));
 static_assert(offsetof(rusage_info_v6, ri_system_ptime) ==
-              offsetof(ProcessUsage, performance_system_time));
+              offsetof(ProcessUsage, performance_core_system_time));
 static_assert(offsetof(rusage_info_v6, ri_energy_nj) == offsetof(ProcessUsage, energy_nj));
 static_assert(PROC_PIDTHREADID64INFO == kPidThreadId64Info);
 static_assert(sizeof(proc_threadinfo) == sizeof(ThreadInfo));

@@ -43,8 +43,8 @@ struct ProcessUsage {
   std::uint64_t cycles = 0;
   std::array<std::uint64_t, 4> not_read_3{};
   std::uint64_t flags = 0;
-  std::uint64_t performance_user_time = 0;
-  std::uint64_t performance_system_time = 0;
+  std::uint64_t performance_core_user_time = 0;
+  std::uint64_t performance_core_system_time = 0;
   std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
   std::array<std::uint64_t, 15> not_read_5{};

@@ -106,8 +106,8 @@ class MetricFiles : NonCopyable {
   struct RunFile {
     std::size_t run_index = 0;
     std::string text{};
-    /// False if the file is not regular, larger than 1 MiB, or cannot be opened; then `text` is
-    /// empty.
+    /// False if the file cannot be opened, is not a regular file, or is larger than 1 MiB; then
+    /// `text` is empty.
     bool is_whole = true;
   };
 

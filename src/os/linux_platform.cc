@@ -266,7 +266,7 @@ class FilesBelow final : public SettingFiles {
 
   bool is_alive(int pid) override { return kill(pid, 0) == 0 || errno == EPERM; }
 
-  void wait() override {
+  void pause() override {
     const timespec millisecond{0, 1'000'000};
     nanosleep(&millisecond, nullptr);
   }

@@ -181,13 +181,13 @@ void RunFiles::truncate_output() const {
   }
 }
 
-void RunFiles::drop_old_output(bool is_kept) const {
+void RunFiles::drop_old_output(bool is_stored) const {
   const auto bound = [](int fd, off_t limit, off_t kept) {
     struct stat file {};
     if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit)
       free_front_space(fd, file.st_size, kept);
   };
-  if (!is_kept) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
+  if (!is_stored) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
   constexpr auto most = static_cast<off_t>(kStoredEndBytes);
   for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
 }

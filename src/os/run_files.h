@@ -67,9 +67,9 @@ class RunFiles {
 
   void truncate_output() const;
 
-  /// Frees the space of old output while a run goes on: in the file for standard error, and if the
-  /// output `is_kept`, in the file for standard output, too.
-  void drop_old_output(bool is_kept) const;
+  /// Frees the space of old output while a run goes on: of standard error, and if the output is
+  /// stored (`is_stored`), of standard output, too.
+  void drop_old_output(bool is_stored) const;
 
   /// Copies the kept output to the destination of `sink`. `named`: descriptor of the output file,
   /// or -1.

@@ -55,7 +55,8 @@ class SettingFiles : NonCopyable {
   virtual int own_pid() = 0;
   virtual bool is_alive(int pid) = 0;
 
-  virtual void wait() = 0;
+  /// Sleeps for a millisecond, between two tries.
+  virtual void pause() = 0;
 };
 
 /// Opens the files below `root`, which is "/" except in tests. Returns null if this system is not

@@ -141,7 +141,7 @@ class UsageReader {
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
     read.totals.on_performance_cores_ns =
-        ns(usage.performance_user_time) + ns(usage.performance_system_time);
+        ns(usage.performance_core_user_time) + ns(usage.performance_core_system_time);
     return read;
   }
 

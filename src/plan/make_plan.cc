@@ -383,8 +383,8 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
-/// Refuses gates without a reference that the user chose: equal programs differ if they do unequal
-/// work.
+/// Refuses gates whose reference the user did not choose. Commands with different values of a
+/// parameter do different work, so they differ even if they are the same program.
 Result<void> check_references_of_gates(const Plan& plan) {
   if (plan.reference.is_for_tables_only) {
     const std::string& name = plan.commands.front().parameters.front().name;

@@ -79,14 +79,14 @@ std::string line_of(const FunctionChange& change, double reference, const Metric
 }
 
 /// Returns the kMaxLines largest differences that are sure.
-std::vector<const FunctionChange*> list_sure(const FunctionChanges& changes) {
+std::vector<const FunctionChange*> list_sure(const MetricByFunction& changes) {
   std::vector<const FunctionChange*> sure;
   for (const FunctionChange& change : changes.functions)
     if (change.is_sure() && sure.size() < kMaxLines) sure.push_back(&change);
   return sure;
 }
 
-double largest_of(const FunctionChanges& changes) {
+double largest_of(const MetricByFunction& changes) {
   double largest = 0.0;
   for (const FunctionChange& change : changes.functions)
     largest = std::max(largest, std::fabs(change.difference()));
@@ -105,7 +105,7 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
     const MetricResult* row = row_of(results.commands[candidate], index);
     const Metric& metric = results.session.metrics[index];
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
-    const FunctionChanges* changes = find_changes(results, index, candidate);
+    const MetricByFunction* changes = find_changes(results, index, candidate);
     const bool has_sure_function =
         changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_sure);
     if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
@@ -117,7 +117,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
-    if (const FunctionChanges* changes = find_changes(results, index, candidate))
+    if (const MetricByFunction* changes = find_changes(results, index, candidate))
       return fmt::format("{}{}: no function differs with certainty in {}\n", one_line(metric.name),
                          whose, plural(changes->rounds, "sampled run"));
   }
@@ -125,23 +125,23 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
 }
 
 struct Columns {
-  std::vector<const FunctionChanges*> sides{};
+  std::vector<const MetricByFunction*> sides{};
   /// Owner of the elements of `sides` if no commands are compared.
-  std::vector<FunctionChanges> listed{};
+  std::vector<MetricByFunction> listed{};
   bool is_compared = true;
 };
 
 Columns find_columns(const Results& results, std::size_t metric) {
   Columns columns;
   for (const std::size_t c : find_candidates(results))
-    if (const FunctionChanges* changes = find_changes(results, metric, c))
+    if (const MetricByFunction* changes = find_changes(results, metric, c))
       columns.sides.push_back(changes);
   columns.is_compared = !columns.sides.empty();
   if (columns.is_compared || !find_candidates(results).empty()) return columns;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (auto functions = list_functions(results, metric, c))
       columns.listed.push_back(*std::move(functions));
-  for (const FunctionChanges& functions : columns.listed) columns.sides.push_back(&functions);
+  for (const MetricByFunction& functions : columns.listed) columns.sides.push_back(&functions);
   return columns;
 }
 
@@ -258,7 +258,7 @@ Cell difference_cell(const FunctionChange& change, const Metric& metric, bool ma
   return cell;
 }
 
-std::string share_text(const FunctionChange& change, const FunctionChanges& side,
+std::string share_text(const FunctionChange& change, const MetricByFunction& side,
                        bool is_compared) {
   const double whole = is_compared ? side.mean_of_whole_reference : side.difference();
   if (whole == 0.0) return "";
@@ -277,7 +277,7 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
   if (!index) return std::nullopt;
 
   std::vector<FunctionChange> totals;
-  for (const FunctionChanges* side : columns.sides) {
+  for (const MetricByFunction* side : columns.sides) {
     const MetricResult* row = row_of(results.commands[side->candidate], *index);
     if (row == nullptr || !row->mean()) return std::nullopt;
     totals.push_back({.candidate_mean = *row->mean()});
@@ -317,7 +317,7 @@ class TableMaker {
 
   Table make(const Choice& choice) {
     std::vector<FunctionChange> totals;
-    for (const FunctionChanges* side : columns_.sides)
+    for (const MetricByFunction* side : columns_.sides)
       totals.push_back({.reference_mean = side->mean_of_whole_reference,
                         .candidate_mean = side->mean_of_whole_candidate});
 
@@ -391,7 +391,7 @@ class TableMaker {
     const std::string shown = cut_middle(whole, kMaxFunctionWidth);
     table_.columns.push_back({.heading = {.text = shown, .whole_text = shown == whole ? "" : whole},
                               .cell_content = CellContent::Number,
-                              .dropping_part = OmittedPart::Values,
+                              .dropped_when_omitting = OmittedPart::Values,
                               .cut = Cut::Middle});
   }
 
@@ -435,7 +435,7 @@ class TableMaker {
 }  // namespace
 
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
-  const FunctionChanges* changes = find_changes(results, metric, candidate);
+  const MetricByFunction* changes = find_changes(results, metric, candidate);
   if (changes == nullptr) return "";
   const std::vector<const FunctionChange*> sure = list_sure(*changes);
   if (sure.empty()) return "";
@@ -491,7 +491,8 @@ std::string largest_function_change_lines(const Report& suite) {
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
       const auto metric = first_changed(results, candidate);
-      const FunctionChanges* changes = metric ? find_changes(results, *metric, candidate) : nullptr;
+      const MetricByFunction* changes =
+          metric ? find_changes(results, *metric, candidate) : nullptr;
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
 
       const Metric& of = results.session.metrics[*metric];

@@ -272,7 +272,7 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
   return listed(names, last_word);
 }
 
-constexpr std::string_view kLostFunction =
+constexpr std::string_view kHintOnMissingFunction =
     "it may be inlined or have another name there: --functions lists the names";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
@@ -280,13 +280,14 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
   const std::string run = run_words(results.session.metrics[verdict.metric]);
   const std::string name = metric_in_words(verdict.condition.metric);
 
+  // A limit of the value itself is about one command only.
+  const bool is_of_one_of_two =
+      !verdict.condition.limit_value && verdict.hindrance.side != gate::Side::Both;
+
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
       // The failures that follow name the commands.
-      return fmt::format("no {}{} succeeded", run,
-                         verdict.hindrance.side == gate::Side::Both || verdict.condition.limit_value
-                             ? ""
-                             : " of one command");
+      return fmt::format("no {}{} succeeded", run, is_of_one_of_two ? " of one command" : "");
     case gate::Obstacle::FailureRates:
       return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
@@ -304,9 +305,9 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::NoFunction:
       return results.session.metrics[verdict.metric].role == Role::SampledTime
                  ? fmt::format("no sample of {} was in a function of this name; {}",
-                               obstructed_commands(results, verdict, "or"), kLostFunction)
+                               obstructed_commands(results, verdict, "or"), kHintOnMissingFunction)
                  : fmt::format("no run of {} was in a function of this name; {}",
-                               obstructed_commands(results, verdict, "or"), kLostFunction);
+                               obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
     case gate::Obstacle::SameRuns:

@@ -111,7 +111,7 @@ TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::
 TableColumn value_column(const char* heading) {
   TableColumn column = suite_column(heading, CellContent::Number);
   column.is_left_aligned = false;
-  column.shortening_parts = {OmittedPart::Deviation};
+  column.shortened_when_omitting = {OmittedPart::Deviation};
   column.is_dropped_on_phone = true;
   return column;
 }
@@ -190,18 +190,19 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
-    for (auto& column : std::span(columns).last(2)) column.dropping_part = OmittedPart::Values;
+    for (auto& column : std::span(columns).last(2))
+      column.dropped_when_omitting = OmittedPart::Values;
 
   columns.push_back(suite_column("delta", CellContent::Delta));
-  columns.back().shortening_parts = {OmittedPart::Interval};
+  columns.back().shortened_when_omitting = {OmittedPart::Interval};
 
   if (shape.has_gates) {
     columns.push_back(suite_column("verdict", CellContent::Verdict));
-    columns.back().shortening_parts = {OmittedPart::Deviation, OmittedPart::Interval};
+    columns.back().shortened_when_omitting = {OmittedPart::Deviation, OmittedPart::Interval};
   }
   if (shape.has_failures) {
     columns.push_back(suite_column("failed runs", CellContent::Number));
-    columns.back().shortening_parts = {OmittedPart::Deviation};
+    columns.back().shortened_when_omitting = {OmittedPart::Deviation};
   }
 
   return columns;
@@ -416,9 +417,8 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
   if (!quiet && !style.verbose)
     text += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
 
-  const std::string below =
-      suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite) +
-      suite_race_lines(suite);
+  const std::string below = suite_gate_lines(suite, style.verbose && !quiet, style.color) +
+                            gates_in_one_line(suite) + suite_race_lines(suite);
   const std::string verdicts =
       (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
 

@@ -26,8 +26,8 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
 
 std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
                   const Style& style) {
-  if (less >= column.dropping_part) return "";
-  const auto narrowed = std::ranges::count_if(column.shortening_parts,
+  if (less >= column.dropped_when_omitting) return "";
+  const auto narrowed = std::ranges::count_if(column.shortened_when_omitting,
                                               [&](OmittedPart narrows) { return narrows <= less; });
   const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.shorter_texts.size());
   const std::string& text = form == 0 ? cell.text : cell.shorter_texts[form - 1];
@@ -236,23 +236,24 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
           .min_roomy_width = 24});
   add_if(shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}});
   add_if(shape.is_compact && shape.is_of_race, false, race_cell, {.heading = {"left in"}});
-  add_if(
-      true, true, make_mean_cell,
-      {.heading = {"mean ± σ"}, .shortening_parts = {OmittedPart::Range}, .min_roomy_width = 14});
+  add_if(true, true, make_mean_cell,
+         {.heading = {"mean ± σ"},
+          .shortened_when_omitting = {OmittedPart::Range},
+          .min_roomy_width = 14});
   add_if(true, false, range_cell,
          {.heading = {"min … max"},
-          .dropping_part = OmittedPart::Range,
+          .dropped_when_omitting = OmittedPart::Range,
           .min_roomy_width = 17,
           .is_dropped_on_phone = shape.is_compact});
   add_if(!shape.is_compact, false, outliers_cell,
          {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-          .shortening_parts = {OmittedPart::OutlierPercent},
-          .dropping_part = OmittedPart::Outliers,
+          .shortened_when_omitting = {OmittedPart::OutlierPercent},
+          .dropped_when_omitting = OmittedPart::Outliers,
           .min_roomy_width = 8});
   add_if(shape.has_deltas, true, make_delta_cell,
          {.heading = {"delta"},
           .cell_content = CellContent::Delta,
-          .shortening_parts = {OmittedPart::Interval}});
+          .shortened_when_omitting = {OmittedPart::Interval}});
 
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
@@ -384,8 +385,9 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
 TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
   return {.heading = {std::move(heading), Ink::Bold},
           .cell_content = holds,
-          .shortening_parts = holds == CellContent::Delta ? std::vector{OmittedPart::Interval}
-                                                          : std::vector<OmittedPart>{},
+          .shortened_when_omitting = holds == CellContent::Delta
+                                         ? std::vector{OmittedPart::Interval}
+                                         : std::vector<OmittedPart>{},
           .cut = cut};
 }
 
@@ -719,7 +721,8 @@ Table compact_table(const Results& results, std::size_t metric) {
                         {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}}};
 
   table.columns[0].is_left_aligned = true;
-  if (parameters_name_commands(results)) table.columns[0].dropping_part = OmittedPart::Names;
+  if (parameters_name_commands(results))
+    table.columns[0].dropped_when_omitting = OmittedPart::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
@@ -763,8 +766,8 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
 
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
-    table.columns.back().shortening_parts = {OmittedPart::Range, OmittedPart::Deviation,
-                                             OmittedPart::Interval};
+    table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
+                                                    OmittedPart::Interval};
   }
 
   for (const std::string& value : grid.rows) {

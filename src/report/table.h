@@ -48,7 +48,7 @@ struct Cell {
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
   bool is_significant_delta = false;
-  /// Texts for narrow terminals, see TableColumn::shortening_parts.
+  /// Texts for narrow terminals, see TableColumn::shortened_when_omitting.
   std::vector<std::string> shorter_texts{};
   std::optional<gate::Decision> decision{};
   std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
@@ -76,9 +76,9 @@ struct TableColumn {
   CellContent cell_content = CellContent::Number;
   bool is_left_aligned = false;
   /// Values of TableFitAttempt::last_omitted_part at which cells change to their next shorter text.
-  std::vector<OmittedPart> shortening_parts{};
+  std::vector<OmittedPart> shortened_when_omitting{};
   /// Smallest value of TableFitAttempt::last_omitted_part that leaves out the column.
-  OmittedPart dropping_part = OmittedPart::Never;
+  OmittedPart dropped_when_omitting = OmittedPart::Never;
   Cut cut = Cut::Nothing;
   std::size_t min_roomy_width = 0;
   bool is_dropped_on_phone = false;

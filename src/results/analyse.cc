@@ -400,7 +400,7 @@ stats::SampleSpans samples_of_equal_number(const Comparison& samples) {
   return {std::span(samples.reference).first(count), std::span(samples.candidate).first(count)};
 }
 
-TunedChange tuned_change(const stats::Change& change) {
+TunedChange to_tuned_change(const stats::Change& change) {
   if (!change.bounds) return {change.change, {}, {}};
   return {change.change, change.bounds->low, change.bounds->high};
 }
@@ -722,16 +722,19 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.tuned_runs = tuned.size();
     comparison.untuned_runs = untuned.size();
 
-    comparison.stddev = tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
+    // Tuned and untuned runs are never of one round.
+    constexpr bool are_paired = false;
+    comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
     comparison.mean =
-        tuned_change(stats::estimate_delta(untuned, tuned, false, tails).change_of_mean);
+        to_tuned_change(stats::estimate_delta(untuned, tuned, are_paired, tails).change_of_mean);
 
+    // Without a delta, the interval is the mean's. For equal numbers of runs its width changes as
+    // the standard deviation does.
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
-      comparison.interval_width = tuned_change(width_change(c));
+      comparison.interval_width = to_tuned_change(width_change(c));
     else if (commands == 1 || plan.reference.baseline)
-      comparison.interval_width = comparison.stddev;  // for equal numbers of runs, the change of
-                                                      // the width of the mean's interval
+      comparison.interval_width = comparison.stddev;
   }
   return all;
 }

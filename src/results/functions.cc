@@ -151,17 +151,17 @@ bool varies(const RoundValues& values) {
   return values.size() > 1;
 }
 
-FunctionChanges compare(const Results& results, std::size_t metric, std::size_t command,
-                        const Side& reference, const Side& candidate) {
+MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
+                         const Side& reference, const Side& candidate) {
   const double confidence = results.session.confidence;
   // If values are sampled, equal values prove nothing.
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
 
-  FunctionChanges changes{.metric = metric,
-                          .candidate = command,
-                          .mean_of_whole_reference = reference.mean,
-                          .mean_of_whole_candidate = candidate.mean,
-                          .rounds = std::min(reference.rounds, candidate.rounds)};
+  MetricByFunction changes{.metric = metric,
+                           .candidate = command,
+                           .mean_of_whole_reference = reference.mean,
+                           .mean_of_whole_candidate = candidate.mean,
+                           .rounds = std::min(reference.rounds, candidate.rounds)};
 
   std::vector<std::size_t> varying;
   std::vector<double> p;
@@ -234,15 +234,15 @@ void compare_functions(Results& results) {
   }
 }
 
-const FunctionChanges* find_changes(const Results& results, std::size_t metric,
-                                    std::size_t candidate) {
-  for (const FunctionChanges& changes : results.function_changes)
+const MetricByFunction* find_changes(const Results& results, std::size_t metric,
+                                     std::size_t candidate) {
+  for (const MetricByFunction& changes : results.function_changes)
     if (changes.metric == metric && changes.candidate == candidate) return &changes;
   return nullptr;
 }
 
-std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
-                                              std::size_t command) {
+std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,
+                                               std::size_t command) {
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
   return compare(results, metric, command, Side{.rounds = side->rounds}, *side);

@@ -41,7 +41,7 @@ struct FunctionChange {
 
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any
 /// command (in `candidate`), compared with 0.
-struct FunctionChanges {
+struct MetricByFunction {
   std::size_t metric = 0;
   std::size_t candidate = 0;
   /// Mean of the metric in the whole reference; 0 from list_functions.
@@ -63,12 +63,12 @@ struct FunctionChanges {
 void compare_functions(Results& results);
 
 /// Returns the function changes of a candidate; null if missing.
-const FunctionChanges* find_changes(const Results& results, std::size_t metric,
-                                    std::size_t candidate);
+const MetricByFunction* find_changes(const Results& results, std::size_t metric,
+                                     std::size_t candidate);
 
 /// Lists the functions of a command, as changes from 0; nullopt if unknown.
-std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
-                                              std::size_t command);
+std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,
+                                               std::size_t command);
 
 /// True if the metric is sampled time, of one function or of all.
 inline bool is_sampled_time(const Metric& metric) {

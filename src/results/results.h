@@ -330,7 +330,7 @@ struct Results {
   std::vector<CommandResult> commands{};
   std::vector<HeadlineComparison> headline_comparisons{};
   std::vector<WallTimeExplanation> explanations{};
-  std::vector<FunctionChanges> function_changes{};
+  std::vector<MetricByFunction> function_changes{};
   bool are_all_deltas_paired = true;  ///< true if all deltas compare values within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< true: inconclusive gates do not change the exit status

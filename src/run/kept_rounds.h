@@ -71,7 +71,7 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 struct LogHead {
   /// Names and values of the settings that determine the rounds.
   std::vector<std::pair<std::string, std::string>> settings{};
-  /// Names and values of what the rounds do not depend on, but their values may.
+  /// Names and values of what does not determine the rounds, but may affect the measured values.
   std::vector<std::pair<std::string, std::string>> circumstances{};
   std::uint64_t seed = 0;
   UtcTime measuring_began{};

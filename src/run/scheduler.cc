@@ -50,8 +50,8 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions, const Runs&
       gates_(plan, runs),
       precision_(plan, runs, gates_),
       counting_(make_counting_rule(plan, gates_.has_gate_on(RoundKind::Counting))),
-      timed_(timed_rule(plan.setting.stop, counting_)),
-      rule_(timed_),
+      rule_without_gates_(timed_rule(plan.setting.stop, counting_)),
+      rule_to_next_look_(rule_without_gates_),
       planned_simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
       groups_(make_groups(plan)),
@@ -189,8 +189,8 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
 
 void Scheduler::count_alone() {
   const std::uint64_t done = counting_turns_done(group());
-  const bool is_over = satisfies_stop_rule(
-      plan_.setting.stop, {done, group().counting.time, group().commands.size()});
+  const bool is_over = satisfies_stop_rule(plan_.setting.stop,
+                                           {done, group().counting.time, group().commands.size()});
   was_ended_by_gates_ = !is_over && done > 0 && is_answered();
   if (is_over || was_ended_by_gates_) {
     stage_ = Stage::Leave;
@@ -204,7 +204,7 @@ void Scheduler::time() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
-  if (!is_over && satisfies_stop_rule(timed_, spent)) {
+  if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
     note_limit();
     is_over = true;
   }
@@ -254,7 +254,7 @@ void Scheduler::leave_group() {
 /// Only the results of all commands show how precisely each command must be known. So in sequential
 /// order, commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
-  if (has_refined_ && satisfies_stop_rule(timed_, group().timed_spent)) note_limit();
+  if (has_refined_ && satisfies_stop_rule(rule_without_gates_, group().timed_spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
   if (!next && has_refined_) next = next_to_refine(0);
   if (next && !has_surrounding_hooks_) {
@@ -287,15 +287,15 @@ void Scheduler::extend_to_next_look() {
     add(CountingTurnTarget{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
   if (gates_.has_undecided_gate_on(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks_taken(RoundKind::Timed);
-    rule_ =
-        stop_rule_for_open_gates(timed_, gate::look_rounds(group().rounds_at_first_look)[number]);
+    rule_to_next_look_ = stop_rule_for_open_gates(
+        rule_without_gates_, gate::look_rounds(group().rounds_at_first_look)[number]);
   }
   stage_ = Stage::ExtendTimed;
 }
 
 void Scheduler::extend_timed() {
   if (gates_.has_undecided_gate_on(RoundKind::Timed) &&
-      !satisfies_stop_rule(rule_, group().timed_spent))
+      !satisfies_stop_rule(rule_to_next_look_, group().timed_spent))
     return add_batch();
   if (++current_ < groups_.size()) {
     stage_ = Stage::Extend;
@@ -499,15 +499,15 @@ void Scheduler::note_limit() {
 
 std::uint64_t Scheduler::timed_rounds_left() const {
   const RoundsAndTime& spent = group().timed_spent;
-  return satisfies_stop_rule(timed_, spent)
+  return satisfies_stop_rule(rule_without_gates_, spent)
              ? 0
-             : rounds_left(timed_, spent, round_time(group(), paces_));
+             : rounds_left(rule_without_gates_, spent, round_time(group(), paces_));
 }
 
 std::uint64_t Scheduler::rounds_of_batch() const {
   const RoundsAndTime& spent = group().timed_spent;
-  std::uint64_t rounds =
-      std::min(rounds_left(rule_, spent, round_time(group(), paces_)), rounds_at_once());
+  std::uint64_t rounds = std::min(
+      rounds_left(rule_to_next_look_, spent, round_time(group(), paces_)), rounds_at_once());
   if (const auto look = gates_.rounds_at_next_early_look(RoundKind::Timed);
       look && *look > spent.rounds)
     rounds = std::min(rounds, *look - spent.rounds);
@@ -546,7 +546,7 @@ nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> pace
 std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
   for (std::size_t i = from; i < groups_.size(); ++i)
     if (precision_.needs_more_runs(groups_[i].commands.front()) &&
-        !satisfies_stop_rule(timed_, groups_[i].timed_spent))
+        !satisfies_stop_rule(rule_without_gates_, groups_[i].timed_spent))
       return i;
   return std::nullopt;
 }
@@ -580,13 +580,16 @@ void Scheduler::note_variation(const FinishedRounds& done) {
   }
 }
 
+/// Groups run one after another, each between its setup and cleanup hooks, so that a group that is
+/// over gets no more rounds.
 bool Scheduler::hooks_prevent_more_rounds() const {
   return groups_.size() > 1 && has_surrounding_hooks_;
 }
 
 bool Scheduler::can_time_more() const {
   if (hooks_prevent_more_rounds()) return false;
-  const StopRule rule = stop_rule_for_open_gates(timed_, std::numeric_limits<std::uint64_t>::max());
+  const StopRule rule =
+      stop_rule_for_open_gates(rule_without_gates_, std::numeric_limits<std::uint64_t>::max());
   return std::ranges::any_of(
       groups_, [&](const Group& each) { return !satisfies_stop_rule(rule, each.timed_spent); });
 }
@@ -612,8 +615,8 @@ bool Scheduler::may_end_earlier() const {
           gates_.has_undecided_gate_on(RoundKind::Counting));
 }
 
-/// While a gate is undecided, the time until its last possible look is the only estimate that does
-/// not grow when a look decides nothing.
+/// An undecided gate may add rounds up to its last look. The estimate counts all of them, because
+/// it would otherwise grow each time that a look decides nothing.
 double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds round = round_time(group, paces);
   const auto seconds_by = [&](const StopRule& rule) {
@@ -621,7 +624,7 @@ double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> p
     return static_cast<double>(rounds_left(rule, group.timed_spent, round)) *
            Seconds(round).count();
   };
-  const double planned = seconds_by(rule_);
+  const double planned = seconds_by(rule_to_next_look_);
   if (plan_.setting.stop.exact_runs || hooks_prevent_more_rounds() ||
       !gates_.has_undecided_gate_on(RoundKind::Timed))
     return planned;
@@ -629,9 +632,9 @@ double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> p
   const std::uint64_t at_first_look =
       group.rounds_at_first_look > 0
           ? group.rounds_at_first_look
-          : group.timed_spent.rounds + rounds_left(timed_, group.timed_spent, round);
+          : group.timed_spent.rounds + rounds_left(rule_without_gates_, group.timed_spent, round);
   const StopRule longest =
-      stop_rule_for_open_gates(timed_, gate::look_rounds(at_first_look).back());
+      stop_rule_for_open_gates(rule_without_gates_, gate::look_rounds(at_first_look).back());
   return std::max(planned, seconds_by(longest));
 }
 

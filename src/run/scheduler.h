@@ -241,8 +241,8 @@ class Scheduler : NonCopyable {
   PrecisionWatch precision_;
   std::optional<RaceWatch> race_;
   CountingRoundsRule counting_;
-  StopRule timed_;  // rule before gates add rounds
-  StopRule rule_;   // rule up to the next planned look
+  StopRule rule_without_gates_;
+  StopRule rule_to_next_look_;
   std::uint64_t planned_simulated_rounds_ = 0;
   std::uint64_t wanted_simulated_rounds_ = 0;  // of the present group, with rounds added later
   RoundsAndTime simulated_runs_and_time_;      // `rounds` is a number of runs

@@ -43,8 +43,8 @@ struct LayoutMean {
   double value = 0.0;
 };
 
-/// The standard deviation between a command's layouts that placement of code alone causes, as a
-/// fraction of the command's value.
+/// How much a command's layouts differ because of the placement of code alone: their standard
+/// deviation as a fraction of the command's value.
 struct Scatter {
   double deviation = 0.0;
   /// 95% confidence interval; begins at 0 if is_clear is false.

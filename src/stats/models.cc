@@ -83,7 +83,7 @@ double scored(std::span<const Effect> effects, double between) {
 
 /// Returns the most likely variance between machines. Fisher scoring starts from several values,
 /// because a single start may lead to a local maximum.
-double find_between(std::span<const Effect> effects) {
+double find_variance_between(std::span<const Effect> effects) {
   const double usual = unweighted_between(effects);
   double third = usual;
   if (effects.size() > 2) {
@@ -133,11 +133,12 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   }
 
   const double degrees = static_cast<double>(effects.size()) - 1.0;
-  const double between = find_between(effects);
+  const double between = find_variance_between(effects);
   const WeightedSums sums(effects, between);
   const WeightedSums fixed(effects, 0.0);
 
   all.value = sums.mean;
+  // Hartung and Knapp's factor, but at least 1 (Jackson and others 2017).
   all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
   const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
   all.bounds = {all.value - half, all.value + half};

@@ -150,7 +150,7 @@ Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
 int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) {
   int error = files.lock(kJournalFolder);
   for (; error == EWOULDBLOCK && patience.count() > 0; --patience) {
-    files.wait();
+    files.pause();
     error = files.lock(kJournalFolder);
   }
   return error;
@@ -170,7 +170,7 @@ Result<void> claim(os::SettingFiles& files) {
       return Error{fmt::format("another lauka (process {}) has tuned this machine", *pid),
                    "wait until it has ended"};
     if (error != EWOULDBLOCK && error != ENOENT) break;
-    files.wait();  // another process may be creating or removing the folder
+    files.pause();  // another process may be creating or removing the folder
   }
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),

@@ -18,7 +18,7 @@ struct Processes : MacProcesses {
   void use(int pid, std::uint64_t p_ms, std::uint64_t e_ms) {
     os::ProcessUsage& usage = all[pid].usage;
     usage.user_time = (p_ms + e_ms) * kMs;
-    usage.performance_user_time = p_ms * kMs;
+    usage.performance_core_user_time = p_ms * kMs;
   }
   void begin(int pid, int parent, std::uint64_t at) {
     all[pid] = {};

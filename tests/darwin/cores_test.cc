@@ -55,7 +55,7 @@ struct PollResult {
     totals.system_ns = ns(usage.system_time);
     if (driver.host.rules.newest_rusage >= 6)
       totals.on_performance_cores_ns =
-          ns(usage.performance_user_time) + ns(usage.performance_system_time);
+          ns(usage.performance_core_user_time) + ns(usage.performance_core_system_time);
     const std::uint64_t reaped =
         totals.user_ns + totals.system_ns + ns(usage.child_user_time) + ns(usage.child_system_time);
     times = cores::combine_mac_core_times(totals, poll.sampled_times(), reaped);

@@ -81,7 +81,7 @@ class FakeGroups final : public SettingFiles {
   void unlock() override {}
   int hold_latency(const std::string& /*device*/, std::int32_t /*us*/) override { return ENOSYS; }
   void release_latency() override {}
-  void wait() override {}
+  void pause() override {}
 };
 
 constexpr const char* kApp = "/sys/fs/cgroup/user.slice/app.slice";

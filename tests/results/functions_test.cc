@@ -53,9 +53,9 @@ struct Made {
 
   Results analysed() const { return analyse(plan, session, {}); }
 
-  std::optional<FunctionChanges> changes() const {
+  std::optional<MetricByFunction> changes() const {
     const Results results = analysed();
-    const FunctionChanges* changes =
+    const MetricByFunction* changes =
         find_changes(results, *find_metric(results.session.metrics, "instructions"), 1);
     return changes == nullptr ? std::nullopt : std::optional(*changes);
   }
@@ -65,7 +65,7 @@ Rounds same(std::size_t rounds, std::vector<FunctionCounts> counts) {
   return Rounds(rounds, std::move(counts));
 }
 
-double sum_of(const FunctionChanges& changes) {
+double sum_of(const MetricByFunction& changes) {
   double sum = 0.0;
   for (const FunctionChange& change : changes.functions) sum += change.difference();
   return sum;

@@ -151,7 +151,7 @@ class FakeMachine final : public os::SettingFiles {
   }
   int own_pid() override { return pid; }
   bool is_alive(int other) override { return other == pid || files_->is_alive(other); }
-  void wait() override {}
+  void pause() override {}
 
  private:
   void changing() const {

@@ -17,7 +17,7 @@
 namespace lauka::engine::kperf {
 
 struct PlacedEvent {
-  std::size_t event = 0;  ///< index of the event in the caller's list
+  std::size_t event = 0;  ///< index among the events that were to be placed
   unsigned counter = 0;
   std::uint64_t word = 0;  ///< configuration word; 0 on a fixed counter, or if not known yet
 

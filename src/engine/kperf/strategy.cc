@@ -448,18 +448,19 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
       values_.resize(values_.size() + 2 * count);
     }
     thread.sample = SampleState::Filling;
-    thread.filled = 0;
+    thread.values_filled = 0;
   } else if (thread.sample != SampleState::Filling) {
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }
 
-  const std::size_t taken = std::min(kValuesOfRecord, count - thread.filled);
-  std::copy_n(record.arguments.begin(), taken,
-              values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.filled));
-  thread.filled += static_cast<std::uint32_t>(taken);
+  const std::size_t taken = std::min(kValuesOfRecord, count - thread.values_filled);
+  std::copy_n(
+      record.arguments.begin(), taken,
+      values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.values_filled));
+  thread.values_filled += static_cast<std::uint32_t>(taken);
 
-  if (thread.filled == count)
+  if (thread.values_filled == count)
     close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
   else if (function == kFunctionEnd)
     close_sample(thread, false);
@@ -467,7 +468,7 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
 
 void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
   const auto begun = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
-  const auto begun_end = begun + static_cast<std::ptrdiff_t>(thread.filled);
+  const auto begun_end = begun + static_cast<std::ptrdiff_t>(thread.values_filled);
   if (std::all_of(begun, begun_end, [](std::uint64_t value) { return value == 0; })) {
     thread.sample = SampleState::Empty;
     return;

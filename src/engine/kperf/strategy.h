@@ -78,7 +78,7 @@ class TraceReader {
     bool has_counts = false;
     bool has_final_counts = false;
     bool is_malformed = false;
-    std::uint32_t filled = 0;
+    std::uint32_t values_filled = 0;
     /// Index into values_ of the latest sample's values, after which the values of the last good
     /// sample are stored; kNoPlace: no sample.
     std::size_t values_at = kNoPlace;

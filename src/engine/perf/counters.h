@@ -181,7 +181,8 @@ class CountChecker {
   explicit CountChecker(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
   /// Returns for each tally the reason to doubt its count; an empty reason means no doubt.
-  /// `command`: index of the command that ran.
+  /// Remembers the counts without doubt, to judge later ones by them. `command`: index of the
+  /// command that ran.
   std::vector<std::string> doubts(std::size_t command, std::span<const Tally> tallies);
 
  private:

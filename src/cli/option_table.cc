@@ -264,7 +264,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"race", '\0', ValueForm::OptionalNumber, "PCT",
      "drop commands that have lost, until the rest are within PCT percent of each other (default "
      "1)",
-     set_race, brief("drop commands as soon as they have lost")},
+     set_race},
     {"timeout", '\0', ValueForm::Value, "TIME",
      "kill a run that takes longer than TIME, and report it as failed",
      put<duration, &RunOptions::timeout>},

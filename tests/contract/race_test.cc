@@ -90,13 +90,13 @@ TEST_CASE("--race: every export has the result") {
 
   const auto json = nlohmann::json::parse(text_of(file("r.json")));
   check_schema(json);
-  const auto& race = json["lauka"]["race"];
-  CHECK(race["end"] == "equal");
-  CHECK(race["left"] == nlohmann::json{1, 2});
-  CHECK(race["exits"][0]["command"] == 0);
-  CHECK(race["exits"][0]["rounds"] == 10);
-  CHECK(race["runs"] == 124);
-  CHECK(race["runs_without_exits"] == 171);
+  const auto& found = json["lauka"]["race"];
+  CHECK(found["end"] == "equal");
+  CHECK(found["left"] == nlohmann::json{1, 2});
+  CHECK(found["exits"][0]["command"] == 0);
+  CHECK(found["exits"][0]["rounds"] == 10);
+  CHECK(found["runs"] == 124);
+  CHECK(found["runs_without_exits"] == 171);
 
   const std::string csv = text_of(file("r.csv"));
   CHECK(csv_value(csv, "echo 75", "v", "left_in_round") == "10");

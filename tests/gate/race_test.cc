@@ -31,7 +31,7 @@ std::vector<std::size_t> in_order(const Values& values) {
   return all;
 }
 
-RaceDecision decide(const Values& values, const RaceRule& rule, double error = 0.001) {
+RaceDecision decide_among(const Values& values, const RaceRule& rule, double error = 0.001) {
   const RaceLook look{.rounds = values.front().size(), .error = error, .may_find_equals = true};
   return decide_race(in_order(values), samples_of(values), rule, look);
 }
@@ -85,7 +85,7 @@ double chance_of_any_crossing(double error, std::size_t looks) {
 
 TEST_CASE("a command that is slower in every round leaves, and names the one that beat it") {
   const Values values = {around(1.0, 20, 7), around(1.1, 20, 3), around(1.0, 20, 11)};
-  const RaceDecision decision = decide(values, {.limit = 0.0});
+  const RaceDecision decision = decide_among(values, {.limit = 0.0});
   REQUIRE(decision.exits.size() == 1);
   CHECK(decision.exits[0] == RaceExit{1, 20, 0});
   CHECK_FALSE(decision.are_rest_equal);
@@ -93,36 +93,36 @@ TEST_CASE("a command that is slower in every round leaves, and names the one tha
 
 TEST_CASE("if more is better, the command with the lower values leaves") {
   const Values values = {around(1.1, 20, 7), around(1.0, 20, 3)};
-  const RaceDecision decision = decide(values, {.limit = 0.0, .better = Better::More});
+  const RaceDecision decision = decide_among(values, {.limit = 0.0, .better = Better::More});
   REQUIRE(decision.exits.size() == 1);
   CHECK(decision.exits[0].command == 1);
 }
 
 TEST_CASE("commands that differ by less than the limit are equal, and none leaves") {
   const Values values = {around(1.0, 60, 7), around(1.0, 60, 13), around(1.0, 60, 17)};
-  const RaceDecision decision = decide(values, {.limit = 0.05});
+  const RaceDecision decision = decide_among(values, {.limit = 0.05});
   CHECK(decision.exits.empty());
   CHECK(decision.are_rest_equal);
-  CHECK_FALSE(decide(values, {.limit = 0.0001}).are_rest_equal);
+  CHECK_FALSE(decide_among(values, {.limit = 0.0001}).are_rest_equal);
 }
 
 TEST_CASE("commands are equal only if every two of them are") {
   const Values values = {around(1.0, 60, 7), around(1.0, 60, 13), around(1.02, 60, 7)};
   // Ranks show that the last one is slower; an error of 0 lets nobody leave.
-  CHECK_FALSE(decide(values, {.limit = 0.01}, 1e-12).are_rest_equal);
-  CHECK(decide(values, {.limit = 0.06}, 1e-12).are_rest_equal);
+  CHECK_FALSE(decide_among(values, {.limit = 0.01}, 1e-12).are_rest_equal);
+  CHECK(decide_among(values, {.limit = 0.06}, 1e-12).are_rest_equal);
 }
 
 TEST_CASE("the order of two commands that are equal in all rounds does not matter: both stay") {
   const Values values = {std::vector<double>(30, 5.0), std::vector<double>(30, 5.0)};
-  CHECK(decide(values, {.limit = 0.01}).exits.empty());
-  CHECK(decide(values, {.limit = 0.01}).are_rest_equal);
+  CHECK(decide_among(values, {.limit = 0.01}).exits.empty());
+  CHECK(decide_among(values, {.limit = 0.01}).are_rest_equal);
 }
 
 TEST_CASE("a command stays though no other does") {
   const Values values = {around(1.0, 20, 7), around(1.1, 20, 3), around(1.2, 20, 3),
                          around(1.3, 20, 3)};
-  const RaceDecision decision = decide(values, {.limit = 0.01});
+  const RaceDecision decision = decide_among(values, {.limit = 0.01});
   CHECK(decision.exits.size() == 3);
   // The slowest leaves first.
   CHECK(decision.exits[0].command == 3);
@@ -187,6 +187,16 @@ TEST_CASE("the order of a race's result has the last to leave before the first")
   REQUIRE(result.find_exit(1) != nullptr);
   CHECK(result.find_exit(1)->rounds == 20);
   CHECK(result.find_exit(4) == nullptr);
+}
+
+TEST_CASE("the best commands come first by the median, and those without values last") {
+  const Values values = {{3.0, 3.0, 3.0}, {}, {1.0, 1.0, 100.0}, {2.0, 2.0, 2.0}};
+  const std::vector<std::size_t> all = in_order(values);
+  const auto values_of = [&](std::size_t command) { return values[command]; };
+  CHECK(sort_best_first(all, values_of, {}) == std::vector<std::size_t>{2, 3, 0, 1});
+  CHECK(sort_best_first(all, values_of, {.better = Better::More}) ==
+        std::vector<std::size_t>{0, 3, 2, 1});
+  CHECK(sort_best_first(all, values_of, {.quantile = 1.0}) == std::vector<std::size_t>{3, 0, 2, 1});
 }
 
 /// Runs a race of normal noise, and returns if the best command, which is the first, is left.

@@ -405,7 +405,17 @@ OrStop<Comparison> Bisection::compare(Tree reference, const Commit& reference_co
                                      : "fails: a hook did not succeed",
                       .status = static_cast<int>(ExitStatus::Failed)};
   }
-  return Comparison{.verdicts = measured.findings.verdicts};
+
+  // Without comparable values, an undecided gate says nothing about a change.
+  const std::vector<gate::Verdict>& verdicts = measured.findings.verdicts;
+  const bool is_comparable =
+      !verdicts.empty() && std::ranges::all_of(verdicts, [](const gate::Verdict& verdict) {
+        return verdict.hindrance.obstacle == gate::Obstacle::None;
+      });
+  if (!is_comparable)
+    return Comparison{.failure = "cannot be compared by " + request_.metric(),
+                      .status = static_cast<int>(ExitStatus::Failed)};
+  return Comparison{.verdicts = verdicts};
 }
 
 /// Returns nullopt if the ends do not differ significantly.
@@ -437,8 +447,7 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
   if (found == first.verdicts.end()) {
-    const stats::Delta delta =
-        first.verdicts.empty() ? stats::Delta{} : first.verdicts.front().delta;
+    const stats::Delta& delta = first.verdicts.front().delta;
     show(fmt::format("{} does not differ significantly between {} and {} ({})\n", request_.metric(),
                      good.short_id(), bad.short_id(), bounds_text(delta)));
     return std::optional<EndsChange>();
@@ -456,10 +465,8 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
     if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
     const Comparison second = std::get<Comparison>(std::move(again));
     if (!second.failure.empty()) return failed(second);
-    if (!second.verdicts.empty()) {
-      const stats::Delta& delta = second.verdicts.front().delta;
-      ends = {.change = delta.change.value_or(0.0), .near_end = near_end_of(delta).value_or(0.0)};
-    }
+    const stats::Delta& delta = second.verdicts.front().delta;
+    ends = {.change = delta.change.value_or(0.0), .near_end = near_end_of(delta).value_or(0.0)};
   }
 
   journal_->add(fmt::format("ends {:.12f} {:.12f}", ends.change, ends.near_end));
@@ -478,15 +485,11 @@ OrStop<Comparison> Bisection::measure_step(const Step& step, const EndsChange& e
 
   if (const auto stop = build_needed(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.middle);
-  auto compared = compare(
+  return compare(
       Tree::Good, commits_.front(), commit,
       {Condition{
           .metric = request_.metric(), .limit_percent = limit, .fails_below_limit = limit < 0.0}},
       step.error);
-  auto* const comparison = std::get_if<Comparison>(&compared);
-  if (comparison != nullptr && comparison->failure.empty() && comparison->verdicts.empty())
-    comparison->failure = "gives no " + request_.metric();
-  return compared;
 }
 
 OrStop<StepResult> Bisection::do_step(const Step& step, const EndsChange& ends) {
@@ -582,8 +585,8 @@ int Bisection::name_commit(const Commit& culprit, const Commit& parent, const En
       {Condition{.metric = request_.metric(), .fails_below_limit = ends.change < 0.0}}, error_);
   if (const auto* stop = std::get_if<Stop>(&compared)) return stop->status;
   const Comparison comparison = std::get<Comparison>(std::move(compared));
-  const bool is_measured = comparison.failure.empty() && !comparison.verdicts.empty();
-  const bool is_confirmed = is_measured && comparison.verdicts.front().answer == gate::Answer::Fail;
+  const bool is_confirmed =
+      comparison.failure.empty() && comparison.verdicts.front().answer == gate::Answer::Fail;
 
   if (!is_confirmed) {
     show("the steps lead to this commit, but a comparison with its parent does not confirm it:\n");

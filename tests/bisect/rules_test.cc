@@ -47,7 +47,7 @@ TEST_CASE("a commit whose parent is the good end is found without a step") {
 }
 
 TEST_CASE("every culprit is found in at most ceil(log2 n) steps, within the error") {
-  for (const std::size_t commits : {2, 3, 7, 16, 100, 128}) {
+  for (const std::size_t commits : std::vector<std::size_t>{2, 3, 7, 16, 100, 128}) {
     for (std::size_t culprit = 1; culprit <= commits; ++culprit) {
       Search search(commits, 0.025);
       const Walk done = walk(search, changed_from(culprit));
@@ -124,7 +124,7 @@ TEST_CASE("a level whose interval leaves the middle half proves nothing about bo
 }
 
 TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
-  for (const std::size_t larger : {20, 90}) {
+  for (const std::size_t larger : std::vector<std::size_t>{20, 90}) {
     const std::size_t smaller = larger == 20 ? 90 : 20;
     Search search(128, 0.025);
     while (const auto step = search.next()) {

@@ -140,6 +140,15 @@ TEST_CASE("an end that does not build ends the search with status 1") {
   CHECK(said.err_has("does not build"));
 }
 
+TEST_CASE("a command that does not give the metric ends the search with status 1") {
+  const ValueRepository there({"none", "nothing"});
+  const Said said = there.find("HEAD~1", "HEAD");
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+  CHECK(there.is_clean());
+}
+
 TEST_CASE("what cannot be searched is refused before anything is built") {
   const ValueRepository there({"100", "110"});
   const auto refused = [&](const Said& said, const std::string& why) {

@@ -292,7 +292,7 @@ bool simulate(const Case& what, std::size_t searches) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const double noise : {1.0, 2.0}) {
-    for (const std::size_t commits : {2, 16, 128, 1024})
+    for (const std::size_t commits : std::vector<std::size_t>{2, 16, 128, 1024})
       cases.push_back({.name = "one step", .commits = commits, .noise = noise});
     cases.push_back({.name = "two steps, 60 and 40 %", .noise = noise, .shape = Shape::TwoSteps});
     cases.push_back({.name = "no change", .noise = noise, .shape = Shape::NoChange});

@@ -133,7 +133,8 @@ TEST_CASE("a recorder stores what a run measured, and what programs reported una
                     .role = Role::WallTime};
   const Metric counted{.name = "cycles", .source = CountedEvent{0}, .kind = RoundKind::Counting};
   EventSet events{.events = {{.name = "cycles", .meaning = ""}},
-                  .passes = {Pass{}, Pass{{0}, RoundKind::Counting}}};
+                  .passes = {Pass{}, Pass{{0}, RoundKind::Counting}},
+                  .notes = {}};
   RunRecorder recorder({wall, counted}, events, IgnoreFailure{false, {4}}, 0);
   Runs runs({wall, counted});
 

@@ -161,6 +161,7 @@ struct GateOptions {
   std::optional<double> max_half_width;
   std::string precision_metric{};
   std::optional<std::string> baseline_file;
+  std::optional<std::string> accepted_file;  ///< path of --accept
   std::optional<std::string> anchor_command;
 };
 

@@ -316,6 +316,20 @@ class MetricReader {
 };
 
 /// A gate's limit, either as a change from the reference or as a value of the metric.
+/// A regression that --accept accepts until a day. Unless it has expired, the gate tests the
+/// accepted limit instead of its own.
+struct Acceptance {
+  double own_limit_percent = 0.0;  ///< the gate's own Condition::limit_percent
+  std::optional<double> own_limit_value{};
+  std::string own_limit_value_text{};
+  std::string reason{};
+  std::string last_day{};  ///< such as "2027-03-01", in UTC
+  std::string entry{};     ///< file and line, such as "accepted.toml:3"
+  bool has_expired = false;
+
+  bool operator==(const Acceptance&) const = default;
+};
+
 struct Condition {
   std::string metric;
   double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if limit_value is set
@@ -324,9 +338,14 @@ struct Condition {
                                         ///< limit_percent is the limit
   std::string limit_value_text{};
   Unit limit_value_unit = Unit::Seconds;
+  /// Set if the limit was accepted instead of the gate's own, or if such an entry has expired.
+  std::optional<Acceptance> acceptance{};
 
   bool operator==(const Condition&) const = default;
 };
+
+/// Returns the condition with the gate's own limit, and without acceptance.
+Condition with_own_limit(Condition condition);
 
 enum class PrecisionEnd : unsigned char {
   Reached,

@@ -428,8 +428,8 @@ std::string detectable_text(std::optional<double> detectable, std::string_view s
   if (!detectable) return "";
   // Nothing can decrease by 100% or more.
   return fmt::format("; {} of {} would have been found in four of five such {}",
-                     *detectable < 1.0 ? "a difference" : "an increase",
-                     rough_percent(*detectable), sessions);
+                     *detectable < 1.0 ? "a difference" : "an increase", rough_percent(*detectable),
+                     sessions);
 }
 
 std::string rough_percent(double fraction) {

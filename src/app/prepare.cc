@@ -1,4 +1,5 @@
 #include "app/call.h"
+#include "cli/accepted.h"
 #include "cli/option_table.h"
 #include "core/text.h"
 #include "engine/kperf/kperf_engine.h"
@@ -158,6 +159,42 @@ Result<void> read_saved(Call& call) {
   return {};
 }
 
+/// Gives the gates the limits that the file of --accept accepts today.
+Result<void> accept_regressions(Call& call) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  if (!call.options.gates.accepted_file) return {};
+  const std::string& file = *call.options.gates.accepted_file;
+  auto text = read_text(call, file, "--accept", most_bytes);
+  if (!text) return text.error();
+  auto accepted = cli::read_accepted(file, *text);
+  if (!accepted) return accepted.error();
+
+  const std::string today = rfc3339(os::utc_now()).substr(0, std::string_view("YYYY-MM-DD").size());
+  bool has_gate = false;
+  for (Benchmark& benchmark : call.benchmarks) {
+    std::vector<Condition>& gates = benchmark.options.gates.conditions;
+    has_gate = has_gate || !gates.empty();
+    for (Note& note : cli::accept_regressions(*accepted, benchmark.name, today, gates))
+      benchmark.notes.push_back(std::move(note));
+  }
+  if (!has_gate)
+    return Error{"--accept has no effect without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
+
+  const bool has_all_benchmarks = !call.options.suite.benchmark_filter && !call.options.suite.shard;
+  for (const cli::AcceptedRegression& one : *accepted)
+    if (!one.has_gate && has_all_benchmarks)
+      call.benchmarks.front().notes.push_back(
+          {NoteKind::Acceptance,
+           fmt::format(
+               "{} ({}) has no effect, because {} no gate on {}; remove the entry, or "
+               "correct it",
+               one.entry, one.reason,
+               one.benchmark.empty() ? "there is" : fmt::format("{} has", cited(one.benchmark)),
+               one.condition.metric)});
+  return {};
+}
+
 Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   for (Recording& session : benchmark.saved_recordings)
     if (auto added = add_function_metrics(benchmark.options.gates.conditions,
@@ -166,8 +203,10 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
       return added.error();
   auto planned = keep(plan_of_saved(benchmark.options, benchmark.saved_recordings), benchmark.plan);
   if (!planned) return planned;
+  std::vector<Note>& notes = benchmark.plan.setting.events.notes;
+  notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
-    benchmark.plan.setting.events.notes.push_back(
+    notes.push_back(
         {NoteKind::JudgedAgain,
          "this session ended as soon as its own gates or --precision were decided, so new gates "
          "cause more false alarms than --confidence allows; measure with -r to fix the number of "
@@ -453,6 +492,7 @@ std::optional<int> add_benchmarks(Call& call) {
 }
 
 std::optional<int> prepare(Call& call) {
+  if (const auto status = status_if_failed(accept_regressions(call))) return status;
   if (const auto status = status_if_failed(choose_tuning(call))) return status;
   os::watch_for_interrupts();  // before engines take counters, which must be released
   if (const auto status = status_if_failed(make_plans(call))) return status;

@@ -280,6 +280,11 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch slow "
      "runs that happen less than once in 20, raise --min-runs.",
      "lauka --fail-if 'cpu_time > 2' --fail-if 'peak_rss > 5' ./old ./new"},
+    {"accept",
+     "Each [[accept]] table has a condition (as in --fail-if), a reason and the last day until; "
+     "benchmark limits it to one benchmark of a suite. The gate on the same metric then tests this "
+     "limit instead of its own. lauka names entries that have expired or are no longer needed.",
+     "lauka --fail-if 'cpu_time > 2' --accept accepted.toml ./old ./new"},
     {"fail-if-inconclusive",
      "Without this option, lauka exits with status 0 in this case. With STATUS 125, git bisect run "
      "skips the commit.",

@@ -168,6 +168,7 @@ struct GateOptions {
   std::optional<double> max_half_width;
   std::string precision_metric{};
   std::optional<std::string> baseline_file;
+  std::optional<std::string> accepted_file;  ///< path of --accept
   std::optional<std::string> anchor_command;
   std::optional<std::string> series_file;  ///< path of the series that the decision belongs to
 };

@@ -311,6 +311,20 @@ class MetricReader {
   mutable std::vector<double> values_{};
 };
 
+/// A regression that --accept accepts until a day. Unless it has expired, the gate tests the
+/// accepted limit instead of its own.
+struct Acceptance {
+  double own_limit_percent = 0.0;  ///< the gate's own Condition::limit_percent
+  std::optional<double> own_limit_value{};
+  std::string own_limit_value_text{};
+  std::string reason{};
+  std::string last_day{};  ///< such as "2027-03-01", in UTC
+  std::string entry{};     ///< file and line, such as "accepted.toml:3"
+  bool has_expired = false;
+
+  bool operator==(const Acceptance&) const = default;
+};
+
 /// What a condition is for. Fail: lauka fails a candidate that is shown to be beyond the limit.
 /// Keep: lauka keeps a candidate only if it is shown to be within the limit.
 enum class ConditionPurpose : unsigned char { Fail, Keep };
@@ -326,6 +340,8 @@ struct Condition {
   std::string limit_value_text{};
   Unit limit_value_unit = Unit::Seconds;
   ConditionPurpose purpose = ConditionPurpose::Fail;
+  /// Set if the limit was accepted instead of the gate's own, or if such an entry has expired.
+  std::optional<Acceptance> acceptance{};
 
   bool is_for_keeping() const { return purpose == ConditionPurpose::Keep; }
   /// Returns the sign that the user types between the metric and the limit.
@@ -333,6 +349,9 @@ struct Condition {
 
   bool operator==(const Condition&) const = default;
 };
+
+/// Returns the condition with the gate's own limit, and without acceptance.
+Condition with_own_limit(Condition condition);
 
 enum class PrecisionEnd : unsigned char {
   Reached,

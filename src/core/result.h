@@ -75,6 +75,7 @@ enum class NoteKind : unsigned char {
   SamplesLost,
   FewSamples,
   GateReplaced,
+  Acceptance,
   SamplingCost,
   SameSession,
   OtherReference,

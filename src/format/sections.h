@@ -110,6 +110,14 @@ inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>
     {gate::Obstacle::SameRuns, "same_runs"},
     {gate::Obstacle::CutShort, "cut_short"},
 });
+inline constexpr auto kAcceptanceUseWords = std::to_array<NamedValue<gate::AcceptanceUse>>({
+    {gate::AcceptanceUse::None, ""},
+    {gate::AcceptanceUse::Used, "used"},
+    {gate::AcceptanceUse::Unneeded, "unneeded"},
+    {gate::AcceptanceUse::Exceeded, "exceeded"},
+    {gate::AcceptanceUse::Undecided, "undecided"},
+    {gate::AcceptanceUse::Expired, "expired"},
+});
 inline constexpr auto kSideWords = std::to_array<NamedValue<gate::Side>>({
     {gate::Side::Both, ""},
     {gate::Side::Reference, "reference"},
@@ -183,6 +191,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
     {NoteKind::GateReplaced, "gate_replaced"},
+    {NoteKind::Acceptance, "acceptance"},
     {NoteKind::SamplingCost, "sampling_cost"},
     {NoteKind::SameSession, "same_session"},
     {NoteKind::OtherReference, "other_reference"},
@@ -283,6 +292,9 @@ constexpr const auto& words_of(As<gate::DecidedBy> /*type*/) {
 }
 constexpr const auto& words_of(As<gate::Obstacle> /*type*/) {
   return kObstacleWords;
+}
+constexpr const auto& words_of(As<gate::AcceptanceUse> /*type*/) {
+  return kAcceptanceUseWords;
 }
 constexpr const auto& words_of(As<gate::Side> /*type*/) {
   return kSideWords;

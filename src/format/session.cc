@@ -39,6 +39,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   verdict.metric = *metric;
   verdict.condition.metric = session.metrics[*metric].name;
   verdict.condition.limit_value_unit = session.metrics[*metric].unit;
+  if (stored.accepted) verdict.condition.acceptance = std::move(stored.accepted->acceptance);
   return std::move(verdict);
 }
 
@@ -67,6 +68,8 @@ StoredVerdict stored_verdict(const Results& results, const gate::Verdict& verdic
                        .name = results.session.commands[verdict.candidate].name};
   if (const stats::Delta* wall_time = risen_wall_time(results, verdict))
     stored.risen_wall_time = *wall_time;
+  if (const auto& acceptance = verdict.condition.acceptance)
+    stored.accepted = StoredAcceptance{*acceptance, gate::acceptance_use_of(verdict)};
   return stored;
 }
 

@@ -427,6 +427,31 @@ std::vector<SettingDifference> differences_of(const std::vector<StoredDifference
 std::vector<std::optional<double>> fractions_of(const stats::Delta& delta);
 void set_fractions(stats::Delta& delta, const std::vector<std::optional<double>>& fractions);
 
+/// An acceptance, with what the verdict says about it.
+struct StoredAcceptance {
+  Acceptance acceptance{};
+  gate::AcceptanceUse use = gate::AcceptanceUse::None;
+};
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, StoredAcceptance& of) {
+  Acceptance& acceptance = of.acceptance;
+  visit.as(
+      "own_percent",
+      [&] {
+        return acceptance.own_limit_value ? std::nullopt
+                                          : std::optional(acceptance.own_limit_percent);
+      },
+      [&](std::optional<double> limit) { acceptance.own_limit_percent = limit.value_or(0.0); });
+  visit("own_bound", acceptance.own_limit_value);
+  describe_text_or_null(visit, "own_bound_text", acceptance.own_limit_value_text);
+  visit("reason", acceptance.reason);
+  visit("until", acceptance.last_day);
+  visit("entry", acceptance.entry);
+  visit("expired", acceptance.has_expired);
+  visit("use", of.use);
+}
+
 /// A verdict with the names and texts that stand for its indices in JSON.
 struct StoredVerdict {
   gate::Verdict verdict{};
@@ -434,6 +459,7 @@ struct StoredVerdict {
   std::string condition{};
   std::string name{};  ///< name of the candidate
   std::optional<stats::Delta> risen_wall_time{};
+  std::optional<StoredAcceptance> accepted{};
 };
 
 template <typename Visitor>
@@ -458,6 +484,7 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
       [&](std::optional<double> limit) { condition.limit_percent = limit.value_or(0.0); });
   visit("bound", condition.limit_value);
   describe_text_or_null(visit, "bound_text", condition.limit_value_text);
+  visit.if_set("accepted", of.accepted);
 
   visit("command", verdict.candidate);
   visit("name", of.name);

@@ -441,6 +441,26 @@ bool failures_differ(const stats::CountedShare& reference, const stats::CountedS
   return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= level;
 }
 
+AcceptanceUse acceptance_use_of(const Verdict& verdict) {
+  const Condition& condition = verdict.condition;
+  if (!condition.acceptance) return AcceptanceUse::None;
+  if (condition.acceptance->has_expired) return AcceptanceUse::Expired;
+  if (verdict.answer == Answer::Fail) return AcceptanceUse::Exceeded;
+  if (verdict.answer == Answer::Inconclusive) return AcceptanceUse::Undecided;
+
+  const stats::Delta& delta = verdict.delta;
+  if (!delta.change || (!delta.bounds && !delta.is_exact)) return AcceptanceUse::Used;
+
+  // A delta is the change from the reference or, for a limit as a value, from the tested limit.
+  const Condition own = with_own_limit(condition);
+  const double limit =
+      own.limit_value ? *own.limit_value / *condition.limit_value - 1.0 : own.limit_percent / 100.0;
+  const stats::IntervalEnds ends =
+      delta.is_exact ? stats::IntervalEnds{*delta.change, *delta.change} : *delta.bounds;
+  const bool is_within = own.fails_below_limit ? ends.low >= limit : ends.high <= limit;
+  return is_within ? AcceptanceUse::Unneeded : AcceptanceUse::Used;
+}
+
 void make_inconclusive(Verdict& verdict, Hindrance why) {
   verdict.answer = Answer::Inconclusive;
   verdict.hindrance = std::move(why);

@@ -159,6 +159,18 @@ struct Verdict {
   Decision decision() const;
 };
 
+/// What a verdict says about the condition's acceptance.
+enum class AcceptanceUse : unsigned char {
+  None,       ///< nothing is accepted
+  Used,       ///< the gate passes, but is not known to be within its own limit
+  Unneeded,   ///< the gate passes, and its interval is within its own limit
+  Exceeded,   ///< the gate fails by the accepted limit
+  Undecided,  ///< the gate is inconclusive
+  Expired,    ///< the gate tested its own limit
+};
+
+AcceptanceUse acceptance_use_of(const Verdict& verdict);
+
 struct Look {
   std::size_t number = 1;
   bool last = true;

@@ -438,8 +438,10 @@ std::string signed_percent(double fraction, int decimals) {
 
 std::string detectable_text(std::optional<double> detectable, std::string_view sessions) {
   if (!detectable) return "";
-  return fmt::format("; a difference of {} would have been found in four of five such {}",
-                     rough_percent(*detectable), sessions);
+  // Nothing can decrease by 100% or more.
+  return fmt::format("; {} of {} would have been found in four of five such {}",
+                     *detectable < 1.0 ? "a difference" : "an increase", rough_percent(*detectable),
+                     sessions);
 }
 
 std::string rough_percent(double fraction) {

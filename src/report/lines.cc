@@ -52,6 +52,17 @@ std::string limit_text(const Condition& condition) {
                                : exact_decimal(condition.limit_percent) + "%";
 }
 
+/// Returns "+5%" or "250ms".
+std::string signed_limit_text(const Condition& condition) {
+  return (condition.limit_value || condition.limit_percent < 0.0 ? "" : "+") +
+         limit_text(condition);
+}
+
+/// Returns the reason of an acceptance and its last day.
+std::string acceptance_text(const Acceptance& acceptance) {
+  return fmt::format("{}, until {}", one_line(acceptance.reason), acceptance.last_day);
+}
+
 std::string change_in_words(const Condition& condition, double percent) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
@@ -388,6 +399,54 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   const bool is_failing = (side > 0) != verdict.condition.fails_below_limit;
   return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
                      is_failing ? claims.fail : claims.pass, grounds, advice);
+}
+
+/// Returns "accepted: +3.1% of at most +5%: new parser, until 2027-03-01".
+std::string accepted_text(const Results& results, const gate::Verdict& verdict) {
+  const Condition& condition = verdict.condition;
+  const stats::Change& change =
+      is_about_mean(verdict) ? verdict.delta.change_of_mean : verdict.delta;
+  return fmt::format(
+      "accepted: {} of at {} {}: {}",
+      make_figures(change, condition, results.session.metrics[verdict.metric]).change,
+      condition.fails_below_limit ? "least" : "most", signed_limit_text(condition),
+      acceptance_text(*condition.acceptance));
+}
+
+/// Returns what a verdict says after its condition and answer.
+std::string statement_text(const Results& results, const gate::Verdict& verdict) {
+  switch (gate::acceptance_use_of(verdict)) {
+    case gate::AcceptanceUse::Used:
+      return accepted_text(results, verdict);
+    case gate::AcceptanceUse::Exceeded:
+    case gate::AcceptanceUse::Undecided:
+      return fmt::format("{}; accepted is at {} {}: {}", reason_text(results, verdict),
+                         verdict.condition.fails_below_limit ? "least" : "most",
+                         signed_limit_text(verdict.condition),
+                         acceptance_text(*verdict.condition.acceptance));
+    case gate::AcceptanceUse::None:
+    case gate::AcceptanceUse::Unneeded:
+    case gate::AcceptanceUse::Expired:
+      break;
+  }
+  return reason_text(results, verdict);
+}
+
+/// Returns a line about an acceptance that has expired or is no longer needed; else empty.
+std::string stale_acceptance_line(const gate::Verdict& verdict) {
+  const gate::AcceptanceUse use = gate::acceptance_use_of(verdict);
+  if (use == gate::AcceptanceUse::Expired)
+    return fmt::format(
+        "  note: {} ({}) expired on {}, so the gate has its own limit again; remove the entry\n",
+        verdict.condition.acceptance->entry, one_line(verdict.condition.acceptance->reason),
+        verdict.condition.acceptance->last_day);
+  if (use == gate::AcceptanceUse::Unneeded)
+    return fmt::format(
+        "  note: {} ({}) is no longer needed, because the whole interval is within the gate's own "
+        "limit of {}; remove the entry\n",
+        verdict.condition.acceptance->entry, one_line(verdict.condition.acceptance->reason),
+        limit_text(with_own_limit(verdict.condition)));
+  return "";
 }
 
 std::string percent_text(double fraction) {
@@ -736,7 +795,7 @@ std::string how_to_succeed(const FailureGroup& failed) {
 std::string gate_line_without_name(const Results& results, const gate::Verdict& verdict,
                                    const std::string& answer) {
   return fmt::format("{}: {}{}{}", condition_text(verdict.condition),
-                     answer.empty() ? "" : answer + ": ", reason_text(results, verdict),
+                     answer.empty() ? "" : answer + ": ", statement_text(results, verdict),
                      failures_of_both(results, verdict));
 }
 
@@ -825,7 +884,9 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
   if (verdict.rounds == 0 || !change.change) return cell;
 
-  cell.verdict_reason = "limit " + limit_text(verdict.condition);
+  const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
+  cell.verdict_reason =
+      (is_accepted ? "accepted limit " : "limit ") + limit_text(verdict.condition);
   cell.shorter_texts.front() += ", " + cell.verdict_reason;
   if (is_mean || verdict.condition.limit_value) {
     const Metric& metric = results.session.metrics[verdict.metric];
@@ -840,19 +901,22 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
 }
 
 std::string lines_below_gate(const Results& results, const gate::Verdict& verdict) {
+  const std::string stale = stale_acceptance_line(verdict);
   const stats::Delta* wall_time = risen_wall_time(results, verdict);
-  if (wall_time == nullptr) return functions_of_failed_gate(results, verdict);
+  if (wall_time == nullptr) return stale + functions_of_failed_gate(results, verdict);
   const ChangeTexts figures = change_texts(*wall_time, limit_of(verdict.condition));
   const double percent = verdict.condition.limit_percent;
-  return fmt::format(
-      "  note: the wall time is significantly higher, {} (at least {}), but no gate checks it; add "
-      "--fail-if-slower{}\n",
-      figures.change, figures.low, percent > 0 ? "=" + exact_decimal(percent) : "");
+  return stale + fmt::format(
+                     "  note: the wall time is significantly higher, {} (at least {}), but no gate "
+                     "checks it; add "
+                     "--fail-if-slower{}\n",
+                     figures.change, figures.low, percent > 0 ? "=" + exact_decimal(percent) : "");
 }
 
 std::string condition_text(const Condition& condition) {
   return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
-                              condition.metric, condition.sign(), limit_text(condition)));
+                              condition.metric, condition.sign(),
+                              limit_text(with_own_limit(condition))));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
@@ -893,7 +957,8 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
       if (!all && verdict.answer == gate::Answer::Pass &&
-          risen_wall_time(results, verdict) == nullptr)
+          risen_wall_time(results, verdict) == nullptr &&
+          gate::acceptance_use_of(verdict) == gate::AcceptanceUse::None)
         continue;
       gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
       gates.back().name = one_line(results.benchmark);

@@ -54,9 +54,9 @@ struct NoiseOfRounds {
 };
 
 /// Returns the factor by which resemblance of neighbours raises the standard error. An interval is
-/// widened only if resemblance is unlikely to be chance. Resemblance that is just as likely to be
-/// real is ignored by half of the sessions, but makes all of them miss differences. So it counts
-/// here from one standard error on.
+/// widened only if chance hardly explains the resemblance (NeighbourResemblance::widening). Weaker
+/// resemblance may be real as well, and other sessions with the same noise may then widen their
+/// intervals. So it counts here from one standard error on.
 double likely_error_factor(std::span<const double> series) {
   const NeighbourResemblance resemblance = neighbour_resemblance(series);
   return resemblance.correlation * std::sqrt(to_double(resemblance.count)) > 1.0
@@ -91,8 +91,8 @@ NoiseOfRounds noise_of(const ComparedSamples& samples, double widening_of_interv
                       .degrees = degrees_without_resemblance(samples)};
   if (factor <= 1.0) return noise;
 
-  // n values that resemble each other scatter about their own mean less than about the true mean
-  // (Priestley, Spectral Analysis and Time Series, 1981, 5.3.2).
+  // Values scatter about their own mean, so their variance is too small by the variance of that
+  // mean. This matters if the values resemble each other, because the mean is less certain then.
   constexpr double most = 0.6;
   const double rounds = noise.degrees + 1.0;
   const double squared = factor * factor;

@@ -266,7 +266,14 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   small.candidate = 1;
   small.hindrance = {
       gate::Obstacle::UpperBounds, gate::Side::Reference, {{SettingKind::Jobs, "1", "2"}}};
-  it.findings.verdicts = {verdict, bounded, small};
+  gate::Verdict accepted = verdict;
+  accepted.condition = {.metric = "wall_time",
+                        .limit_percent = 12.0,
+                        .acceptance = Acceptance{.own_limit_percent = 10.0,
+                                                 .reason = "new parser",
+                                                 .last_day = "2027-03-01",
+                                                 .entry = "a.toml:3"}};
+  it.findings.verdicts = {verdict, bounded, small, accepted};
   it.findings.gated_metric_tails = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
   it.findings.precision = Precision{.wanted_half_width = 0.007,
                                     .half_width = 0.0123,

@@ -117,6 +117,35 @@ TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interv
   CHECK(figures_of(line_of(passed)) == "−49% +8% 36");
 }
 
+TEST_CASE("a gate's line says what was accepted, why and until when") {
+  auto accepted = verdict(Answer::Pass, changed(0.031, 0.004), 57);
+  accepted.condition.limit_percent = 5.0;
+  accepted.condition.acceptance = Acceptance{.own_limit_percent = 2.0,
+                                             .reason = "new parser",
+                                             .last_day = "2027-03-01",
+                                             .entry = "a.toml:3"};
+  CHECK(line_of(accepted) ==
+        "wall_time > 2%: pass: accepted: +3.1% of at most +5%: new parser, until 2027-03-01\n");
+  CHECK(verdict_cell(with(accepted, 0.01), accepted).text == "pass, accepted limit 5%");
+
+  accepted.delta = changed(0.004, 0.003);
+  CHECK(line_of(accepted) ==
+        "wall_time > 2%: pass: at most 5% slower with 95% confidence (measured +0.4%, at most "
+        "+0.7%; 57 rounds)\n  note: a.toml:3 (new parser) is no longer needed, because the whole "
+        "interval is within the gate's own limit of 2%; remove the entry\n");
+
+  accepted.answer = Answer::Fail;
+  accepted.delta = changed(0.07, 0.01);
+  CHECK(line_of(accepted) ==
+        "wall_time > 2%: fail: more than 5% slower with 95% confidence (measured +7.0%, at least "
+        "+6.0%; 57 rounds); accepted is at most +5%: new parser, until 2027-03-01\n");
+
+  accepted.condition.acceptance->has_expired = true;
+  CHECK(has(line_of(accepted),
+            "\n  note: a.toml:3 (new parser) expired on 2027-03-01, so the gate has its own limit "
+            "again; remove the entry\n"));
+}
+
 TEST_CASE("an end of the interval is named only where it bears the answer out") {
   // Ranks and mean share the error, so that the interval of one of them may reach over the limit.
   CHECK(figures_of(line_of(verdict(Answer::Pass, changed(0.05, 0.06), 36))) ==

@@ -495,6 +495,9 @@ TEST_CASE("a headline without a difference says which one would have been found"
         "no command differs significantly from ./old in wall time; a difference of 2.0% would have "
         "been found in four of five such sessions\n");
 
+  results.commands[2].rows[0].detectable = 1.5;
+  CHECK(has(comparison_lines(results, {}), "; an increase of 150% would have been found in four"));
+
   results.headline_comparisons = {ranked(1, 1.5, 0.1, false, true)};
   CHECK(comparison_lines(results, {}) == "./new ran 1.50 ± 0.10 times slower than ./old\n");
 }

@@ -24,7 +24,7 @@ let session =
     "p_time": {"unit": "s", "runs": 1, "mean": 0.3, "stddev": null, "median": 0.3, "min": 0.3, "max": 0.3, "at_most": null, "delta": null, "samples": [0.3]},
     "e_time": {"unit": "s", "runs": 1, "mean": 0.1, "stddev": null, "median": 0.1, "min": 0.1, "max": 0.1, "at_most": null, "delta": null, "samples": [0.1]}}}},
   {"command": "new", "lauka": {"command_line": "./new", "failed_runs": 1, "metrics": {
-    "wall_time": {"unit": "s", "runs": 2, "mean": 0.25, "stddev": 0, "median": 0.25, "min": 0.25, "max": 0.25, "at_most": null, "samples": [0.25, null],
+    "wall_time": {"unit": "s", "runs": 2, "mean": 0.25, "stddev": 0, "median": 0.25, "min": 0.25, "max": 0.25, "at_most": null, "samples": [0.25, null], "detectable": 0.012,
       "delta": {"percent": -50, "low_percent": -60, "high_percent": null, "significant": true, "basis": "typical"}}}}}],
  "lauka": {"format": 2, "version": "9", "complete": true, "confidence": 0.95,
   "metrics": [{"name": "wall_time", "note": "", "better": "less", "event": null}, {"name": "cycles", "note": "", "better": "less", "event": 0},
@@ -48,6 +48,9 @@ let test_of_json () =
     check "a delta has its interval"
       (Option.bind (Lauka.find "wall_time" new_) (fun m -> m.Lauka.delta)
       = Some { percent = Some (-50.); low = Some (-60.); high = None; significant = true; basis = Typical });
+    check "a metric has the difference that would have been found"
+      (Option.bind (Lauka.find "wall_time" new_) (fun m -> m.Lauka.detectable) = Some 0.012
+      && Option.bind (Lauka.find "wall_time" old) (fun m -> m.Lauka.detectable) = None);
     check "units and directions are values"
       (Option.map (fun m -> (m.Lauka.unit_, m.Lauka.better)) (Lauka.find "ipc" old) = Some (Ratio, More));
     check "a verdict" (gate.verdict = Lauka.Inconclusive && gate.command = "new" && gate.delta.high = Some 1.);

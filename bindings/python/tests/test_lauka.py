@@ -46,7 +46,7 @@ def document() -> dict[str, Any]:
         "p_time": values(0.3, unit="s"),
         "e_time": values(0.1, unit="s"),
     }
-    new = {"wall_time": values(0.25, unit="s", samples=[0.25, None], delta=DELTA)}
+    new = {"wall_time": values(0.25, unit="s", samples=[0.25, None], delta=DELTA, detectable=0.012)}
 
     def command(name: str, metrics: dict[str, Any]) -> dict[str, Any]:
         return {"command": name, "lauka": {"command_line": "./" + name, "failed_runs": 0, "metrics": metrics}}
@@ -83,6 +83,8 @@ class Reading(unittest.TestCase):
         self.assertEqual(list(old.time_by_kind.items()), [("p", 0.3), ("e", 0.1)])
         self.assertIsNone(old.metrics["wall_time"].delta)
         self.assertEqual(new.metrics["wall_time"].delta, lauka.Delta(-50, -60, None, True, "typical"))
+        self.assertIsNone(old.metrics["wall_time"].detectable)
+        self.assertEqual(new.metrics["wall_time"].detectable, 0.012)
         self.assertEqual(new.metrics["wall_time"].samples, (0.25, None))
         self.assertIsNone(new.ipc)
         self.assertEqual([(gate.verdict, gate.command) for gate in session.gates], [("inconclusive", "new")])

@@ -1,0 +1,98 @@
+#include "cli/toml_parser.h"
+
+#include "core/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+namespace {
+
+struct BrokenToml {};
+
+constexpr const char* kHowTomlIsWritten = "see https://toml.io for the syntax";
+
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool has_lines = text.substr(at, 3) == std::string(3, quote);
+  const std::string_view closing = text.substr(at, has_lines ? 3 : 1);
+  for (at += closing.size(); at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text.substr(at, closing.size()) == closing) {
+      return at + closing.size();
+    } else if (text[at] == '\n' && !has_lines) {
+      return at;
+    }
+  }
+  return text.size();
+}
+
+/// Returns the line of the first key with too many dots; 0 if no key has too many dots. toml++
+/// makes a table for each dot, and destroys the tables by recursion.
+std::size_t line_of_deep_key(std::string_view text) {
+  constexpr std::size_t most_dots = 16;
+  std::size_t dots = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '.' && ++dots > most_dots)
+      return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
+    ++at;
+  }
+  return 0;
+}
+
+/// True if the value in line number `line` looks like text without quotes: duration = 500ms.
+bool has_bare_text(std::string_view text, std::size_t line) {
+  const auto lines = split(text, '\n');
+  if (line == 0 || line > lines.size()) return false;
+  const std::string_view whole = lines[line - 1];
+  const std::size_t equals = whole.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view value = trimmed(whole.substr(equals + 1));
+  return value.find_first_of("'\"[{") == std::string_view::npos &&
+         std::ranges::any_of(value, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
+}  // namespace
+
+void refuse_broken_toml() {
+  throw BrokenToml{};
+}
+
+std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const TomlAdvice& advice) {
+  if (text.find('\0') != std::string_view::npos)
+    return TomlFault{0, {"is not valid TOML, because it has a byte of value 0", ""}};
+  if (const std::size_t line = line_of_deep_key(text); line > 0)
+    return TomlFault{line, {"it has a key with more than 16 dots", advice.shape}};
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    const std::size_t line = error.source().begin.line;
+    const std::string remedy = has_bare_text(text, line)
+                                   ? fmt::format("put text in quotes: {}", advice.quoted_example)
+                                   : kHowTomlIsWritten;
+    return TomlFault{line, {fmt::format("is not valid TOML: {}", error.description()), remedy}};
+  } catch (const BrokenToml&) {
+    return TomlFault{
+        0, {"is not valid TOML, because something in it is in the wrong place", kHowTomlIsWritten}};
+  }
+}
+
+std::size_t line_of_toml(const toml::node& node) {
+  return node.source().begin.line;
+}
+
+}  // namespace lauka::cli

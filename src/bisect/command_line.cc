@@ -119,7 +119,7 @@ std::string help() {
   text += fmt::format("For example:\n\n  {}\n", program.examples.front());
   text += cli::options_help({.groups = {own_options()}});
   text += fmt::format(
-      "\n{}\n\n",
+      "\n{}\n",
       fmt::join(wrapped("Options of lauka for runs, commands, metrics and counters work as in "
                         "lauka. --metrics chooses the metric that is searched for (default "
                         "cpu_time), and --confidence how sure the answer must be (default 95).",

@@ -2,6 +2,7 @@
 
 #include "cli/describe.h"
 #include "cli/option_table.h"
+#include "core/choices.h"
 #include "core/metric.h"
 #include "core/text.h"
 
@@ -96,7 +97,8 @@ cli::ProgramDescription description() {
   const cli::OptionGroup& own = whole.groups.front();
   const auto is_unfit = [&](const cli::OptionDescription& option) {
     const cli::OptionInfo* info = cli::find_option(option.name);
-    return is_refused(option.name) || option.name.starts_with("export-") ||
+    return is_refused(option.name) ||
+           std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end() ||
            (info != nullptr && info->rules.scope == cli::Scope::Call) ||
            std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
                own.options.end();
@@ -117,7 +119,7 @@ std::string help() {
   text += fmt::format("For example:\n\n  {}\n", program.examples.front());
   text += cli::options_help({.groups = {own_options()}});
   text += fmt::format(
-      "\n{}\n\n",
+      "\n{}\n",
       fmt::join(wrapped("Options of lauka for runs, commands, metrics and counters work as in "
                         "lauka. --metrics chooses the metric that is searched for (default "
                         "cpu_time), and --confidence how sure the answer must be (default 95).",

@@ -45,6 +45,12 @@ constexpr double kPlacementChange = 0.03;
 
 constexpr const char* kHowToGoOn = "the same command line goes on from here with what is done";
 
+/// One of two commits that are compared, and the worktree in which it is built.
+struct Side {
+  Tree tree;
+  const Commit& commit;
+};
+
 /// What a session has shown about the candidate.
 struct Comparison {
   std::vector<gate::Verdict> verdicts{};
@@ -158,10 +164,9 @@ class Bisection {
   std::string run_build(Tree tree, const Commit& commit);
   std::optional<Stop> build_needed(Tree tree, const Commit& commit);
 
-  Options session_options(Tree reference, const Commit& reference_commit,
-                          const Commit& candidate) const;
-  OrStop<Comparison> compare(Tree reference, const Commit& reference_commit,
-                             const Commit& candidate, std::vector<Condition> gates, double error,
+  Options session_options(const Side& reference, const Side& candidate) const;
+  OrStop<Comparison> compare(const Side& reference, const Side& candidate,
+                             std::vector<Condition> gates, double error,
                              std::optional<double> precision = std::nullopt);
 
   void read_journal();
@@ -359,25 +364,25 @@ std::optional<Stop> Bisection::build_needed(Tree tree, const Commit& commit) {
                      ExitStatus::Failed)};
 }
 
-Options Bisection::session_options(Tree reference, const Commit& reference_commit,
-                                   const Commit& candidate) const {
+Options Bisection::session_options(const Side& reference, const Side& candidate) const {
   Options options = request_.options;
   CommandOptions& commands = options.commands;
   commands.command_lines.push_back(commands.command_lines.front());
-  commands.names = {reference_commit.short_id(), candidate.short_id()};
+  commands.names = {"commit " + reference.commit.short_id(),
+                    "commit " + candidate.commit.short_id()};
   const std::string below =
       commands.working_folders.empty() ? "" : "/" + commands.working_folders.front();
-  commands.working_folders = {path_of(reference) + below, path_of(Tree::Test) + below};
+  commands.working_folders = {path_of(reference.tree) + below, path_of(candidate.tree) + below};
   commands.build_commands.clear();
   options.output.takes_labels_from_git = false;
   return options;
 }
 
-/// Compares the commit in the worktree Test with another one, by `gates` that share `error`.
-OrStop<Comparison> Bisection::compare(Tree reference, const Commit& reference_commit,
-                                      const Commit& candidate, std::vector<Condition> gates,
-                                      double error, std::optional<double> precision) {
-  Call call{session_options(reference, reference_commit, candidate), std::move(launcher_)};
+/// Compares two commits, by `gates` that share `error`.
+OrStop<Comparison> Bisection::compare(const Side& reference, const Side& candidate,
+                                      std::vector<Condition> gates, double error,
+                                      std::optional<double> precision) {
+  Call call{session_options(reference, candidate), std::move(launcher_)};
   call.options.gates.conditions = std::move(gates);
   call.options.gates.confidence = 1.0 - error;
   call.options.gates.max_half_width = precision;
@@ -440,7 +445,7 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
     return Stop{comparison.status};
   };
 
-  auto compared = compare(Tree::Good, good, bad, {rise, fall}, error);
+  auto compared = compare({Tree::Good, good}, {Tree::Test, bad}, {rise, fall}, error);
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   const Comparison first = std::get<Comparison>(std::move(compared));
   if (!first.failure.empty()) return failed(first);
@@ -460,7 +465,7 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
   if (!ends.is_precise()) {
     say(fmt::format("measuring the change of both ends ({}) more precisely", percent(ends.change)));
     constexpr double share_of_change = 1.0 / 3.0;
-    auto again = compare(Tree::Good, good, bad, {found->condition}, error,
+    auto again = compare({Tree::Good, good}, {Tree::Test, bad}, {found->condition}, error,
                          std::abs(ends.change) * share_of_change);
     if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
     const Comparison second = std::get<Comparison>(std::move(again));
@@ -486,7 +491,7 @@ OrStop<Comparison> Bisection::measure_step(const Step& step, const EndsChange& e
   if (const auto stop = build_needed(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.middle);
   return compare(
-      Tree::Good, commits_.front(), commit,
+      {Tree::Good, commits_.front()}, {Tree::Test, commit},
       {Condition{
           .metric = request_.metric(), .limit_percent = limit, .fails_below_limit = limit < 0.0}},
       step.error);
@@ -574,14 +579,17 @@ void Bisection::print_commit(const Commit& commit) const {
 
 /// Compares the named commit with its parent, afresh and at the confidence that was asked for.
 int Bisection::name_commit(const Commit& culprit, const Commit& parent, const EndsChange& ends) {
+  // The latest step has probably built one of the two, which is not built again.
+  const bool has_parent = built_ids_[std::string(name_of(Tree::Test))] == parent.id;
   const bool parent_is_good = parent.id == commits_.front().id;
-  const Tree reference = parent_is_good ? Tree::Good : Tree::Last;
-  if (const auto stop = build_needed(reference, parent)) return stop->status;
-  if (const auto stop = build_needed(Tree::Test, culprit)) return stop->status;
+  const Side before{parent_is_good ? Tree::Good : has_parent ? Tree::Test : Tree::Last, parent};
+  const Side after{has_parent && !parent_is_good ? Tree::Last : Tree::Test, culprit};
+  for (const Side& side : {before, after})
+    if (const auto stop = build_needed(side.tree, side.commit)) return stop->status;
 
   say(fmt::format("comparing {} with its parent {}", culprit.short_id(), parent.short_id()));
   auto compared = compare(
-      reference, parent, culprit,
+      before, after,
       {Condition{.metric = request_.metric(), .fails_below_limit = ends.change < 0.0}}, error_);
   if (const auto* stop = std::get_if<Stop>(&compared)) return stop->status;
   const Comparison comparison = std::get<Comparison>(std::move(compared));

@@ -171,6 +171,7 @@ struct Found {
   std::size_t commit = 0;
   std::size_t builds = 0;
   std::size_t failed_builds = 0;
+  std::size_t undecided_steps = 0;
   std::size_t rounds = 0;
 };
 
@@ -232,13 +233,15 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
       ++found.failed_builds;
       in_test_tree = 0;
     }
+    found.undecided_steps += result.answer == StepAnswer::Undecided ? 1 : 0;
     search.take(result);
   }
   if (!search.is_found()) return found;
 
   found.commit = search.first_after();
-  if (search.last_before() != 0) ++found.builds;
+  const std::size_t parent = search.last_before();
   if (in_test_tree != found.commit) ++found.builds;
+  if (parent != 0 && in_test_tree != parent) ++found.builds;
   const Session last =
       machine.compare(line.levels[search.last_before()], line.levels[found.commit],
                       {{.metric = "v", .fails_below_limit = ends->change < 0.0}}, kError);
@@ -263,7 +266,8 @@ bool simulate(const Case& what, std::size_t searches) {
     const Found found = search_line(line, what, source);
     builds += static_cast<double>(found.builds);
     rounds += static_cast<double>(found.rounds);
-    const std::size_t needed = bisect::steps_for(what.commits) + found.failed_builds;
+    const std::size_t needed =
+        bisect::steps_for(what.commits) + found.failed_builds + found.undecided_steps;
     if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
     named += found.answer == Answer::Commit ? 1 : 0;
     ranges += found.answer == Answer::Range ? 1 : 0;

@@ -110,7 +110,7 @@ Result<void> settle_race(ParsedOptions& draft) {
   if (options.gates.baseline_file)
     return refused("--baseline", "a race compares the commands with each other in common rounds",
                    "put the earlier program among the commands");
-  for (const std::string_view gate : {"fail-if", "fail-if-slower"})
+  for (const std::string_view gate : {"fail-if", "fail-if-slower", "keep-if", "keep-if-faster"})
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),
                      "a race drops commands before a gate on them could be decided",

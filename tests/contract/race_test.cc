@@ -55,7 +55,7 @@ TEST_CASE("--race names the values of a parameter that are left, and may prefer 
 }
 
 TEST_CASE("--race says if the rounds ended before it was decided") {
-  const Said said = completed(race({"--race", "-M", "20"}, kThree));
+  const Said said = completed(race({"--race=0", "-M", "20"}, kThree));
   CHECK(has(said.out, "--max-runs was reached before the race was decided"));
   CHECK(has(said.out, ": echo 50 and echo 50 again (50 of 60 runs)\n"));
 }

@@ -1,7 +1,6 @@
 #include "run/stopping.h"
 
 #include "session/baseline.h"
-#include "session/series.h"
 #include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
@@ -196,7 +195,7 @@ bool GateWatch::has_decidable_gate() const {
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
   if (const auto levels = schedules_.at(kind).look_early(rounds))
-    look(kind, *levels, {schedules_.at(kind).looks_taken(), false, planned}, true);
+    look(kind, {*levels, {schedules_.at(kind).looks_taken(), false, planned}, true});
 }
 
 std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) const {
@@ -206,18 +205,17 @@ std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) 
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
   const gate::LookErrors levels = schedules_.at(kind).look_as_planned(rounds, last);
-  look(kind, levels, {schedules_.at(kind).looks_taken(), last}, false);
+  look(kind, {levels, {schedules_.at(kind).looks_taken(), last}});
 }
 
-void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
-                     bool early) {
-  SeriesByMetric known;
+void GateWatch::look(RoundKind kind, const LookAtGates& at) {
+  SeriesByMetric all_series(plan_, runs_);
   for (WatchedGate& gate : gates_) {
     if (gate.kind != kind || !gate.is_open()) continue;
-    gate.is_decided = decide(gate, levels, look, early, known);
+    gate.is_decided = decide(gate, at, all_series);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
-          schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, early);
+          schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, at.is_early);
   }
 }
 
@@ -234,11 +232,11 @@ stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const 
 
 gate::Findings GateWatch::close() {
   gate::Findings findings;
-  SeriesByMetric known;
+  SeriesByMetric all_series(plan_, runs_);
   for (WatchedGate& gate : gates_) {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedules_.at(gate.kind);
-      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false, known);
+      decide(gate, {schedule.planned_levels(), {schedule.looks_taken() + 1, true}}, all_series);
       gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
     }
     findings.verdicts.push_back(std::move(gate.verdict));
@@ -260,16 +258,9 @@ gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
   return has_own_reason ? found : gate::Hindrance{gate::Obstacle::CutShort};
 }
 
-const std::vector<Series>& GateWatch::series_of(std::size_t metric, SeriesByMetric& known) const {
-  const auto [place, is_new] = known.try_emplace(metric);
-  if (is_new) place->second = make_all_series(plan_, runs_, metric);
-  return place->second;
-}
-
-bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look,
-                       bool early, SeriesByMetric& known) const {
+bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const {
   gate::Verdict& verdict = gate.verdict;
-  const std::vector<Series>& series = series_of(verdict.metric, known);
+  const std::vector<Series>& series = all_series.of(verdict.metric);
   const Comparison samples =
       verdict.condition.limit_value
           ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
@@ -278,9 +269,9 @@ bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::
                             verdict.metric, series, verdict.candidate);
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
-  if (early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
+  if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
   return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
-                              lasting, levels, look);
+                              lasting, at.levels, at.look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates)

@@ -7,6 +7,7 @@
 #include "gate/schedule.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
+#include "session/series.h"
 
 #include <chrono>
 #include <cstddef>
@@ -186,12 +187,14 @@ class GateWatch {
     bool is_open() const { return !is_decided && !is_hopeless(); }
   };
 
-  using SeriesByMetric = std::map<std::size_t, std::vector<Series>>;
+  struct LookAtGates {
+    gate::LookErrors levels;
+    gate::Look look;
+    bool is_early = false;
+  };
 
-  void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
-  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early,
-              SeriesByMetric& known) const;
-  const std::vector<Series>& series_of(std::size_t metric, SeriesByMetric& known) const;
+  void look(RoundKind kind, const LookAtGates& at);
+  bool decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const;
   static gate::Hindrance hindrance_without_answer(const WatchedGate& gate);
 
   const Plan& plan_;

@@ -61,7 +61,7 @@ bool is_new_enough(std::string_view version_line) {
 
 Result<Repository> Repository::open(const std::string& folder, const std::optional<User>& user) {
   for (const char* name : kMisleadingVariables)
-    if (os::variable(name))
+    if (os::read_variable(name))
       return Error{fmt::format("the variable {} is set, so git would use other folders", name),
                    fmt::format("unset {}, and call lauka-bisect in the repository", name)};
 

@@ -344,22 +344,6 @@ gate::Hindrance find_other_settings(const Recording& session, const gate::Verdic
           .differences = find_obstacles(session, verdict.metric, verdict.candidate)};
 }
 
-/// The series of all commands, made once for each metric.
-class SeriesByMetric {
- public:
-  explicit SeriesByMetric(const Recording& session) : session_(session) {}
-
-  const std::vector<Series>& of(std::size_t metric) {
-    const auto [place, is_new] = known_.try_emplace(metric);
-    if (is_new) place->second = make_all_series(session_, metric);
-    return place->second;
-  }
-
- private:
-  const Recording& session_;
-  std::map<std::size_t, std::vector<Series>> known_;
-};
-
 /// True if both sides of a verdict are the same runs, because their session was given twice.
 bool are_same_runs(const Recording& session, std::size_t candidate, const Series& reference_series,
                    const Series& candidate_series) {

@@ -1,7 +1,6 @@
 #include "run/stopping.h"
 
 #include "session/baseline.h"
-#include "session/series.h"
 #include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
@@ -210,15 +209,14 @@ bool GateWatch::has_decidable_gate() const {
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
   for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
-    const ScheduleKey at{kind, purpose};
-    gate::Schedule& schedule = schedules_.at(at);
+    gate::Schedule& schedule = schedules_.at({kind, purpose});
     if (const auto levels = schedule.look_early(rounds))
-      look(at, *levels,
-           {.number = schedule.looks_taken(),
-            .last = false,
-            .estimated_rounds_without_gates = planned,
-            .rounds_at_last_look = rounds_at_last_look(planned)},
-           true);
+      look({kind, purpose}, {*levels,
+                             {.number = schedule.looks_taken(),
+                              .last = false,
+                              .estimated_rounds_without_gates = planned,
+                              .rounds_at_last_look = rounds_at_last_look(planned)},
+                             true});
   }
 }
 
@@ -230,14 +228,13 @@ std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) 
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
   for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
-    const ScheduleKey at{kind, purpose};
-    gate::Schedule& schedule = schedules_.at(at);
+    gate::Schedule& schedule = schedules_.at({kind, purpose});
     const gate::LookErrors levels = schedule.look_as_planned(rounds, last);
-    look(at, levels,
-         {.number = schedule.looks_taken(),
-          .last = last,
-          .rounds_at_last_look = rounds_at_last_look(schedule.rounds_at_first_planned_look())},
-         false);
+    look({kind, purpose},
+         {levels,
+          {.number = schedule.looks_taken(),
+           .last = last,
+           .rounds_at_last_look = rounds_at_last_look(schedule.rounds_at_first_planned_look())}});
   }
 }
 
@@ -247,16 +244,15 @@ std::size_t GateWatch::rounds_at_last_look(std::size_t first) const {
   return std::min<std::size_t>(last, plan_.setting.stop.max_runs.value_or(last));
 }
 
-void GateWatch::look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
-                     bool early) {
-  SeriesByMetric known;
+void GateWatch::look(const ScheduleKey& gates, const LookAtGates& at) {
+  SeriesByMetric all_series(plan_, runs_);
   for (WatchedGate& gate : gates_) {
     const ScheduleKey own{gate.kind, gate.verdict.condition.purpose};
-    if (own != at || !gate.is_open()) continue;
-    gate.is_decided = decide(gate, levels, look, early, known);
+    if (own != gates || !gate.is_open()) continue;
+    gate.is_decided = decide(gate, at, all_series);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
-          schedule_of(gate).p_over_looks_of(gate.verdict.p_value_of_fail, early);
+          schedule_of(gate).p_over_looks_of(gate.verdict.p_value_of_fail, at.is_early);
   }
 }
 
@@ -276,11 +272,11 @@ stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const 
 
 gate::Findings GateWatch::close() {
   gate::Findings findings;
-  SeriesByMetric known;
+  SeriesByMetric all_series(plan_, runs_);
   for (WatchedGate& gate : gates_) {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedule_of(gate);
-      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false, known);
+      decide(gate, {schedule.planned_levels(), {schedule.looks_taken() + 1, true}}, all_series);
       gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
     }
     findings.verdicts.push_back(std::move(gate.verdict));
@@ -302,16 +298,9 @@ gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
   return has_own_reason ? found : gate::Hindrance{gate::Obstacle::CutShort};
 }
 
-const std::vector<Series>& GateWatch::series_of(std::size_t metric, SeriesByMetric& known) const {
-  const auto [place, is_new] = known.try_emplace(metric);
-  if (is_new) place->second = make_all_series(plan_, runs_, metric);
-  return place->second;
-}
-
-bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look,
-                       bool early, SeriesByMetric& known) const {
+bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const {
   gate::Verdict& verdict = gate.verdict;
-  const std::vector<Series>& series = series_of(verdict.metric, known);
+  const std::vector<Series>& series = all_series.of(verdict.metric);
   const Comparison samples =
       verdict.condition.limit_value
           ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
@@ -320,9 +309,9 @@ bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::
                             verdict.metric, series, verdict.candidate);
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
-  if (early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
+  if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
   return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
-                              lasting, levels, look);
+                              lasting, at.levels, at.look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates)

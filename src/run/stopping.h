@@ -7,6 +7,7 @@
 #include "gate/schedule.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
+#include "session/series.h"
 
 #include <chrono>
 #include <cstddef>
@@ -186,19 +187,21 @@ class GateWatch {
     bool is_open() const { return !is_decided && !is_hopeless(); }
   };
 
-  using SeriesByMetric = std::map<std::size_t, std::vector<Series>>;
   /// The looks at conditions of one purpose in one kind of round.
   using ScheduleKey = std::pair<RoundKind, ConditionPurpose>;
+
+  struct LookAtGates {
+    gate::LookErrors levels;
+    gate::Look look;
+    bool is_early = false;
+  };
 
   const gate::Schedule& schedule_of(const WatchedGate& gate) const;
   /// Returns the number of rounds at the last planned look if the first one is after `first`
   /// rounds; 0 for 0.
   std::size_t rounds_at_last_look(std::size_t first) const;
-  void look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
-            bool early);
-  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early,
-              SeriesByMetric& known) const;
-  const std::vector<Series>& series_of(std::size_t metric, SeriesByMetric& known) const;
+  void look(const ScheduleKey& gates, const LookAtGates& at);
+  bool decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const;
   static gate::Hindrance hindrance_without_answer(const WatchedGate& gate);
 
   const Plan& plan_;

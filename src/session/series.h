@@ -6,6 +6,8 @@
 #include "session/recording.h"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <vector>
 
 namespace lauka {
@@ -23,5 +25,25 @@ std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::siz
 
 /// Returns a metric's values of one command. Reads no runs of other commands.
 Series make_series(const Recording& session, std::size_t metric, std::size_t command);
+
+/// The series of all commands, which are made once for each metric. Runs that are added later are
+/// not in the series that have been made.
+class SeriesByMetric {
+ public:
+  explicit SeriesByMetric(const Recording& session)
+      : make_([&session](std::size_t metric) { return make_all_series(session, metric); }) {}
+  SeriesByMetric(const Plan& plan, const Runs& runs)
+      : make_([&plan, &runs](std::size_t metric) { return make_all_series(plan, runs, metric); }) {}
+
+  const std::vector<Series>& of(std::size_t metric) {
+    const auto [place, is_new] = known_.try_emplace(metric);
+    if (is_new) place->second = make_(metric);
+    return place->second;
+  }
+
+ private:
+  std::function<std::vector<Series>(std::size_t)> make_;
+  std::map<std::size_t, std::vector<Series>> known_{};
+};
 
 }  // namespace lauka

@@ -22,7 +22,7 @@ std::vector<AcceptedRegression> read(const std::string& text) {
 }
 
 /// Returns the refusal.
-std::string line(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   const auto accepted = read_accepted("a.toml", text);
   return accepted ? "read" : accepted.error().line();
 }
@@ -129,28 +129,28 @@ TEST_CASE("an entry knows if a gate was found for it") {
 }
 
 TEST_CASE("a file that cannot be used is refused with its line and a remedy") {
-  CHECK(line("[[accept]]\ncondition = 'cpu_time > 5'\nuntil = 2027-03-01\n") ==
+  CHECK(refusal_of("[[accept]]\ncondition = 'cpu_time > 5'\nuntil = 2027-03-01\n") ==
         "a.toml:1: an accepted regression has no reason; write reason = \"new parser\"");
-  CHECK(has(line("[[accept]]\nreason = 'x'\nuntil = 2027-03-01\n"),
+  CHECK(has(refusal_of("[[accept]]\nreason = 'x'\nuntil = 2027-03-01\n"),
             "a.toml:1: an accepted regression has no condition; write condition = "));
-  CHECK(has(line("[[accept]]\nreason = 'x'\ncondition = 'cpu_time > 5'\n"),
+  CHECK(has(refusal_of("[[accept]]\nreason = 'x'\ncondition = 'cpu_time > 5'\n"),
             "a.toml:1: an accepted regression has no until; write until = 2027-03-01"));
-  CHECK(line(entry("cpu_time > 5", "'soon'")) ==
+  CHECK(refusal_of(entry("cpu_time > 5", "'soon'")) ==
         "a.toml:4: until must be a date; write the last day without quotes, as in until = "
         "2027-03-01");
-  CHECK(has(line(entry("cpu_time > 5", "2027-02-30")), "a.toml:4: is not valid TOML"));
-  CHECK(has(line(entry("cpu_time")), "a.toml:2: "));
-  CHECK(has(line(entry("cpu_time")), "is not of the form METRIC > LIMIT"));
-  CHECK(line(entry("cpu_time > 5") + "reasn = 'y'\n") ==
+  CHECK(has(refusal_of(entry("cpu_time > 5", "2027-02-30")), "a.toml:4: is not valid TOML"));
+  CHECK(has(refusal_of(entry("cpu_time")), "a.toml:2: "));
+  CHECK(has(refusal_of(entry("cpu_time")), "is not of the form METRIC > LIMIT"));
+  CHECK(refusal_of(entry("cpu_time > 5") + "reasn = 'y'\n") ==
         "a.toml:5: unknown key 'reasn'; did you mean reason?");
   CHECK(
-      has(line("[[accept]]\nreason = ''\n"), "a.toml:2: reason must be a text that is not empty"));
+      has(refusal_of("[[accept]]\nreason = ''\n"), "a.toml:2: reason must be a text that is not empty"));
   CHECK(has(line("[accept]\nreason = 'x'\n"), "a.toml:1: 'accept' has no meaning here; write [["));
-  CHECK(has(line("[[benchmark]]\nname = 'x'\n"), "a.toml:1: 'benchmark' has no meaning here"));
-  CHECK(has(line(entry("cpu_time > 5") + entry("cpu_time > 7")),
+  CHECK(has(refusal_of("[[benchmark]]\nname = 'x'\n"), "a.toml:1: 'benchmark' has no meaning here"));
+  CHECK(has(refusal_of(entry("cpu_time > 5") + entry("cpu_time > 7")),
             "a.toml:5: a.toml:1 accepts a regression of the same gate; keep one"));
-  CHECK(has(line("[[[\n"), "is not valid TOML"));
-  CHECK(has(line("[[accept]]\nreason = new parser\n"),
+  CHECK(has(refusal_of("[[[\n"), "is not valid TOML"));
+  CHECK(has(refusal_of("[[accept]]\nreason = new parser\n"),
             "put text in quotes: reason = \"new parser\""));
 }
 

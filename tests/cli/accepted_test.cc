@@ -15,7 +15,7 @@ const std::string kEntry =
     "[[accept]]\nbenchmark = 'parse'\ncondition = 'cpu_time > 5'\nreason = 'new parser'\nuntil = "
     "2027-03-01\n";
 
-std::vector<AcceptedRegression> read(const std::string& text) {
+std::vector<AcceptedRegression> entries_of(const std::string& text) {
   auto accepted = read_accepted("a.toml", text);
   if (!accepted) FAIL(accepted.error().line());
   return *accepted;
@@ -28,14 +28,14 @@ std::string refusal_of(const std::string& text) {
 }
 
 /// An entry for every benchmark.
-std::string entry(const std::string& condition, const std::string& until = "2027-03-01") {
+std::string entry_for(const std::string& condition, const std::string& until = "2027-03-01") {
   return "[[accept]]\ncondition = '" + condition + "'\nreason = 'why'\nuntil = " + until + "\n";
 }
 
 /// A gate of `benchmark` on the 28th of November 2026, with what `text` accepts.
 Condition accepted_by(const std::string& text, Condition gate,
                       const std::string& benchmark = "parse") {
-  auto accepted = read(text);
+  auto accepted = entries_of(text);
   std::vector<Condition> gates = {std::move(gate)};
   accept_regressions(accepted, benchmark, "2026-11-28", gates);
   return gates.front();
@@ -46,7 +46,7 @@ const Condition kTwoPercent{.metric = "cpu_time", .limit_percent = 2.0};
 }  // namespace
 
 TEST_CASE("an entry has a benchmark, a condition, a reason and a last day") {
-  const auto accepted = read(kEntry);
+  const auto accepted = entries_of(kEntry);
   REQUIRE(accepted.size() == 1);
   CHECK(accepted[0].benchmark == "parse");
   CHECK(accepted[0].condition.metric == "cpu_time");
@@ -54,8 +54,8 @@ TEST_CASE("an entry has a benchmark, a condition, a reason and a last day") {
   CHECK(accepted[0].reason == "new parser");
   CHECK(accepted[0].last_day == "2027-03-01");
   CHECK(accepted[0].entry == "a.toml:1");
-  CHECK(read("").empty());
-  CHECK(read("# nothing is accepted\n").empty());
+  CHECK(entries_of("").empty());
+  CHECK(entries_of("# nothing is accepted\n").empty());
 }
 
 TEST_CASE("a gate tests the accepted limit, and keeps its own for what is said") {
@@ -68,7 +68,7 @@ TEST_CASE("a gate tests the accepted limit, and keeps its own for what is said")
   CHECK(with_own_limit(gate) == kTwoPercent);
 
   const Condition of_time{.metric = "wall_time", .limit_value = 0.2, .limit_value_text = "200ms"};
-  const Condition longer = accepted_by(entry("wall_time > 250ms"), of_time);
+  const Condition longer = accepted_by(entry_for("wall_time > 250ms"), of_time);
   CHECK(longer.limit_value == 0.25);
   CHECK(longer.limit_value_text == "250ms");
   CHECK(with_own_limit(longer) == of_time);
@@ -76,7 +76,7 @@ TEST_CASE("a gate tests the accepted limit, and keeps its own for what is said")
 
 TEST_CASE("an entry is for gates on the same metric, in the same direction and kind of limit") {
   const auto applies = [](const std::string& condition, const Condition& gate) {
-    return accepted_by(entry(condition), gate).acceptance.has_value();
+    return accepted_by(entry_for(condition), gate).acceptance.has_value();
   };
   CHECK(applies("cpu_time > 5", kTwoPercent));
   CHECK_FALSE(applies("wall_time > 5", kTwoPercent));
@@ -89,7 +89,7 @@ TEST_CASE("an entry is for gates on the same metric, in the same direction and k
 }
 
 TEST_CASE("an entry of the benchmark wins over an entry of every benchmark") {
-  const std::string both = entry("cpu_time > 9") + kEntry;
+  const std::string both = entry_for("cpu_time > 9") + kEntry;
   CHECK(accepted_by(both, kTwoPercent).limit_percent == 5.0);
   CHECK(accepted_by(both, kTwoPercent, "print").limit_percent == 9.0);
   CHECK(accepted_by(both, kTwoPercent, "").limit_percent == 9.0);
@@ -98,7 +98,7 @@ TEST_CASE("an entry of the benchmark wins over an entry of every benchmark") {
 
 TEST_CASE("an entry holds on its last day, and not on the next one") {
   const auto on = [](const std::string& day) {
-    auto accepted = read(entry("cpu_time > 5"));
+    auto accepted = entries_of(entry_for("cpu_time > 5"));
     std::vector<Condition> gates = {kTwoPercent};
     accept_regressions(accepted, "", day, gates);
     return gates.front();
@@ -110,7 +110,7 @@ TEST_CASE("an entry holds on its last day, and not on the next one") {
 }
 
 TEST_CASE("an entry that allows no more than the gate is named, and changes nothing") {
-  auto accepted = read(entry("cpu_time > 2"));
+  auto accepted = entries_of(entry_for("cpu_time > 2"));
   std::vector<Condition> gates = {kTwoPercent};
   const auto notes = accept_regressions(accepted, "", "2026-11-28", gates);
   CHECK(gates.front() == kTwoPercent);
@@ -121,7 +121,7 @@ TEST_CASE("an entry that allows no more than the gate is named, and changes noth
 }
 
 TEST_CASE("an entry knows if a gate was found for it") {
-  auto accepted = read(entry("cpu_time > 5") + entry("wall_time > 5"));
+  auto accepted = entries_of(entry_for("cpu_time > 5") + entry_for("wall_time > 5"));
   std::vector<Condition> gates = {kTwoPercent};
   accept_regressions(accepted, "", "2026-11-28", gates);
   CHECK(accepted[0].has_gate);
@@ -135,19 +135,21 @@ TEST_CASE("a file that cannot be used is refused with its line and a remedy") {
             "a.toml:1: an accepted regression has no condition; write condition = "));
   CHECK(has(refusal_of("[[accept]]\nreason = 'x'\ncondition = 'cpu_time > 5'\n"),
             "a.toml:1: an accepted regression has no until; write until = 2027-03-01"));
-  CHECK(refusal_of(entry("cpu_time > 5", "'soon'")) ==
+  CHECK(refusal_of(entry_for("cpu_time > 5", "'soon'")) ==
         "a.toml:4: until must be a date; write the last day without quotes, as in until = "
         "2027-03-01");
-  CHECK(has(refusal_of(entry("cpu_time > 5", "2027-02-30")), "a.toml:4: is not valid TOML"));
-  CHECK(has(refusal_of(entry("cpu_time")), "a.toml:2: "));
-  CHECK(has(refusal_of(entry("cpu_time")), "is not of the form METRIC > LIMIT"));
-  CHECK(refusal_of(entry("cpu_time > 5") + "reasn = 'y'\n") ==
+  CHECK(has(refusal_of(entry_for("cpu_time > 5", "2027-02-30")), "a.toml:4: is not valid TOML"));
+  CHECK(has(refusal_of(entry_for("cpu_time")), "a.toml:2: "));
+  CHECK(has(refusal_of(entry_for("cpu_time")), "is not of the form METRIC > LIMIT"));
+  CHECK(refusal_of(entry_for("cpu_time > 5") + "reasn = 'y'\n") ==
         "a.toml:5: unknown key 'reasn'; did you mean reason?");
+  CHECK(has(refusal_of("[[accept]]\nreason = ''\n"),
+            "a.toml:2: reason must be a text that is not empty"));
+  CHECK(has(refusal_of("[accept]\nreason = 'x'\n"),
+            "a.toml:1: 'accept' has no meaning here; write [["));
   CHECK(
-      has(refusal_of("[[accept]]\nreason = ''\n"), "a.toml:2: reason must be a text that is not empty"));
-  CHECK(has(line("[accept]\nreason = 'x'\n"), "a.toml:1: 'accept' has no meaning here; write [["));
-  CHECK(has(refusal_of("[[benchmark]]\nname = 'x'\n"), "a.toml:1: 'benchmark' has no meaning here"));
-  CHECK(has(refusal_of(entry("cpu_time > 5") + entry("cpu_time > 7")),
+      has(refusal_of("[[benchmark]]\nname = 'x'\n"), "a.toml:1: 'benchmark' has no meaning here"));
+  CHECK(has(refusal_of(entry_for("cpu_time > 5") + entry_for("cpu_time > 7")),
             "a.toml:5: a.toml:1 accepts a regression of the same gate; keep one"));
   CHECK(has(refusal_of("[[[\n"), "is not valid TOML"));
   CHECK(has(refusal_of("[[accept]]\nreason = new parser\n"),

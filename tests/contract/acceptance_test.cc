@@ -12,8 +12,8 @@
 namespace lauka::contract {
 namespace {
 
-std::string entry(const std::string& condition, const std::string& until,
-                  const std::string& benchmark = "") {
+std::string entry_for(const std::string& condition, const std::string& until,
+                      const std::string& benchmark = "") {
   return "[[accept]]\n" + (benchmark.empty() ? "" : "benchmark = '" + benchmark + "'\n") +
          "condition = '" + condition + "'\nreason = 'new parser'\nuntil = " + until + "\n";
 }
@@ -37,7 +37,7 @@ struct Accepting {
 }  // namespace
 
 TEST_CASE("a gate passes between its own limit and the accepted one, and fails beyond it") {
-  const Accepting accepting(entry("v > 5", "2999-03-01"));
+  const Accepting accepting(entry_for("v > 5", "2999-03-01"));
   const Said between = accepting.judged(103);
   CAPTURE(between.out);
   CHECK(between.status == 0);
@@ -52,7 +52,7 @@ TEST_CASE("a gate passes between its own limit and the accepted one, and fails b
 }
 
 TEST_CASE("an entry that is no longer needed is named, and the gate passes") {
-  const Accepting accepting(entry("v > 5", "2999-03-01"));
+  const Accepting accepting(entry_for("v > 5", "2999-03-01"));
   const Said said = accepting.judged(101);
   CAPTURE(said.out);
   CHECK(said.status == 0);
@@ -61,7 +61,7 @@ TEST_CASE("an entry that is no longer needed is named, and the gate passes") {
 }
 
 TEST_CASE("an expired entry is named, and the gate has its own limit again") {
-  const Accepting accepting(entry("v > 5", "2020-03-01"));
+  const Accepting accepting(entry_for("v > 5", "2020-03-01"));
   const Said said = accepting.judged(103);
   CAPTURE(said.out);
   CHECK(said.status == 3);
@@ -70,7 +70,7 @@ TEST_CASE("an expired entry is named, and the gate has its own limit again") {
 }
 
 TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was accepted") {
-  const Accepting accepting(entry("v > 5", "2999-03-01", "parse"));
+  const Accepting accepting(entry_for("v > 5", "2999-03-01", "parse"));
   const Folder& folder = accepting.folder;
   std::ofstream(folder.file("s.toml"))
       << "[defaults]\nruns = 12\nwarmup = 0\nscrape = 'v=(\\d+)'\nfail-if = 'v > 2'\n"
@@ -93,7 +93,7 @@ TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was acce
   CHECK(shown.out_has("parse: v > 2%: pass: accepted: +3"));
 
   // New gates are judged by what is accepted now.
-  std::ofstream(folder.file("a.toml")) << entry("v > 4", "2999-03-01");
+  std::ofstream(folder.file("a.toml")) << entry_for("v > 4", "2999-03-01");
   const Said judged = lauka({"-q", "--from", folder.file("s.json"), "--fail-if", "v > 1",
                              "--accept", folder.file("a.toml")});
   CAPTURE(judged.out);
@@ -113,7 +113,8 @@ TEST_CASE("a bad file is refused before anything is run, with its line") {
 }
 
 TEST_CASE("--accept without a gate is refused, and an entry without a gate is named") {
-  const Accepting accepting(entry("v > 5", "2999-03-01") + entry("w > 5", "2999-03-01", "x"));
+  const Accepting accepting(entry_for("v > 5", "2999-03-01") +
+                            entry_for("w > 5", "2999-03-01", "x"));
   const std::string file = accepting.folder.file("a.toml");
   CHECK(has(refusal("--accept " + file, {"true", "true"}),
             "--accept has no effect without a gate; add --fail-if-slower=PCT"));

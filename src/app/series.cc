@@ -74,8 +74,8 @@ void add_evidence(const Results& results, SeriesDecision& decision) {
                    std::sqrt(static_cast<double>(verdict->rounds));
 }
 
-/// Notes that no candidate can be kept if the number of runs is limited to fewer than its level
-/// needs.
+/// Notes that the number of runs is limited to fewer than the ranks of values that vary need to
+/// keep a candidate at its level.
 void note_few_runs(const Call& call, const Plan& plan) {
   const StopRule& stop = plan.setting.stop;
   const auto most = stop.exact_runs ? stop.exact_runs : stop.max_runs;
@@ -83,10 +83,11 @@ void note_few_runs(const Call& call, const Plan& plan) {
       gate::rank_test_can_decide(*most, *plan.error_of_keeping))
     return;
 
-  say_notes(call, {fmt::format("{} are too few to keep a candidate at a level of {:.2g}; leave out "
-                               "{}, or use a larger number",
-                               plural(*most, "run"), *plan.error_of_keeping,
-                               stop.exact_runs ? "-r" : "-M")});
+  say_notes(
+      call,
+      {fmt::format("{} are too few to keep a candidate at a level of {:.2g} if its values "
+                   "vary; leave out {}, or use a larger number",
+                   plural(*most, "run"), *plan.error_of_keeping, stop.exact_runs ? "-r" : "-M")});
 }
 
 void note_other_reference(const SeriesEntry& entry, Results& results) {

@@ -33,14 +33,20 @@ std::string change_of(const SeriesDecision& decision) {
   stats::Change change{.change = decision.change};
   if (decision.low && decision.high)
     change.bounds = stats::IntervalEnds{*decision.low, *decision.high};
-  const report::ChangeTexts figures = report::change_texts(change, 0.0);
-  return report::with_uncertainty(figures.change, {.low = figures.low, .high = figures.high});
+  change.is_exact = change.bounds && decision.low == decision.high;
+  return report::delta_text(change);
+}
+
+/// Returns "2026-11-28 14:02".
+std::string minute_of(UtcTime time) {
+  std::string text = rfc3339(time).substr(0, 16);
+  std::ranges::replace(text, 'T', ' ');
+  return text;
 }
 
 KeptRow kept_row_of(const SeriesDecision& decision) {
-  return {
-      std::to_string(decision.number), one_line(decision.candidate.name),    change_of(decision),
-      std::to_string(decision.rounds), rfc3339(decision.time).substr(0, 16), labels_of(decision)};
+  return {std::to_string(decision.number), one_line(decision.candidate.name), change_of(decision),
+          std::to_string(decision.rounds), minute_of(decision.time),          labels_of(decision)};
 }
 
 /// Returns the kept candidates as a table; empty without any.

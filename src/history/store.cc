@@ -152,7 +152,7 @@ Result<std::vector<Period>> read_periods(Database& database,
     auto asked = database.for_each_row(
         fmt::format("SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
                     "GROUP BY variant",
-                    fmt::join(some, ",")),
+                    fmt::join(ids, ",")),
         3, {}, [&](const Row& row) {
           const auto variant = std::ranges::find(some, id_in(row[0]), &MeasuredCommand::id);
           periods.push_back({&*variant, id_in(row[1]), id_in(row[2])});
@@ -785,7 +785,7 @@ Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
   ids.reserve(others.size());
   for (const auto& [id, result] : others) ids.push_back(id);
   auto asked = database_.for_each_row(
-      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(some, ",")), 1, {},
+      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(ids, ",")), 1, {},
       [&](const Row& row) { others.erase(id_in(row[0])); });
   for (const auto& [id, result] : others)
     new_[result->benchmark_without_settings] = result->benchmark;

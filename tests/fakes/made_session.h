@@ -25,6 +25,7 @@ struct MadeSession : private Session {
 
   using Session::counter_loss_files;
   using Session::cut_short;
+  using Session::ended_by_gates;
   using Session::functions;
   using Session::notes;
   using Session::overheads;

@@ -297,7 +297,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
 
 TEST_CASE("a row says which difference would have been found, unless gates ended the session") {
   const auto detectable = [](bool ended_by_gates) {
-    Session session = rounds_of(kPlainReference, kPlainCandidate);
+    MadeSession session = rounds_of(kPlainReference, kPlainCandidate);
     session.ended_by_gates = ended_by_gates;
     const Results results = analyse(plan_of(2), session);
     CHECK_FALSE(row_of(results, 0, "wall_time").detectable);

@@ -582,6 +582,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "from" || option.name == "suite") words.clear();
     if (option.name == "shard") value = "9/99";
     if (option.rules.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
+    if (option.name == "series") words.emplace_back("--keep-if-faster");
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};

@@ -548,6 +548,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "shard") value = "9/99";
     if (option.rules.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
+    if (option.name == "race") words = {"./older", "./old"};
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name.starts_with("build"))

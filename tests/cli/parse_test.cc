@@ -584,6 +584,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.rules.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
     if (option.name == "series") words.emplace_back("--keep-if-faster");
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
+    if (option.name == "race") words = {"./older", "./old"};
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name.starts_with("build"))

@@ -29,9 +29,10 @@ TEST_CASE("the metric is the first one of --metrics, and otherwise the CPU time"
 
 TEST_CASE("options that make no sense in a search are refused") {
   for (const char* option :
-       {"--fail-if=cpu_time > 1", "--fail-if-slower", "--precision=1", "--baseline=x.json",
-        "--from=x.json", "--suite=x.toml", "--reference=true", "--command-name=x",
-        "--export-markdown=x.md", "--tune", "--check", "--cwd=/tmp"}) {
+       {"--fail-if=cpu_time > 1", "--fail-if-slower", "--accept=x.toml", "--keep-if-faster",
+        "--keep-if=cpu_time < -1", "--series=x.jsonl", "--race", "--precision=1",
+        "--baseline=x.json", "--from=x.json", "--suite=x.toml", "--reference=true",
+        "--command-name=x", "--export-markdown=x.md", "--tune", "--check", "--cwd=/tmp"}) {
     CAPTURE(option);
     CHECK_FALSE(parse(Words{option, "a", "b", "--", "true"}));
   }

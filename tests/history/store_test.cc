@@ -198,7 +198,7 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
     CHECK(forget(database, {.session = "00000000"})
               .error()
               .line()
-              .find("has 5 sessions that begin") == 0);
+              .find("has 5 sessions whose names begin like this") == 0);
     CHECK(
         forget(database, {.commit = "ffff"}).error().line().find("has no session of the commit") ==
         0);

@@ -272,9 +272,8 @@ Result<void> add_baselines(Call& call) {
 void share_error_rate(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
-  const auto races = std::ranges::count_if(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.plan.race.has_value();
-  });
+  const auto races = std::ranges::count_if(
+      call.benchmarks, [](const Benchmark& benchmark) { return benchmark.plan.race.has_value(); });
   for (Benchmark& benchmark : call.benchmarks) {
     benchmark.plan.decisions_sharing_error_rate = decisions;
     if (benchmark.plan.race)

@@ -304,7 +304,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"series",
      "FILE remembers every decision. Each call gets its own level, so that the expected number of "
      "falsely kept candidates is at most 5 percent of the expected number kept (with a confidence "
-     "of 95 percent). A candidate is false if its true gain is not larger than the limit. The first "
+     "of 95 percent). A candidate is false if its true gain is not larger than the limit. The "
+     "first "
      "call creates FILE. Several calls may use it at the same time. Without commands, lauka shows "
      "the series, and --export-json exports it.",
      "lauka --series tries.jsonl --keep-if-faster=1 -- ./best ./candidate"},

@@ -97,8 +97,8 @@ struct RunOptions {
   std::optional<Pattern> end_pattern;           ///< pattern of an output line that ends a run
   std::optional<std::uint64_t> copies_per_run;  ///< number of copies that make up one run
   std::optional<std::uint64_t> layouts;
-  /// Largest difference, as a fraction, between commands that --race counts as equally good; nullopt
-  /// without --race.
+  /// Largest difference, as a fraction, between commands that --race counts as equally good;
+  /// nullopt without --race.
   std::optional<double> race_limit;
   std::uint64_t build_jobs = 1;
   bool as_root = false;

@@ -267,8 +267,8 @@ struct Progress {
   std::optional<DifferenceSoFar> difference{};
   /// Number of the run that is under way; nullopt for timed runs, whose number depends on the time.
   std::optional<RunNumber> run{};
-  bool are_samples_taken = false;  ///< true if runs of this kind are sampled (--profile)
-  std::optional<RaceSoFar> race{};         ///< nullopt without a race
+  bool are_samples_taken = false;   ///< true if runs of this kind are sampled (--profile)
+  std::optional<RaceSoFar> race{};  ///< nullopt without a race
   /// True if `remaining` is a limit, because gates or a race may end the session earlier.
   bool may_end_earlier = false;
 };

@@ -556,8 +556,8 @@ Result<void> Loader::load_names(const std::set<std::int64_t>& ids) {
   for (std::size_t i = 0; i < unknown.size(); i += kMaxIds) {
     const auto some = std::span(unknown).subspan(i, std::min(kMaxIds, unknown.size() - i));
     auto asked = database_.for_each_row(
-        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(some, ",")), 2, {},
-        [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(some, ",")), 2,
+        {}, [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
     if (!asked) return asked;
   }
   return {};

@@ -716,8 +716,7 @@ std::string race_chart(const Results& results) {
   constexpr std::size_t height = 12;
 
   const auto last = static_cast<double>(race.rounds);
-  const double first =
-      race.exits.empty() ? last : static_cast<double>(race.exits.front().rounds);
+  const double first = race.exits.empty() ? last : static_cast<double>(race.exits.front().rounds);
   const Axis axis = needs_logarithmic_axis(first, last) ? logarithmic_axis(first / 2.0, last)
                                                         : linear_axis(0.0, last);
 
@@ -728,14 +727,14 @@ std::string race_chart(const Results& results) {
     const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
     const std::string text =
         exit == nullptr ? "left over" : fmt::format("left in round {}", rounds);
-    const std::string bar =
-        svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2,
-                                     svg_position(axis, static_cast<double>(rounds))));
-    html += bar_row(command_html(results, c, classes[c]),
-                    stretched_svg(height, classes[c],
-                                  results.session.commands[c].name + ": " + text,
-                                  svg_grid(axis, height) + bar),
-                    "<span>" + text + "</span>");
+    const std::string bar = svg_path(
+        "span",
+        fmt::format("M0 {}H{:.1f}", height / 2, svg_position(axis, static_cast<double>(rounds))));
+    html +=
+        bar_row(command_html(results, c, classes[c]),
+                stretched_svg(height, classes[c], results.session.commands[c].name + ": " + text,
+                              svg_grid(axis, height) + bar),
+                "<span>" + text + "</span>");
   }
 
   std::vector<TickLabel> labels;

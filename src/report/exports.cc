@@ -58,9 +58,8 @@ std::string failed_field(const Endings& endings) {
 }
 
 bool has_races(const Report& report) {
-  return std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return results.findings.race.has_value();
-  });
+  return std::ranges::any_of(
+      report.benchmarks, [](const Results& results) { return results.findings.race.has_value(); });
 }
 
 /// Returns the number of rounds after which the command left a race; empty if it did not leave.
@@ -404,8 +403,8 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below = listed_lines(race_line(first)) + listed_lines(comparison_lines(first, {})) + listed_lines(layout_lines(first)) +
-            listed_lines(function_summary(first)) +
+    below = listed_lines(race_line(first)) + listed_lines(comparison_lines(first, {})) +
+            listed_lines(layout_lines(first)) + listed_lines(function_summary(first)) +
             listed_lines(precision_line(first) + gate_lines(first, false) +
                          shell_start_time_lines(first));
   }

@@ -84,10 +84,11 @@ std::string gate_items(const Results& results, bool all, const std::string& name
   std::string html;
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (all || verdict.answer != gate::Answer::Pass || risen_wall_time(results, verdict) != nullptr)
-      html += fmt::format("<li>{} {}{}{}</li>\n", verdict_html(Cell{.decision = verdict.decision()}),
-                          name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
-                          message_html(gate_line(results, verdict, "")),
-                          html_list(lines_with_text(lines_below_gate(results, verdict))));
+      html +=
+          fmt::format("<li>{} {}{}{}</li>\n", verdict_html(Cell{.decision = verdict.decision()}),
+                      name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
+                      message_html(gate_line(results, verdict, "")),
+                      html_list(lines_with_text(lines_below_gate(results, verdict))));
   return html;
 }
 

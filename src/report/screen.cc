@@ -705,9 +705,9 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
                             shell_start_time_lines(results) + precision_line(results) +
                             gate_lines(results, style.color);
   std::string verdicts;
-  for (const std::string& part : {summary, scan, wrapped_lines(function_summary(results), style),
-                                  wrapped_lines(below, style),
-                                  wrapped_lines(race_line(results), style)})
+  for (const std::string& part :
+       {summary, scan, wrapped_lines(function_summary(results), style), wrapped_lines(below, style),
+        wrapped_lines(race_line(results), style)})
     if (!part.empty()) verdicts += "\n" + part;
   const std::string shown = tables(results, style) + function_text(results, style);
   return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}

@@ -45,6 +45,7 @@ std::vector<Group> make_groups(const Plan& plan) {
   const std::vector<std::uint32_t> all = list_commands(plan);
   if (plan.setting.order != Order::Sequential) return {Group{all, {0, {}, all.size()}}};
   std::vector<Group> groups;
+  groups.reserve(all.size());
   for (const std::uint32_t command : all) groups.push_back({{command}, {}});
   return groups;
 }

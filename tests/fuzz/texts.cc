@@ -110,7 +110,8 @@ void options(std::string_view bytes) {
   const auto plan = make_plan(*parsed, select_all, 1);
   if (!plan) return check_line(plan.error());
   require(!plan->commands.empty() && !plan->metrics.empty());
-  require(steps_of_round(*plan, RoundKind::Timed, 0, list_commands(*plan)).size() == plan->commands.size());
+  require(steps_of_round(*plan, RoundKind::Timed, 0, list_commands(*plan)).size() ==
+          plan->commands.size());
 }
 
 void gates(std::string_view bytes) {

@@ -115,11 +115,11 @@ TEST_CASE("an addition that is refused changes nothing in a shared log") {
   auto log = SharedLog::open(path, kMebibyte);
   REQUIRE(log);
   REQUIRE(add_numbered_line(*log));
-  const auto refused = log->add([](const std::string&) -> Result<LogAddition> {
+  const auto addition = log->add([](const std::string&) -> Result<LogAddition> {
     return Error{"it is another's", ""};
   });
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().what == "it is another's");
+  REQUIRE_FALSE(addition);
+  CHECK(addition.error().what == "it is another's");
   CHECK(*SharedLog::read(path, kMebibyte) == "line 1\n");
 }
 

@@ -106,11 +106,11 @@ TEST_CASE("saved sessions of which one has layouts are shown together, and not c
   completed(measured(folder, {"-r32", "--export-json=" + with}));
   completed({kScrape, "-r12", "--export-json=" + without, "-n", "one", "--", "echo 5"});
 
-  for (const auto& [first, second] : {std::pair(with, without), std::pair(without, with)}) {
-    CAPTURE(first);
+  for (const auto& files : {std::pair(with, without), std::pair(without, with)}) {
+    CAPTURE(files.first);
     const Said said =
-        lauka({"--from", first, second, "--metrics=v", "--fail-if=v > 1", "--fail-if-inconclusive",
-               "--export-json=" + joined, "--export-html=" + page});
+        lauka({"--from", files.first, files.second, "--metrics=v", "--fail-if=v > 1",
+               "--fail-if-inconclusive", "--export-json=" + joined, "--export-html=" + page});
     CHECK(said.out_has("inconclusive: the two sides were measured with different settings"));
     CHECK(said.err_has("--layouts"));
     CHECK_FALSE(said.out_has("no change over layouts"));

@@ -12,6 +12,22 @@ function(install_docs program component)
   install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${component})
 endfunction()
 
+# Has a program write its manual page and its completions itself, of what its --help is made of, and installs them.
+function(write_own_docs program component)
+  set(folder ${PROJECT_BINARY_DIR}/docs)
+  file(MAKE_DIRECTORY ${folder})
+  set(written ${folder}/${program}.1 ${folder}/${program}.bash ${folder}/_${program} ${folder}/${program}.fish)
+  add_custom_command(OUTPUT ${written}
+    COMMAND ${program} --man-page > ${folder}/${program}.1
+    COMMAND ${program} --completions bash > ${folder}/${program}.bash
+    COMMAND ${program} --completions zsh > ${folder}/_${program}
+    COMMAND ${program} --completions fish > ${folder}/${program}.fish
+    DEPENDS ${program}
+    COMMENT "Writing the manual page and the completions of ${program}")
+  add_custom_target(${program}_docs ALL DEPENDS ${written})
+  install_docs(${program} ${component})
+endfunction()
+
 if(LAUKA_RUNS_HERE)
   add_executable(lauka_docs src/programs/lauka_docs.cc)
   set_target_properties(lauka_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -15,15 +15,4 @@ target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warning
 target_precompile_headers(lauka-history REUSE_FROM lauka_core)
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT lauka-history)
 
-# Its manual page and its completions are made by the program itself, of what --help is made of.
-set(docs ${PROJECT_BINARY_DIR}/docs)
-file(MAKE_DIRECTORY ${docs})
-add_custom_command(OUTPUT ${docs}/lauka-history.1 ${docs}/lauka-history.bash ${docs}/_lauka-history ${docs}/lauka-history.fish
-  COMMAND lauka-history --man-page > ${docs}/lauka-history.1
-  COMMAND lauka-history --completions bash > ${docs}/lauka-history.bash
-  COMMAND lauka-history --completions zsh > ${docs}/_lauka-history
-  COMMAND lauka-history --completions fish > ${docs}/lauka-history.fish
-  DEPENDS lauka-history
-  COMMENT "Writing the manual page and the completions of lauka-history")
-add_custom_target(lauka_history_docs ALL DEPENDS ${docs}/lauka-history.1)
-install_docs(lauka-history lauka-history)
+write_own_docs(lauka-history lauka-history)

@@ -152,9 +152,10 @@ Result<void> enter_series(Call& call) {
   if (!added) return added.error();
 
   if (has_unfinished_line)
-    say_notes(call, {fmt::format("the last line of {} was not complete, because a lauka that wrote "
-                                 "it was killed; it was removed",
-                                 cited(path))});
+    say_notes(call,
+              {fmt::format("the last line of {} was not complete, as after a kill or on a full "
+                           "disk; it was removed",
+                           cited(path))});
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);
   return {};
@@ -186,11 +187,15 @@ int leave_series(Call& call, Report& report, int status) {
   add_evidence(results, decision);
 
   const auto kept = write_decision(decision, path, entry);
-  if (!kept)
+  if (!kept) {
+    for (gate::Verdict& verdict : results.findings.verdicts)
+      if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass)
+        gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
     return refuse({"the candidate is not kept, because its decision could not be written: " +
                        kept.error().what,
                    kept.error().remedy},
                   ExitStatus::Failed);
+  }
   place.decision = decision.decision;
   place.kept = *kept;
   return status;

@@ -109,6 +109,7 @@ inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>
     {gate::Obstacle::OtherSettings, "other_settings"},
     {gate::Obstacle::SameRuns, "same_runs"},
     {gate::Obstacle::CutShort, "cut_short"},
+    {gate::Obstacle::NotRecorded, "not_recorded"},
 });
 inline constexpr auto kAcceptanceUseWords = std::to_array<NamedValue<gate::AcceptanceUse>>({
     {gate::AcceptanceUse::None, ""},

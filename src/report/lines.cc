@@ -329,6 +329,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return verdict.rounds == 0
                  ? std::string("the session was cut short before the first round")
                  : fmt::format("the session was cut short after {}", rounds_text(results, verdict));
+    case gate::Obstacle::NotRecorded:
+      return "the decision could not be written to the series";
     case gate::Obstacle::None:
       break;
   }
@@ -365,6 +367,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::OtherSettings, "other settings"},
     {gate::Obstacle::SameRuns, "same runs"},
     {gate::Obstacle::CutShort, "cut short"},
+    {gate::Obstacle::NotRecorded, "not recorded"},
 });
 
 std::string_view short_reason(gate::Obstacle obstacle) {

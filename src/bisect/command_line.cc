@@ -99,6 +99,7 @@ cli::ProgramDescription description() {
 
   cli::CommandDescription whole{.argument_usage = "GOOD BAD -- COMMAND"};
   whole.groups.push_back(own_options());
+  // A copy, because the groups that are added below move the first one.
   const cli::OptionGroup own = whole.groups.front();
   const auto is_unfit = [&](const cli::OptionDescription& option) {
     const cli::OptionInfo* info = cli::find_option(option.name);

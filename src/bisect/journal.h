@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/result.h"
+#include "core/seals.h"
 #include "os/files.h"
-#include "run/kept_rounds.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "bisect/rules.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace lauka::bisect {
@@ -82,6 +83,22 @@ double level_of(const EndsChange& ends, double change) {
 
 bool explains_most(double change_of_commit, double change_of_ends) {
   return change_of_commit / change_of_ends >= 0.75;
+}
+
+std::optional<double> near_end_of(const stats::Delta& delta) {
+  if (delta.is_exact) return delta.change;
+  if (!delta.bounds || !delta.change) return std::nullopt;
+  return *delta.change < 0.0 ? delta.bounds->high : delta.bounds->low;
+}
+
+std::optional<Level> find_level(const EndsChange& ends, const stats::Delta& delta) {
+  if (!delta.change) return std::nullopt;
+  const double estimate = level_of(ends, *delta.change);
+  if (delta.is_exact) return Level{estimate, estimate, estimate};
+  if (!delta.bounds) return std::nullopt;
+  const double first = level_of(ends, delta.bounds->low);
+  const double second = level_of(ends, delta.bounds->high);
+  return Level{std::min(first, second), estimate, std::max(first, second)};
 }
 
 }  // namespace lauka::bisect

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stats/delta.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,6 +97,12 @@ double limit_percent(const EndsChange& ends, double middle);
 
 /// Returns `change`, a fraction of the good end, as a level.
 double level_of(const EndsChange& ends, double change);
+
+/// Returns the end of the change's interval that is nearer to 0; nullopt if there is no interval.
+std::optional<double> near_end_of(const stats::Delta& delta);
+
+/// Returns the level of a commit that differs from the good end by `delta`; nullopt if unknown.
+std::optional<Level> find_level(const EndsChange& ends, const stats::Delta& delta);
 
 /// Returns true if the named commit explains at least three quarters of the change of both ends.
 bool explains_most(double change_of_commit, double change_of_ends);

@@ -96,7 +96,7 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   return {};
 }
 
-/// Refuses options that a race leaves no sense.
+/// Refuses options that make no sense in a race.
 Result<void> settle_race(ParsedOptions& draft) {
   const Options& options = draft.options;
   if (!options.run.race_limit) return {};

@@ -14,11 +14,15 @@ namespace lauka::gate {
 
 namespace {
 
+/// Rounds before the first look, as before the first early look of a gate.
 constexpr std::size_t kFirstLook = 10;
+/// Looks that spend equally. They reach 2^(15/4), about 13 times, the rounds of the first look.
+/// Later looks spend 15% less each time, so that the sum stays finite.
 constexpr std::size_t kFlatLooks = 16;
 constexpr double kShareOfNextLook = 0.85;
 
-/// Commands with which each command is compared at a look.
+/// Commands with which each command is compared at a look. With fewer, a loser may stay longer, but
+/// the best command is not lost more often.
 constexpr std::size_t kLeaders = 8;
 
 /// Returns `first` * 2^(step / 4), rounded up. Subtracts 1e-9 because of rounding errors.

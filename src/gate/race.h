@@ -85,9 +85,9 @@ struct RaceDecision {
 RaceDecision decide_race(std::span<const std::size_t> best_first, const SamplesOfPair& samples,
                          const RaceRule& rule, const RaceLook& look);
 
-/// Returns commands with the best first, by the medians of their values or, for a metric that is a
-/// quantile, by that quantile; commands without values last. `values_of`: returns a command's
-/// values.
+/// Returns commands with the best first, by the medians of their values (the smaller of two middle
+/// values) or, for a metric that is a quantile, by that quantile; commands without values last.
+/// `values_of`: returns a command's values.
 std::vector<std::size_t> sort_best_first(
     std::span<const std::size_t> commands,
     const std::function<std::vector<double>(std::size_t command)>& values_of, const RaceRule& rule);

@@ -158,6 +158,8 @@ struct Verdict {
   bool is_given_up = false;
 
   Decision decision() const;
+  /// True if a candidate is not kept because of this verdict.
+  bool discards() const { return condition.is_for_keeping() && answer != Answer::Pass; }
 };
 
 /// What a verdict says about the condition's acceptance.

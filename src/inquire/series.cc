@@ -15,13 +15,6 @@ namespace {
 constexpr std::size_t kKeptColumns = 6;
 using KeptRow = std::array<std::string, kKeptColumns>;
 
-std::string conditions_of(const SeriesTerms& terms) {
-  std::string text;
-  for (const std::string& condition : terms.conditions)
-    text += (text.empty() ? "" : ", ") + condition;
-  return text;
-}
-
 std::string labels_of(const SeriesDecision& decision) {
   std::string text;
   for (const Label& label : decision.labels)
@@ -115,7 +108,7 @@ std::string series_text(const CandidateSeries& series, const std::string& file,
   if (open > 0)
     text += fmt::format("; {} without a decision, which {} as not kept", open,
                         open == 1 ? "counts" : "count");
-  text += fmt::format("\n{}, at --confidence {:g}\n", conditions_of(*series.terms),
+  text += fmt::format("\n{}, at --confidence {:g}\n", one_line(list_conditions(*series.terms)),
                       100.0 * series.terms->confidence);
 
   text += table_of_kept(kept) + "\n";

@@ -190,8 +190,8 @@ class AppendLog {
 
 /// What a process adds to a shared log.
 struct LogAddition {
-  std::size_t bytes_to_keep =
-      0;                ///< bytes of the present text that stay: all but an unfinished line
+  /// Bytes of the present text that stay: all but an unfinished line.
+  std::size_t bytes_to_keep = 0;
   std::string lines{};  ///< whole lines, each with its end
 };
 

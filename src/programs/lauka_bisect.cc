@@ -40,7 +40,7 @@ constexpr std::string_view name_of(Tree tree) {
   return kTreeNames.at(static_cast<std::size_t>(tree));
 }
 
-/// The limits of small changes, which the placement of code may cause.
+/// Changes below this, as a fraction, may come from the placement of code (docs/layouts.md).
 constexpr double kPlacementChange = 0.03;
 
 constexpr const char* kHowToGoOn = "the same command line goes on from here with what is done";
@@ -76,22 +76,13 @@ std::string bounds_text(const stats::Delta& delta) {
   return fmt::format("{} to {}", percent(delta.bounds->low), percent(delta.bounds->high));
 }
 
-/// Returns the end of the change's interval that is nearer to 0; nullopt if there is no interval.
-std::optional<double> near_end_of(const stats::Delta& delta) {
-  if (delta.is_exact) return delta.change;
-  if (!delta.bounds || !delta.change) return std::nullopt;
-  return *delta.change < 0.0 ? delta.bounds->high : delta.bounds->low;
-}
-
-std::optional<Level> find_level(const EndsChange& ends, const stats::Delta& delta) {
-  if (!delta.change) return std::nullopt;
-  const double estimate = level_of(ends, *delta.change);
-  if (delta.is_exact) return Level{estimate, estimate, estimate};
-  if (!delta.bounds) return std::nullopt;
-  const double first = level_of(ends, delta.bounds->low);
-  const double second = level_of(ends, delta.bounds->high);
-  return Level{std::min(first, second), estimate, std::max(first, second)};
-}
+// The first word of each entry of the log.
+constexpr std::string_view kBuildingEntry = "building";
+constexpr std::string_view kBuiltEntry = "built";
+constexpr std::string_view kUnbuiltEntry = "unbuilt";
+constexpr std::string_view kEndsEntry = "ends";
+constexpr std::string_view kStepEntry = "step";
+constexpr std::string_view kReasonEntry = "reason";
 
 constexpr auto kAnswerWords = std::to_array<std::pair<StepAnswer, std::string_view>>({
     {StepAnswer::Before, "before"},
@@ -99,6 +90,13 @@ constexpr auto kAnswerWords = std::to_array<std::pair<StepAnswer, std::string_vi
     {StepAnswer::Undecided, "undecided"},
     {StepAnswer::Untestable, "untestable"},
 });
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < kAnswerWords.size(); ++i)
+        if (static_cast<std::size_t>(kAnswerWords[i].first) != i) return false;
+      return true;
+    }(),
+    "rows are in the order of StepAnswer");
 
 std::string_view word_of(StepAnswer answer) {
   return kAnswerWords.at(static_cast<std::size_t>(answer)).second;
@@ -248,6 +246,7 @@ void Bisection::read_step(const std::vector<std::string_view>& fields) {
   const auto* const answer =
       std::ranges::find(kAnswerWords, fields[2], [](const auto& row) { return row.second; });
   if (commit == commits_.end() || answer == kAnswerWords.end()) return;
+
   StepResult& result = known_steps_.emplace_back();
   result.commit = static_cast<std::size_t>(commit - commits_.begin());
   result.answer = answer->first;
@@ -259,22 +258,24 @@ void Bisection::read_journal() {
   for (const std::string& entry : journal_->earlier_entries()) {
     const std::vector<std::string_view> fields = split(entry, ' ');
     if (fields.size() < 3) continue;
+
     const std::string tree(fields[1]);
-    if (fields[0] == "building") {
+    if (fields[0] == kBuildingEntry) {
       built_ids_.erase(tree);
       half_built_.insert(tree);
-    } else if (fields[0] == "built") {
+    } else if (fields[0] == kBuiltEntry) {
       half_built_.erase(tree);
       built_ids_[tree] = fields[2];
-    } else if (fields[0] == "unbuilt") {
+    } else if (fields[0] == kUnbuiltEntry) {
       half_built_.erase(tree);
       keeps_folder_ = true;
-    } else if (fields[0] == "ends") {
+    } else if (fields[0] == kEndsEntry) {
       known_ends_ =
           EndsChange{.change = parse_logged(fields[1]), .near_end = parse_logged(fields[2])};
-    } else if (fields[0] == "step") {
+    } else if (fields[0] == kStepEntry) {
       read_step(fields);
-    } else if (fields[0] == "reason") {
+    } else if (fields[0] == kReasonEntry) {
+      // It belongs to the step in the entry before.
       if (!known_steps_.empty())
         reasons_[known_steps_.back().commit] = entry.substr(fields[0].size() + 1);
     }
@@ -335,7 +336,7 @@ OrStop<std::string> Bisection::build(Tree tree, const Commit& commit) {
     return std::string();
 
   say(fmt::format("building {}", describe(commit)));
-  journal_->add(fmt::format("building {} {}", name, commit.id));
+  journal_->add(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
   built_ids_.erase(name);
   auto there = repository_.check_out(path_of(tree), commit.id);
 
@@ -348,7 +349,8 @@ OrStop<std::string> Bisection::build(Tree tree, const Commit& commit) {
   std::string failure = run_build(tree, commit);
   if (os::first_interrupt_signal() != 0) return Stop{stop_for_signal()};
   half_built_.erase(name);
-  journal_->add(fmt::format("{} {} {}", failure.empty() ? "built" : "unbuilt", name, commit.id));
+  journal_->add(
+      fmt::format("{} {} {}", failure.empty() ? kBuiltEntry : kUnbuiltEntry, name, commit.id));
   if (failure.empty()) built_ids_[name] = commit.id;
   return failure;
 }
@@ -474,7 +476,7 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
     ends = {.change = delta.change.value_or(0.0), .near_end = near_end_of(delta).value_or(0.0)};
   }
 
-  journal_->add(fmt::format("ends {:.12f} {:.12f}", ends.change, ends.near_end));
+  journal_->add(fmt::format("{} {:.12f} {:.12f}", kEndsEntry, ends.change, ends.near_end));
   known_ends_ = ends;
   return known_ends_;
 }
@@ -505,8 +507,8 @@ OrStop<StepResult> Bisection::do_step(const Step& step, const EndsChange& ends) 
 
   if (!comparison.failure.empty()) {
     const std::string reason = one_line(comparison.failure);
-    journal_->add(fmt::format("step {} {}", commit.id, word_of(StepAnswer::Untestable)));
-    journal_->add("reason " + reason);
+    journal_->add(fmt::format("{} {} {}", kStepEntry, commit.id, word_of(StepAnswer::Untestable)));
+    journal_->add(fmt::format("{} {}", kReasonEntry, reason));
     reasons_[step.commit] = reason;
     say(fmt::format("{} {}, so a neighbour is tried", commit.short_id(), reason));
     return StepResult{.commit = step.commit, .answer = StepAnswer::Untestable};
@@ -516,7 +518,7 @@ OrStop<StepResult> Bisection::do_step(const Step& step, const EndsChange& ends) 
   const StepResult result{.commit = step.commit,
                           .answer = answer_of(verdict.answer),
                           .level = find_level(ends, verdict.delta)};
-  std::string entry = fmt::format("step {} {}", commit.id, word_of(result.answer));
+  std::string entry = fmt::format("{} {} {}", kStepEntry, commit.id, word_of(result.answer));
   if (const auto& level = result.level)
     entry += fmt::format(" {:.12f} {:.12f} {:.12f}", level->low, level->estimate, level->high);
   journal_->add(entry);

@@ -777,9 +777,7 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      const bool is_discarded =
-          verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
-      if (verdict.answer == gate::Answer::Fail || is_discarded ||
+      if (verdict.answer == gate::Answer::Fail || verdict.discards() ||
           has_failed_throughout(results, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;

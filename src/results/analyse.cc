@@ -730,9 +730,7 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
   if (any(gate::Decision::Fail)) return static_cast<int>(ExitStatus::GateFailed);
   if (if_inconclusive && any(gate::Decision::Inconclusive)) return *if_inconclusive;
 
-  const bool is_discarded = std::ranges::any_of(verdicts, [](const gate::Verdict& verdict) {
-    return verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
-  });
+  const bool is_discarded = std::ranges::any_of(verdicts, &gate::Verdict::discards);
   return static_cast<int>(is_discarded ? ExitStatus::NotKept : ExitStatus::Done);
 }
 

@@ -123,13 +123,11 @@ void Scheduler::go_on() {
     case Stage::DecideSimulated:
       return decide_simulated();
     case Stage::WarmUp:
-      add(RoundTarget{RoundKind::Warmup, warmup_rounds()});
-      stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
-      return;
+      return warm_up();
     case Stage::CountAlone:
       return count_alone();
     case Stage::Time:
-      return time();
+      return time_rounds();
     case Stage::LastBlock:
       return count_last_block();
     case Stage::Leave:
@@ -172,10 +170,12 @@ void Scheduler::decide_simulated() {
                       gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
     return;
   }
+
   // Functions with varying counts can be compared only after more rounds.
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
   if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
     return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
+
   group().warmup_rounds_done = warmup_rounds_done_by_check();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
@@ -185,6 +185,11 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
   const bool is_begun = has_checked_output_ && groups_.size() == 1 &&
                         planned_simulated_rounds_ == 0 && plan_.setting.jobs == 1;
   return is_begun ? plan_.setting.layouts : 0;
+}
+
+void Scheduler::warm_up() {
+  add(RoundTarget{RoundKind::Warmup, warmup_rounds()});
+  stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
 }
 
 void Scheduler::count_alone() {
@@ -200,7 +205,7 @@ void Scheduler::count_alone() {
   add(RoundTarget{RoundKind::Counting, done + 1});
 }
 
-void Scheduler::time() {
+void Scheduler::time_rounds() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
@@ -208,20 +213,25 @@ void Scheduler::time() {
     note_limit();
     is_over = true;
   }
+
+  // A race looks even if the time is used up, because its last look may decide.
   if (race_ && has_run) {
     look_at_race(is_over);
     is_over = is_over || race_->is_over();
   }
+
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
     was_ended_by_gates_ = is_answered();
     is_over = was_ended_by_gates_;
   }
+
   if (is_over) {
     add_untuned(untuned_rounds_due(spent.rounds, 0));
     stage_ = Stage::LastBlock;
     return;
   }
+
   add_due_counting();
   add_untuned(untuned_rounds_due(spent.rounds, timed_rounds_left()));
   add_batch();

@@ -182,9 +182,10 @@ class Scheduler : NonCopyable {
   void go_on();
   void begin();
   void enter_group();
+  void warm_up();
   void decide_simulated();
   void count_alone();
-  void time();
+  void time_rounds();
   void count_last_block();
   void leave_group();
   void add_rounds_for_precision();

@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "gate/lord.h"
 #include "gate/schedule.h"
+#include "stats/detectable.h"
 #include "stats/distributions.h"
 
 #include <algorithm>
@@ -16,27 +17,23 @@ namespace lauka {
 
 namespace {
 
-constexpr double kPower = 0.8;
 /// Efficiency of the signed-rank test in comparison with the test of the mean, for normal values
 /// (Hodges and Lehmann, Annals of Mathematical Statistics 27, 1956).
 constexpr double kEfficiencyOfRanks = 3.0 / std::numbers::pi;
 
 template <typename Value>
-std::optional<Value> median(std::vector<Value> values) {
+std::optional<Value> upper_median(std::vector<Value> values) {
   if (values.empty()) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
-std::string listed_conditions(const SeriesTerms& terms) {
-  std::string text;
-  for (const std::string& condition : terms.conditions)
-    text += (text.empty() ? "" : ", ") + condition;
-  return text;
-}
-
 }  // namespace
+
+std::string list_conditions(const SeriesTerms& terms) {
+  return fmt::format("{}", fmt::join(terms.conditions, ", "));
+}
 
 std::optional<std::string> find_difference(const SeriesTerms& begun, const SeriesTerms& now) {
   const auto describe = [](std::string_view what, const auto& then, const auto& here) {
@@ -46,8 +43,7 @@ std::optional<std::string> find_difference(const SeriesTerms& begun, const Serie
   if (begun.confidence != now.confidence)
     return describe("--confidence", 100.0 * begun.confidence, 100.0 * now.confidence);
   if (begun.conditions != now.conditions)
-    return describe("the conditions", cited(listed_conditions(begun)),
-                    cited(listed_conditions(now)));
+    return describe("the conditions", cited(list_conditions(begun)), cited(list_conditions(now)));
   if (begun.engine != now.engine) return describe("--engine", begun.engine, now.engine);
   if (begun.layouts != now.layouts) return describe("--layouts", begun.layouts, now.layouts);
   if (begun.jobs != now.jobs) return describe("--jobs", begun.jobs, now.jobs);
@@ -66,9 +62,7 @@ bool SeriesProgram::has_other_bytes_than(const SeriesProgram& other) const {
 
 std::vector<std::size_t> CandidateSeries::list_kept() const {
   std::vector<std::size_t> kept;
-  for (const SeriesDecision& decision : decisions)
-    if (decision.is_kept()) kept.push_back(decision.number);
-  std::ranges::sort(kept);
+  for (const SeriesDecision& decision : kept_decisions()) kept.push_back(decision.number);
   return kept;
 }
 
@@ -100,15 +94,15 @@ KeepingOutlook make_outlook(const CandidateSeries& series) {
   }
 
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
-                         .rounds = median(rounds).value_or(0)};
-  const auto noise = median(noises);
+                         .rounds = upper_median(rounds).value_or(0)};
+  const auto noise = upper_median(noises);
   const double level_of_look = gate::level_of_pocock_look(outlook.level);
   if (!noise || !gate::rank_test_can_decide(outlook.rounds, level_of_look)) return outlook;
 
   const double error = *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
-  const double beyond_limit =
-      (stats::normal_quantile_above(level_of_look) + stats::normal_quantile_above(1.0 - kPower)) *
-      error;
+  const double beyond_limit = (stats::normal_quantile_above(level_of_look) +
+                               stats::normal_quantile_above(1.0 - stats::kShareThatFinds)) *
+                              error;
   outlook.change = series.terms->limit_percent / 100.0 +
                    (series.terms->keeps_lower ? -beyond_limit : beyond_limit);
   return outlook;

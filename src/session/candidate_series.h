@@ -33,6 +33,9 @@ struct SeriesTerms {
   bool operator==(const SeriesTerms&) const = default;
 };
 
+/// Returns the conditions: "keep if wall_time < -2%, cpu_time > 5%".
+std::string list_conditions(const SeriesTerms& terms);
+
 /// Returns in words what differs: "was begun with --jobs 1, and this call has 2"; nullopt if the
 /// terms are equal.
 std::optional<std::string> find_difference(const SeriesTerms& begun, const SeriesTerms& now);

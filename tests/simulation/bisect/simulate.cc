@@ -176,9 +176,9 @@ struct Found {
 };
 
 std::optional<EndsChange> to_ends(const stats::Delta& delta) {
-  if (!delta.change || !delta.bounds) return std::nullopt;
-  return EndsChange{.change = *delta.change,
-                    .near_end = *delta.change < 0.0 ? delta.bounds->high : delta.bounds->low};
+  const auto near_end = bisect::near_end_of(delta);
+  if (!near_end) return std::nullopt;
+  return EndsChange{.change = *delta.change, .near_end = *near_end};
 }
 
 /// Measures the size of a change again, for the whole planned time: most searches here do not reach
@@ -223,12 +223,7 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
       result.answer = verdict.answer == gate::Answer::Fail   ? StepAnswer::After
                       : verdict.answer == gate::Answer::Pass ? StepAnswer::Before
                                                              : StepAnswer::Undecided;
-      if (verdict.delta.bounds && verdict.delta.change) {
-        const double low = bisect::level_of(*ends, verdict.delta.bounds->low);
-        const double high = bisect::level_of(*ends, verdict.delta.bounds->high);
-        result.level = Level{std::min(low, high), bisect::level_of(*ends, *verdict.delta.change),
-                             std::max(low, high)};
-      }
+      result.level = bisect::find_level(*ends, verdict.delta);
     } else {
       ++found.failed_builds;
       in_test_tree = 0;

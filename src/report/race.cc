@@ -60,9 +60,16 @@ std::string confidence_text(const Results& results) {
 std::string what_was_shown(const Results& results, const gate::RaceResult& race) {
   const std::string best = superlative(results, race);
   const std::string confidence = confidence_text(results);
+  const bool was_better = std::ranges::any_of(
+      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
+
   switch (race.end) {
     case gate::RaceEnd::OneLeft:
-      return fmt::format("{}, {}", best, confidence);
+      return was_better ? fmt::format("{}, {}", best, confidence)
+                        : fmt::format(
+                              "nothing was compared, because only one command has a run "
+                              "that succeeded and gave {}",
+                              one_line(race.metric));
     case gate::RaceEnd::Equal:
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
     case gate::RaceEnd::MaxRuns:

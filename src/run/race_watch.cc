@@ -1,5 +1,6 @@
 #include "run/race_watch.h"
 
+#include "gate/verdict.h"
 #include "session/series.h"
 
 #include <algorithm>
@@ -8,11 +9,22 @@ namespace lauka {
 
 namespace {
 
-/// Returns the samples of a metric's series, which must outlive them.
+/// True if failed runs leave two commands comparable. A command that leaves the race does not come
+/// back, so even a few failures of only one of them, which might still be chance, are too many.
+bool fail_alike(const Series& reference, const Series& candidate) {
+  if ((reference.failed_runs == 0) != (candidate.failed_runs == 0)) return false;
+  return !gate::failures_differ({reference.failed_runs, reference.runs_with_ending},
+                                {candidate.failed_runs, candidate.runs_with_ending});
+}
+
+/// Returns the samples of a metric's series, which must outlive them. Those of commands that fail
+/// at different rates are empty.
 gate::RaceSamples samples_of(const std::vector<Series>& series) {
   return {.of_pair =
               [&series](std::size_t reference, std::size_t candidate) {
-                return pair_samples(series[reference], series[candidate], true);
+                return fail_alike(series[reference], series[candidate])
+                           ? pair_samples(series[reference], series[candidate], true)
+                           : Comparison();
               },
           .of_command =
               [&series](std::size_t command) {

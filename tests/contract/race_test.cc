@@ -79,6 +79,20 @@ TEST_CASE("--race drops a command whose runs all fail") {
   const Said said =
       completed(race({"--race", "-i"}, {"sh -c 'echo 10; exit 1'", "echo 50", "echo 60"}));
   CHECK(has(said.out, "best (v), with 95% confidence: echo 50 ("));
+
+  const Said alone = completed(race({"--race", "-i"}, {"sh -c 'echo 10; exit 1'", "echo 50"}));
+  CHECK(has(alone.out, "nothing was compared, because only one command has a run that succeeded"));
+}
+
+TEST_CASE("--race: a command that fails in some runs beats no other one, and none beats it") {
+  const Folder folder;
+  const std::string every_second = "sh -c 'echo 10; echo x >>" + folder.file("n") +
+                                   "; exit $(($(wc -l <" + folder.file("n") + ") % 2))'";
+  for (const std::string& other : {"echo 5", "echo 50"}) {
+    CAPTURE(other);
+    const Said said = completed(race({"--race", "-i", "-M", "40"}, {every_second, other}));
+    CHECK(has(said.out, "--max-runs was reached before the race was decided"));
+  }
 }
 
 TEST_CASE("--race: every export has the result") {

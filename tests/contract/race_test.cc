@@ -88,7 +88,7 @@ TEST_CASE("--race: a command that fails in some runs beats no other one, and non
   const Folder folder;
   const std::string every_second = "sh -c 'echo 10; echo x >>" + folder.file("n") +
                                    "; exit $(($(wc -l <" + folder.file("n") + ") % 2))'";
-  for (const std::string other : {"echo 5", "echo 50"}) {
+  for (const char* other : {"echo 5", "echo 50"}) {
     CAPTURE(other);
     const Said said = completed(race({"--race", "-i", "-M", "40"}, {every_second, other}));
     CHECK(has(said.out, "--max-runs was reached before the race was decided"));

@@ -270,7 +270,10 @@ int show_and_export(Call& call, bool& is_exported) {
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int decided = leave_series(call, report, status_of(call, report));
-  const int status = put_out(call, report, decided, is_cut_short, is_exported);
+  // What is in the file of a series holds, even if nothing can be shown or exported.
+  const auto& series = report.benchmarks.front().session.series;
+  const bool is_recorded = series && series->decision.has_value();
+  const int status = put_out(call, report, decided, is_cut_short || is_recorded, is_exported);
   say_endings(call, report);
   if (ignores_input(call))
     say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "

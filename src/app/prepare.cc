@@ -173,7 +173,7 @@ Result<void> accept_regressions(Call& call) {
   bool has_gate = false;
   for (Benchmark& benchmark : call.benchmarks) {
     std::vector<Condition>& gates = benchmark.options.gates.conditions;
-    has_gate = has_gate || !gates.empty();
+    has_gate = has_gate || !std::ranges::all_of(gates, &Condition::is_for_keeping);
     for (Note& note : cli::accept_regressions(*accepted, benchmark.name, today, gates))
       benchmark.notes.push_back(std::move(note));
   }

@@ -114,6 +114,13 @@ Result<std::size_t> write_decision(const SeriesDecision& decision, const std::st
   return kept;
 }
 
+/// Without a decision in the file, no verdict may say that the candidate is kept.
+void withdraw_keeping(Results& results) {
+  for (gate::Verdict& verdict : results.findings.verdicts)
+    if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass)
+      gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
+}
+
 }  // namespace
 
 Result<void> enter_series(Call& call) {
@@ -172,7 +179,10 @@ int leave_series(Call& call, Report& report, int status) {
   // Without a decision in the file, the candidate counts as not kept.
   const bool is_measured =
       !call.benchmarks.front().was_cut_short() && status != static_cast<int>(ExitStatus::Failed);
-  if (!is_measured) return status;
+  if (!is_measured) {
+    withdraw_keeping(results);
+    return status;
+  }
 
   SeriesDecision decision{.number = place.number,
                           .time = os::utc_now(),
@@ -188,9 +198,7 @@ int leave_series(Call& call, Report& report, int status) {
 
   const auto kept = write_decision(decision, path, entry);
   if (!kept) {
-    for (gate::Verdict& verdict : results.findings.verdicts)
-      if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass)
-        gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
+    withdraw_keeping(results);
     return refuse({"the candidate is not kept, because its decision could not be written: " +
                        kept.error().what,
                    kept.error().remedy},

@@ -106,13 +106,21 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   for (const Commit& end : {*first, *last})
     if (auto fits = refuse_submodules(end); !fits) return fits.error();
 
-  const Answer log =
-      ask(folder_, {"log", "--first-parent", "--reverse", kFormat, first->id + ".." + last->id});
+  const Answer log = ask(folder_, {"log", "--no-show-signature", "--first-parent", "--reverse",
+                                   kFormat, first->id + ".." + last->id});
   if (!log.succeeded) return Error{"git log failed", "run git fsck to check the repository"};
 
   std::vector<Commit> commits{*std::move(first)};
   for (const std::string_view line : split(log.output, '\n'))
     if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
+
+  const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
+  const std::string begin(first_line(parent.output));
+  if (begin != commits.front().id)
+    return Error{fmt::format("{} is on a branch that was merged, and not on the line of first "
+                             "parents of {}",
+                             cited(good), cited(bad)),
+                 fmt::format("name {} as GOOD, where this line begins", begin.substr(0, 12))};
   return commits;
 }
 
@@ -170,8 +178,8 @@ Repository::Answer Repository::wait_for(std::vector<std::string> words,
 }
 
 Result<Commit> Repository::find_commit(const std::string& revision) const {
-  const Answer answer =
-      ask(folder_, {"log", "-1", kFormat, "--end-of-options", revision + "^{commit}", "--"});
+  const Answer answer = ask(folder_, {"log", "--no-show-signature", "-1", kFormat,
+                                      "--end-of-options", revision + "^{commit}", "--"});
   auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
   if (commit) return *std::move(commit);
   return Error{cited(revision) + " is not a commit of this repository",

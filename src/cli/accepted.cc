@@ -158,13 +158,18 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
                                      std::vector<Condition>& gates) {
   std::vector<Note> notes;
   for (Condition& gate : gates) {
+    // A condition for keeping is stored as a gate, but says what a candidate has to gain.
+    if (gate.is_for_keeping()) continue;
+
     const auto find = [&](std::string_view name) {
       return std::ranges::find_if(accepted, [&](const AcceptedRegression& one) {
         return one.benchmark == name && limit_the_same(one.condition, gate);
       });
     };
     auto found = find(benchmark);
-    if (found == accepted.end()) found = find("");
+    const auto of_all = find("");
+    if (of_all != accepted.end()) of_all->has_gate = true;
+    if (found == accepted.end()) found = of_all;
     if (found == accepted.end()) continue;
 
     found->has_gate = true;

@@ -25,7 +25,7 @@ struct Session {
   std::vector<Fingerprint> programs{};
   std::vector<std::optional<CounterLossFile>> counter_loss_files{};
   std::vector<FunctionTable> functions{};
-  /// True if the gates were decided before the planned end, which ended the session.
+  /// True if gates decided when the session ended, before its planned end or after it.
   bool ended_by_gates = false;
 };
 

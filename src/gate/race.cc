@@ -41,8 +41,11 @@ Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& ru
                is_less_better ? FailsWhen::Above : FailsWhen::Below, levels, false);
 }
 
+/// Failed runs may leave fewer values than rounds, too few for the first look.
 bool is_comparable(const Comparison& samples) {
-  return !samples.is_empty() && stats::allows_percentages(samples.reference, samples.candidate);
+  const bool are_enough = samples.has_layouts() || samples.candidate.size() >= kFirstLook;
+  return !samples.is_empty() && are_enough &&
+         stats::allows_percentages(samples.reference, samples.candidate);
 }
 
 bool is_shown_to_be_worse(const Comparison& samples, const RaceRule& rule, const RaceLook& look) {

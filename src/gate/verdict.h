@@ -65,7 +65,7 @@ enum class Obstacle : unsigned char {
   OtherSettings,  ///< the two sides measured something else: Hindrance::differences
   SameRuns,       ///< both sides are the same runs, of a session that was given twice
   CutShort,       ///< the session was ended before its last look at the gate
-  NotRecorded,    ///< the decision that a candidate is kept could not be written to its series
+  NotRecorded,    ///< the decision that a candidate is kept is not in the file of its series
 };
 
 /// The command that an obstacle is about, or both.

@@ -200,7 +200,9 @@ Result<void> Bisection::begin(std::span<const std::string> words) {
   if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
 
   // Folders of others are never removed.
-  const bool is_used = os::is_there(work_ + "/log");
+  // Journal::open refuses a file with this name that is not the log of a search.
+  std::error_code no_log;
+  const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
   for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
     if (!is_used && os::is_there(path_of(tree)))
       return Error{
@@ -250,6 +252,7 @@ void Bisection::read_step(const std::vector<std::string_view>& fields) {
   StepResult& result = known_steps_.emplace_back();
   result.commit = static_cast<std::size_t>(commit - commits_.begin());
   result.answer = answer->first;
+  if (result.answer == StepAnswer::Undecided) reasons_[result.commit] = "undecided";
   if (fields.size() < 6) return;
   result.level = Level{parse_logged(fields[3]), parse_logged(fields[4]), parse_logged(fields[5])};
 }
@@ -286,6 +289,9 @@ void Bisection::read_journal() {
 void Bisection::end_work() {
   for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
     repository_.remove_worktree(path_of(tree));
+  // A signal may have ended git. With the log, the next call removes the rest.
+  if (os::first_interrupt_signal() != 0) return;
+
   const os::ActAs owner(user_);
   if (!owner.error().empty()) return;
   journal_->remove();
@@ -441,6 +447,9 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
   // of the change. The steps share the other half.
   const double error = error_ / 4.0;
   const auto failed = [&](const Comparison& comparison) {
+    // What is wrong with the command line has been said, and no commit is at fault.
+    if (comparison.status == static_cast<int>(ExitStatus::Usage))
+      return Stop{static_cast<int>(ExitStatus::Failed)};
     refuse({fmt::format("the commit {} {}", describe(bad), comparison.failure),
             "files that git does not know are not in the worktree, so name them by absolute paths"},
            ExitStatus::Failed);
@@ -455,10 +464,27 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
   if (found == first.verdicts.end()) {
     const stats::Delta& delta = first.verdicts.front().delta;
+    const bool could_tell = delta.is_exact ? delta.change == 0.0 : delta.bounds.has_value();
+    if (!could_tell)
+      return Stop{
+          refuse({fmt::format("{} cannot tell whether {} differs between both ends",
+                              plural(first.verdicts.front().rounds, "round"), request_.metric()),
+                  "give --runs, --duration or --layouts a larger value, or use a lower "
+                  "--confidence"},
+                 ExitStatus::Failed)};
+
     show(fmt::format("{} does not differ significantly between {} and {} ({})\n", request_.metric(),
                      good.short_id(), bad.short_id(), bounds_text(delta)));
     return std::optional<EndsChange>();
   }
+
+  if (!found->delta.change)
+    return Stop{
+        refuse({fmt::format("{} differs, but a change in percent is not defined, because it "
+                            "is 0 at {}",
+                            request_.metric(), good.short_id()),
+                "search for a metric that is not 0 there"},
+               ExitStatus::Failed)};
 
   EndsChange ends{.change = found->delta.change.value_or(0.0),
                   .near_end = near_end_of(found->delta).value_or(0.0)};
@@ -581,13 +607,24 @@ void Bisection::print_commit(const Commit& commit) const {
 
 /// Compares the named commit with its parent, afresh and at the confidence that was asked for.
 int Bisection::name_commit(const Commit& culprit, const Commit& parent, const EndsChange& ends) {
-  // The latest step has probably built one of the two, which is not built again.
-  const bool has_parent = built_ids_[std::string(name_of(Tree::Test))] == parent.id;
+  // The culprit is built in a worktree that has nothing of other commits, because a build that
+  // makes nothing would leave theirs to be measured.
   const bool parent_is_good = parent.id == commits_.front().id;
-  const Side before{parent_is_good ? Tree::Good : has_parent ? Tree::Test : Tree::Last, parent};
-  const Side after{has_parent && !parent_is_good ? Tree::Last : Tree::Test, culprit};
-  for (const Side& side : {before, after})
-    if (const auto stop = build_needed(side.tree, side.commit)) return stop->status;
+  const Side before{parent_is_good ? Tree::Good : Tree::Test, parent};
+  const Side after{Tree::Last, culprit};
+
+  for (const Side& side : {before, after}) {
+    const auto made = build(side.tree, side.commit);
+    if (const auto* stop = std::get_if<Stop>(&made)) return stop->status;
+    const std::string& failure = std::get<std::string>(made);
+    if (failure.empty()) continue;
+    show(
+        fmt::format("the steps lead to this commit, but it was not compared with its parent, "
+                    "because {} {}:\n",
+                    side.commit.short_id(), failure));
+    print_commit(culprit);
+    return static_cast<int>(ExitStatus::GateInconclusive);
+  }
 
   say(fmt::format("comparing {} with its parent {}", culprit.short_id(), parent.short_id()));
   auto compared = compare(
@@ -599,7 +636,10 @@ int Bisection::name_commit(const Commit& culprit, const Commit& parent, const En
       comparison.failure.empty() && comparison.verdicts.front().answer == gate::Answer::Fail;
 
   if (!is_confirmed) {
-    show("the steps lead to this commit, but a comparison with its parent does not confirm it:\n");
+    show(
+        fmt::format("the steps lead to this commit, but a comparison with its parent does not "
+                    "confirm it{}:\n",
+                    comparison.failure.empty() ? "" : " (it " + comparison.failure + ")"));
     print_commit(culprit);
     return static_cast<int>(ExitStatus::GateInconclusive);
   }

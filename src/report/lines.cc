@@ -330,7 +330,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                  ? std::string("the session was cut short before the first round")
                  : fmt::format("the session was cut short after {}", rounds_text(results, verdict));
     case gate::Obstacle::NotRecorded:
-      return "the decision could not be written to the series";
+      return "the decision is not in the file of the series";
     case gate::Obstacle::None:
       break;
   }

@@ -48,8 +48,13 @@ bool is_about_time(const Results& results, const gate::RaceResult& race) {
 }
 
 /// Returns "fastest" or, for a metric that is not a time, "best (rate)".
+/// Commands that left without a value may be better.
 std::string superlative(const Results& results, const gate::RaceResult& race) {
-  return is_about_time(results, race) ? "fastest" : fmt::format("best ({})", one_line(race.metric));
+  const bool have_all_values = std::ranges::all_of(
+      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
+  return (is_about_time(results, race) ? "fastest"
+                                       : fmt::format("best ({})", one_line(race.metric))) +
+         (have_all_values ? "" : " of those that gave values");
 }
 
 std::string confidence_text(const Results& results) {
@@ -60,16 +65,18 @@ std::string confidence_text(const Results& results) {
 std::string what_was_shown(const Results& results, const gate::RaceResult& race) {
   const std::string best = superlative(results, race);
   const std::string confidence = confidence_text(results);
-  const bool was_better = std::ranges::any_of(
-      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
+  const auto was_beaten = [](const gate::RaceExit& exit) {
+    return exit.better_command.has_value();
+  };
 
   switch (race.end) {
     case gate::RaceEnd::OneLeft:
-      return was_better ? fmt::format("{}, {}", best, confidence)
-                        : fmt::format(
-                              "nothing was compared, because only one command has a run "
-                              "that succeeded and gave {}",
-                              one_line(race.metric));
+      return std::ranges::any_of(race.exits, was_beaten)
+                 ? fmt::format("{}, {}", best, confidence)
+                 : fmt::format(
+                       "nothing was compared, because only one command has a run that "
+                       "succeeded and gave {}",
+                       one_line(race.metric));
     case gate::RaceEnd::Equal:
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
     case gate::RaceEnd::MaxRuns:

@@ -128,12 +128,19 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
 
-/// Returns what MetricResult::detectable should be. Gates end a session at a moment that depends on
-/// the noise, so the noise of the rounds before it is not that of other sessions.
+/// True if a session ended at a moment that depends on its noise, so that the noise of its rounds
+/// is not that of other sessions.
+bool has_noisy_end(const Results& results) {
+  const auto& precision = results.findings.precision;
+  return results.session.ended_by_gates || results.findings.race.has_value() ||
+         (precision && precision->end == PrecisionEnd::Reached);
+}
+
+/// Returns what MetricResult::detectable should be.
 std::optional<double> find_detectable(const Results& results, const MetricResult& row,
                                       const Comparison& samples,
                                       const stats::IntervalTails& tails) {
-  if (!row.delta || results.session.ended_by_gates) return std::nullopt;
+  if (!row.delta || has_noisy_end(results)) return std::nullopt;
   if (!samples.has_layouts())
     return stats::detectable_change(*row.delta, tails.tail_of_delta,
                                     {samples.reference, samples.candidate, samples.paired});
@@ -393,6 +400,16 @@ stats::CountedShare share_of_failures(const Series& series) {
   return {series.failed_runs, series.runs_with_ending};
 }
 
+/// A candidate is kept only if it failed no more often, even where the difference may be chance.
+bool fails_more_often(const Series& candidate, const Series& reference) {
+  const auto share = [](const Series& series) {
+    return series.runs_with_ending == 0 ? 0.0
+                                        : static_cast<double>(series.failed_runs) /
+                                              static_cast<double>(series.runs_with_ending);
+  };
+  return share(candidate) > share(reference);
+}
+
 struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
@@ -609,6 +626,11 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
     }
     if (compares &&
         gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
+      gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
+      continue;
+    }
+    if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass &&
+        fails_more_often(candidate, reference)) {
       gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
       continue;
     }

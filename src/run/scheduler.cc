@@ -290,6 +290,8 @@ void Scheduler::look_at_gates() {
 }
 
 void Scheduler::extend_to_next_look() {
+  was_ended_by_gates_ = true;  // from here on, they decide when the session ends
+
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
     add(RoundTarget{RoundKind::Simulated,
                     gates_.rounds_at_next_planned_look(RoundKind::Simulated)});

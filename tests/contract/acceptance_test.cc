@@ -124,4 +124,25 @@ TEST_CASE("--accept without a gate is refused, and an entry without a gate is na
   CHECK(said.err_has("a.toml:5 (new parser) has no effect, because 'x' has no gate on w"));
 }
 
+TEST_CASE("what is accepted keeps no candidate, and an entry for all is not shadowed") {
+  const Accepting accepting(entry_for("v > 50", "2999-03-01"));
+  const std::string file = accepting.folder.file("a.toml");
+  CHECK(has(refusal("--keep-if 'v < 0' --accept " + file, {"true", "true"}),
+            "--accept has no effect without a gate"));
+  const Said said = lauka({"-q", "-r20", "-w0", "--keep-if", "v < 0", "--fail-if", "v > 20",
+                           "--accept", file, kScrape, "--", "echo 100", "echo 103"});
+  CAPTURE(said.out);
+  CHECK(said.status == 5);
+  CHECK(said.out_has("keep if v < 0%: not kept, worse"));
+
+  const Accepting narrow(entry_for("v > 50", "2999-03-01") +
+                         entry_for("v > 40", "2020-03-01", "parse"));
+  const Folder& folder = narrow.folder;
+  std::ofstream(folder.file("s.toml"))
+      << "[defaults]\nruns = 12\nwarmup = 0\nscrape = 'v=(\\d+)'\nfail-if = 'v > 20'\n"
+         "[[benchmark]]\nname = 'parse'\ncommands = ['echo 100', 'echo 103']\n";
+  const Said suite = lauka({"--suite", folder.file("s.toml"), "--accept", folder.file("a.toml")});
+  CHECK_FALSE(suite.err_has("has no effect"));
+}
+
 }  // namespace lauka::contract

@@ -1,6 +1,7 @@
 #include "contract/program.h"
 #include "contract/schema.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,21 @@ TEST_CASE("--keep-if keeps nothing else, with status 5, and says why") {
   check_keep({"-r20", "--keep-if", "v < -5"}, 60, 5, "keep if v < -5%: not kept, worse: ");
   check_keep({"-r20", "--keep-if", "v < 0"}, 50, 5, "keep if v < 0%: not kept, no such gain: ");
   check_keep({"-r1", "--keep-if", "v < -5"}, 40, 5, "keep if v < -5%: not kept, undecided: ");
+}
+
+TEST_CASE("a candidate that fails more often than the reference is not kept") {
+  const Folder folder;
+  const std::string fails_twice = "sh -c 'echo 40; echo x >>" + folder.file("n") + "; [ $(wc -l <" +
+                                  folder.file("n") + ") -gt 2 ]'";
+  for (const char* condition : {"v < -5", "value(v) < 48"}) {
+    CAPTURE(condition);
+    const Said said = lauka(
+        {"-i", "-N", "-w0", "-r20", "--keep-if", condition, kScrape, "--", "echo 50", fails_twice});
+    CAPTURE(said.out);
+    CHECK(said.status == 5);
+    CHECK(said.out_has("not kept, undecided: the commands failed at different rates"));
+    std::filesystem::remove(folder.file("n"));
+  }
 }
 
 TEST_CASE("without -r, the runs end as soon as it is decided") {

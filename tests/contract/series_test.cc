@@ -213,7 +213,7 @@ TEST_CASE("a decision that cannot be written is status 1, and the candidate is n
   const Said said = lauka(in_series(file, {kScrape, "--", "echo 50", candidate}));
   CHECK(said.status == 1);
   CHECK(said.err_has("the candidate is not kept"));
-  CHECK(said.out_has("not kept, undecided: the decision could not be written to the series"));
+  CHECK(said.out_has("not kept, undecided: the decision is not in the file of the series"));
 }
 
 TEST_CASE("--series needs a condition for keeping, and commands go with one") {

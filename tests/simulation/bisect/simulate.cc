@@ -235,7 +235,7 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
 
   found.commit = search.first_after();
   const std::size_t parent = search.last_before();
-  if (in_test_tree != found.commit) ++found.builds;
+  ++found.builds;  // the culprit, in a worktree of its own
   if (parent != 0 && in_test_tree != parent) ++found.builds;
   const Session last =
       machine.compare(line.levels[search.last_before()], line.levels[found.commit],

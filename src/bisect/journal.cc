@@ -9,12 +9,10 @@ namespace lauka::bisect {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 28U;
-constexpr std::string_view kProgram = "lauka-bisect ";  // the head of each search begins with it
 
-bool is_log_of_search(std::string_view text) {
+bool begins_with_seal(std::string_view text) {
   Seals seals;
-  const auto head = seals.open(text.substr(0, text.find('\n')));
-  return head && head->starts_with(kProgram);
+  return seals.open(text.substr(0, text.find('\n'))).has_value();
 }
 
 }  // namespace
@@ -25,8 +23,9 @@ Result<Journal> Journal::open(const std::string& path, const std::string& head) 
   Journal journal(*std::move(lines));
 
   const std::string& text = journal.lines_->text_at_open();
-  if (!text.empty() && !is_log_of_search(text))
-    return Error{cited(path) + " is not the log of a search", "use --work DIR with another folder"};
+  if (!text.empty() && !begins_with_seal(text))
+    return Error{cited(path) + " is not the log of a search",
+                 "remove it, or use --work DIR with another folder"};
 
   std::size_t kept = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', kept)) {

@@ -16,9 +16,9 @@ namespace lauka::bisect {
 /// command line can go on. Each entry is a line with a seal.
 class Journal {
  public:
-  /// Opens or creates the log `path`. `head` describes the search, and begins with "lauka-bisect ";
-  /// earlier entries of another search, and lines after a damaged one, are dropped. Refuses a log
-  /// that another lauka-bisect is writing, and a file that is not a log of a search.
+  /// Opens or creates the log `path`. `head` describes the search; earlier entries of another
+  /// search, and lines after a damaged one, are dropped. Refuses a log that another lauka-bisect is
+  /// writing, and a file whose first line has no seal.
   static Result<Journal> open(const std::string& path, const std::string& head);
 
   /// Returns the entries of earlier calls, in order.

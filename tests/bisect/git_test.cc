@@ -77,6 +77,8 @@ TEST_CASE("the commits of a merged branch are passed by") {
   there.run("git merge -q --no-ff -m merge side");
   CHECK(subjects(must(there.open().list_commits("HEAD~2", "HEAD"))) ==
         std::vector<std::string>{"set one", "set two", "merge"});
+  CHECK(there.open().list_commits("side", "HEAD").error().what ==
+        "'side' is on a branch that was merged, and not on the line of first parents of 'HEAD'");
 }
 
 TEST_CASE("ends that are no line of commits are refused") {

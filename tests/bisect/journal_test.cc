@@ -56,6 +56,17 @@ TEST_CASE("a line that a kill has cut off is dropped, and the search goes on aft
         Entries{"built good", "step before"});
 }
 
+TEST_CASE("a file that is not a log is refused, and stays as it is") {
+  const Scratch scratch;
+  const std::string path = scratch.file("log");
+  std::ofstream(path) << "mine\n";
+  CHECK(Journal::open(path, "search").error().what.find("is not the log of a search") !=
+        std::string::npos);
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  CHECK(text == "mine");
+}
+
 TEST_CASE("a line that was changed by hand is dropped") {
   const Scratch scratch;
   const std::string path = scratch.file("log");

@@ -107,6 +107,36 @@ TEST_CASE("ends without a significant difference end the search with status 0") 
   CHECK(there.is_clean());
 }
 
+TEST_CASE("too few runs to tell are no answer that the ends are alike") {
+  const ValueRepository there({"100", "100", "120"});
+  Start few = there.search();
+  few.arguments.emplace_back("--runs=2");
+  const Said said = there.find(few, "HEAD~2", "HEAD");
+  CAPTURE(said.out);
+  CHECK(said.status == 1);
+  CHECK(said.err_has("2 rounds cannot tell whether v differs between both ends"));
+}
+
+TEST_CASE("a metric that is 0 at the good end has no change in percent") {
+  const ValueRepository there({"0", "0", "5"});
+  const Said said = there.find("HEAD~2", "HEAD");
+  CHECK(said.status == 1);
+  CHECK(said.err_has("a change in percent is not defined"));
+}
+
+TEST_CASE("a file of the user that is called log stays as it is") {
+  const ValueRepository there({"100", "100", "120"});
+  const std::string work = there.path() + "/.git/mine";
+  std::filesystem::create_directories(work + "/test");
+  std::ofstream(work + "/log") << "mine\n";
+  Start elsewhere = there.search();
+  elsewhere.arguments.push_back("--work=" + work);
+  const Said said = there.find(elsewhere, "HEAD~2", "HEAD");
+  CHECK(said.status == 2);
+  CHECK(text_of(work + "/log") == "mine\n");
+  CHECK(exists(work + "/test"));
+}
+
 TEST_CASE("a commit that does not build is passed over") {
   const ValueRepository there({"100", "100", "broken", "110", "110"});
   const Said said = there.find("HEAD~4", "HEAD");

@@ -474,6 +474,46 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
   return all;
 }
 
+/// Returns what makes a comparison doubtful although both sides have values: the runs are the same
+/// ones, or the sides failed in other shares of their runs.
+gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate::Verdict& verdict,
+                                            const Series& reference, const Series& candidate) {
+  if (are_same_runs(session, verdict.candidate, reference, candidate))
+    return {gate::Obstacle::SameRuns};
+  if (gate::failures_differ(share_of_failures(reference), share_of_failures(candidate)))
+    return {gate::Obstacle::FailureRates};
+  return {gate::Obstacle::None};
+}
+
+/// Returns the first reason why the verdict must not stand, or Obstacle::None. `series` are those
+/// of the verdict's metric, one for each command.
+gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
+                           const std::vector<Series>& series) {
+  const bool compares = !verdict.condition.limit_value;
+  if (compares)
+    if (auto other = find_other_settings(session, verdict); !other.differences.empty())
+      return other;
+
+  gate::Hindrance missing = find_hindrance(session.reference, verdict, series);
+  if (missing.obstacle == gate::Obstacle::NoSuccess || missing.obstacle == gate::Obstacle::NoValue)
+    return missing;
+
+  const auto& baseline = session.reference.baseline;
+  const Series& candidate = series[verdict.candidate];
+  const Series reference = baseline ? baseline_series(*baseline, verdict.candidate, verdict.metric)
+                                    : series[session.reference.index_for(verdict.candidate)];
+  if (compares)
+    if (const auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
+        doubt.obstacle != gate::Obstacle::None)
+      return doubt;
+
+  // A candidate that fails more often than the reference must not be kept, whatever its times are.
+  const bool keeps = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
+  if (keeps && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
+
+  return find_missing_function(session, verdict, reference, candidate);
+}
+
 /// True if the change that the verdict is about is exact, in all runs and not only in those that
 /// decided.
 bool is_exact(const Results& results, const gate::Verdict& verdict) {
@@ -600,45 +640,10 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
   SeriesByMetric all_series(session);
-  for (gate::Verdict& verdict : findings.verdicts) {
-    const bool compares = !verdict.condition.limit_value;
-    if (compares)
-      if (auto other = find_other_settings(session, verdict); !other.differences.empty()) {
-        gate::make_inconclusive(verdict, std::move(other));
-        continue;
-      }
-
-    const std::vector<Series>& series = all_series.of(verdict.metric);
-    const gate::Hindrance found = find_hindrance(session.reference, verdict, series);
-    if (found.obstacle == gate::Obstacle::NoSuccess || found.obstacle == gate::Obstacle::NoValue) {
-      gate::make_inconclusive(verdict, found);
-      continue;
-    }
-
-    const auto& baseline = session.reference.baseline;
-    const Series& candidate = series[verdict.candidate];
-    const Series reference = baseline
-                                 ? baseline_series(*baseline, verdict.candidate, verdict.metric)
-                                 : series[session.reference.index_for(verdict.candidate)];
-    if (compares && are_same_runs(session, verdict.candidate, reference, candidate)) {
-      gate::make_inconclusive(verdict, {gate::Obstacle::SameRuns});
-      continue;
-    }
-    if (compares &&
-        gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
-      gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
-      continue;
-    }
-    if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass &&
-        fails_more_often(candidate, reference)) {
-      gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
-      continue;
-    }
-    if (const gate::Hindrance missing =
-            find_missing_function(session, verdict, reference, candidate);
-        missing.obstacle != gate::Obstacle::None)
-      gate::make_inconclusive(verdict, missing);
-  }
+  for (gate::Verdict& verdict : findings.verdicts)
+    if (gate::Hindrance found = find_doubt(session, verdict, all_series.of(verdict.metric));
+        found.obstacle != gate::Obstacle::None)
+      gate::make_inconclusive(verdict, std::move(found));
 }
 
 const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict) {

@@ -29,6 +29,17 @@ void PathTree::clear() {
   indices_.clear();
 }
 
+std::vector<bool> find_first_calls(const PathTree& paths) {
+  std::vector<bool> are_first(paths.size());
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    std::uint32_t caller = paths[path].caller;
+    while (caller != kNoCaller && paths[caller].frame != paths[path].frame)
+      caller = paths[caller].caller;
+    are_first[path] = caller == kNoCaller;
+  }
+  return are_first;
+}
+
 std::uint64_t PathTable::frame_named(const std::string& name) {
   const auto [place, is_new] = frames_by_name_.try_emplace(name, names_.size());
   if (is_new) names_.push_back(name);

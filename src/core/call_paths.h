@@ -54,6 +54,24 @@ class PathTree {
   std::unordered_map<PathStep, std::uint32_t, Hash> indices_;
 };
 
+/// Returns for each path whether its last frame is in none of its callers' paths. Only such paths
+/// count for the times of functions with what they called.
+std::vector<bool> find_first_calls(const PathTree& paths);
+
+/// Returns for each path whether matches(path) is true for it or for a caller's path. Added up over
+/// these paths, what was sampled at their ends is the time of the matching functions with what they
+/// called. `caller_of`: returns an index below the path's own, or kNoCaller.
+template <typename CallerOf, typename Matches>
+std::vector<bool> find_paths_through(std::size_t path_count, const CallerOf& caller_of,
+                                     const Matches& matches) {
+  std::vector<bool> are_through(path_count);
+  for (std::size_t path = 0; path < path_count; ++path) {
+    const std::uint32_t caller = caller_of(path);
+    are_through[path] = (caller != kNoCaller && are_through[caller]) || matches(path);
+  }
+  return are_through;
+}
+
 /// A call path of one run, and what was sampled at its end, without the functions called from
 /// there.
 struct PathCounts {
@@ -85,6 +103,8 @@ class PathTable {
 
   /// Returns the names of all frames, all different.
   const std::vector<std::string>& names() const { return names_; }
+
+  const PathTree& tree() const { return paths_; }
 
   const std::string& name_of(std::size_t path) const { return names_[paths_[path].frame]; }
 

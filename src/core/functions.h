@@ -22,6 +22,9 @@ inline constexpr char kFunctionSeparator = '@';
 
 inline constexpr std::string_view kSampledTime = "sampled_time";
 
+/// The sampled time of a function with what it called: "total_time@parse".
+inline constexpr std::string_view kTotalTime = "total_time";
+
 /// Returns a function's name without parts that may differ between builds or processors: "f" for
 /// "f.part.0", and "memcpy" for "__memcpy_avx_unaligned_erms" of the GNU C library. Returns
 /// kNoSymbols if `name` is empty or "???".

@@ -8,6 +8,7 @@
 #include "plan/layouts.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/stacks.h"
 #include "report/style.h"
 #include "results/results.h"
 #include "run/programs.h"
@@ -74,8 +75,11 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   };
   if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
   for (const os::OpenExport& open_export : call.exports) {
-    exporter_of(open_export.kind)(report,
-                                  [&](std::string_view bytes) { open_export.file->write(bytes); });
+    const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
+    if (open_export.target.kind == ExportKind::Folded)
+      report::write_folded(report, open_export.target, write);
+    else
+      exporter_of(open_export.target.kind)(report, write);
     if (const auto written = open_export.file->commit(); !written) {
       is_exported = false;
       say_why(written.error());

@@ -351,6 +351,11 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "first (default 20), or a regular expression of their names. With --engine cachegrind, lauka "
      "simulates each command three times, or six times if the counts vary.",
      "lauka --engine cachegrind --functions=10 ./old ./new"},
+    {"paths",
+     "The option needs --profile, or a saved session that was measured with it. lauka shows the "
+     "call paths whose time differs significantly, with their callers, as a tree. If nothing is "
+     "compared, it shows the paths with the most time.",
+     "lauka --profile --paths=20 ./old ./new"},
     {"histogram", "", "lauka --histogram ./old ./new"},
     {"color",
      "With auto, lauka follows the variables NO_COLOR and CLICOLOR_FORCE, and looks whether the "
@@ -370,6 +375,14 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "TOPIC is runs, commands, metrics, suite, gates, output, history, agents, or an option, as in "
      "--help seed or --help -S. It may be the next word.",
      "lauka --help gates"},
+    {"export-folded",
+     "A line has the frames of a call path and its CPU time in microseconds: main;parse;read 1234. "
+     "If two commands are compared, it has the times of both. flamegraph.pl, inferno and "
+     "speedscope read the file. With more than two commands, FILE must contain {name}, and lauka "
+     "writes a file for each candidate. The option needs --profile.",
+     "lauka --profile --export-folded stacks.txt ./old ./new"},
+    {"export-speedscope", "The option needs --profile.",
+     "lauka --profile --export-speedscope profile.json ./old ./new"},
     {"export-csv", "If FILE is -, lauka writes to standard output. The same holds for all exports.",
      "lauka --export-csv - -q ./old ./new"},
     {"export-runs",

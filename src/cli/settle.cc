@@ -326,12 +326,32 @@ Error by_function_refused(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
       name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
-  return {fmt::format(
-              "a gate on {} is not possible, because only sampled_time is known for each function",
-              cited(metric)),
-          may_be_percentile
-              ? fmt::format("write {}.{} if you mean the percentile", metric.substr(0, at), name)
-              : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
+  return {
+      fmt::format(
+          "a gate on {} is not possible, because only sampled_time and total_time are known for "
+          "each function",
+          cited(metric)),
+      may_be_percentile
+          ? fmt::format("write {}.{} if you mean the percentile", metric.substr(0, at), name)
+          : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
+}
+
+/// `what`: what needs call paths, which `counting` does not ask for.
+Error no_paths(const std::string& what, const CountingOptions& counting) {
+  return {what + " needs the call paths of sampled runs",
+          counting.profiling_period ? "leave out --call-graph none" : "add --profile"};
+}
+
+/// Checks options that show or export call paths.
+Result<void> check_uses_of_paths(const Options& options) {
+  const CountingOptions& counting = options.counting;
+  if (counting.profiling_period && counting.call_graph != CallGraphChoice::None) return {};
+
+  if (options.output.presentation.paths) return no_paths("--paths", counting);
+  for (const ExportTarget& target : options.output.exports)
+    if (exports_call_paths(target.kind))
+      return no_paths(fmt::format("--{}", target.option), counting);
+  return {};
 }
 
 /// Checks options that need counts or samples of functions. Does not check saved sessions and
@@ -356,20 +376,21 @@ Result<void> settle_functions(const ParsedOptions& draft) {
     const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos) continue;
     const std::string_view metric = std::string_view(gate.metric).substr(0, at);
-    const bool is_of_samples = metric == kSampledTime;
+    const bool is_of_samples = metric == kSampledTime || metric == kTotalTime;
     if (!is_of_samples && metric.ends_with("_time")) return by_function_refused(gate.metric, at);
 
     if (is_of_samples && !are_sampled)
       return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
                    "add --profile"};
+    if (metric == kTotalTime && options.counting.call_graph == CallGraphChoice::None)
+      return no_paths("a gate on " + cited(gate.metric), options.counting);
     if (!is_of_samples && !are_counted)
       return not_given("a gate on " + cited(gate.metric), "add --engine cachegrind");
   }
 
   if (options.output.presentation.functions && !are_counted && !are_sampled)
     return not_given("--functions", "add --engine cachegrind, or --profile");
-
-  return {};
+  return check_uses_of_paths(options);
 }
 
 /// True if --series is given with nothing to decide.

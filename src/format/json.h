@@ -2,8 +2,10 @@
 
 #include "core/choices.h"
 #include "core/result.h"
+#include "format/speedscope.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
+#include "report/stacks.h"
 #include "results/results.h"
 #include "session/recording.h"
 
@@ -50,6 +52,10 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
       return &report::write_runs_csv;
     case ExportKind::Html:
       return &report::write_html;
+    case ExportKind::Folded:
+      return &report::write_first_folded;
+    case ExportKind::Speedscope:
+      return &write_speedscope;
     case ExportKind::Json:
       break;
   }

@@ -297,7 +297,7 @@ class ExportFile : NonCopyable {
 };
 
 struct OpenExport {
-  ExportKind kind;
+  ExportTarget target;
   std::unique_ptr<ExportFile> file;
 };
 

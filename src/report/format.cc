@@ -391,6 +391,15 @@ std::string with_uncertainty(const std::string& number, const UncertaintyTexts& 
   return fmt::format("{} ({} … {})", number, uncertainty.low, uncertainty.high);
 }
 
+std::string difference_of_means(double difference, const std::optional<double>& half_width,
+                                const Metric& metric) {
+  const std::string_view sign = difference == 0.0 ? "" : difference < 0.0 ? "−" : "+";
+  const std::string number =
+      difference == 0.0 ? "0" : fmt::format("{}{}", sign, quantity(std::fabs(difference), metric));
+  return with_uncertainty(
+      number, {.half_width = half_width ? quantity(*half_width, metric) : std::string()});
+}
+
 std::string exact_quantity(double value, const Metric& metric) {
   const Notation notation = exact_notation(value, metric);
 

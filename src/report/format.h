@@ -35,6 +35,11 @@ Notation notation_of_steps(double largest, double step, const Metric& metric, in
 std::string quantity(double value, const Metric& metric);
 std::string quantity(double value, Unit unit);
 
+/// Returns a difference of two means with its sign and, if known, the half width of its interval:
+/// "+11.8ms ± 1.1ms".
+std::string difference_of_means(double difference, const std::optional<double>& half_width,
+                                const Metric& metric);
+
 /// Formats a time in `unit`; null: in a unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 

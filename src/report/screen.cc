@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/paths.h"
 #include "report/race.h"
 #include "stats/summary.h"
 
@@ -709,7 +710,8 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
        {summary, scan, wrapped_lines(function_summary(results), style), wrapped_lines(below, style),
         wrapped_lines(race_line(results), style)})
     if (!part.empty()) verdicts += "\n" + part;
-  const std::string shown = tables(results, style) + function_text(results, style);
+  const std::string shown =
+      tables(results, style) + function_text(results, style) + path_text(results, style);
   return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}
                      : ScreenSections{shown, verdicts};
 }

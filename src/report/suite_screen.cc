@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/paths.h"
 #include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -293,7 +294,7 @@ std::string details_of_each(const Report& suite, const Style& style) {
   for (const Results* results : benchmarks_in_table_order(suite))
     if (style.shows_histograms) add(*results, "\n" + histograms(*results, style));
   for (const Results* results : benchmarks_in_table_order(suite))
-    add(*results, function_text(*results, style));
+    add(*results, function_text(*results, style) + path_text(*results, style));
   return text;
 }
 

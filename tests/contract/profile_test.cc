@@ -2,9 +2,11 @@
 #include "skip.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,103 @@ TEST_CASE("the programs that a script starts have paths of their own") {
   CHECK(std::ranges::any_of(stacks, [](const auto& stack) {
     return stack.first.starts_with("hundred;") && stack.first.ends_with(";part_10");
   }));
+}
+
+TEST_CASE("folded stacks of a comparison have the time of the sampled runs of both sides") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  const std::string stacks = folder.file("stacks.txt");
+  const std::string profile = folder.file("profile.json");
+  completed("-q -w0 -r4 --profile --export-json " + session + " --export-folded " + stacks +
+                " --export-speedscope " + profile,
+            {fixture("call_paths") + " 150", fixture("call_paths") + " 150 40"});
+
+  const auto results = nlohmann::json::parse(text_of(session))["results"];
+  std::array<double, 2> seconds{};
+  std::istringstream lines(text_of(stacks));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t second = line.rfind(' ');
+    const std::size_t first = line.rfind(' ', second - 1);
+    CHECK(line.substr(0, first).find(";;") == std::string::npos);
+    seconds[0] += std::stod(line.substr(first + 1, second - first - 1)) * 1e-6;
+    seconds[1] += std::stod(line.substr(second + 1)) * 1e-6;
+  }
+  for (std::size_t c = 0; c < 2; ++c) {
+    double mean = 0.0;
+    for (const double value : sampled(results[c])) mean += value / 4.0;
+    // Each path is rounded to a microsecond.
+    CHECK(seconds.at(c) == doctest::Approx(mean).epsilon(0.01));
+  }
+
+  const auto profiles = nlohmann::json::parse(text_of(profile))["profiles"];
+  REQUIRE(profiles.size() == 2);
+  CHECK(profiles[0]["samples"].size() == profiles[0]["weights"].size());
+
+  const std::string again = folder.file("again.txt");
+  completed({"-q", "--from", session, "--export-folded", again});
+  CHECK(text_of(again) == text_of(stacks));
+}
+
+TEST_CASE("with more than two commands, folded stacks need a file for each candidate") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string first = folder.file("a.txt");
+  const std::vector<std::string> commands = {
+      fixture("call_paths") + " 50", fixture("call_paths") + " 60", fixture("call_paths") + " 70"};
+  const Said refused = lauka("-w0 -r1 --profile --export-folded " + first, commands);
+  CHECK(refused.status == 2);
+  CHECK(refused.err_has("{name}"));
+
+  completed(
+      "-q -w0 -r2 --profile -n one -n two -n three --export-folded " + folder.file("{name}.txt"),
+      commands);
+  CHECK_FALSE(std::filesystem::exists(folder.file("one.txt")));
+  CHECK(text_of(folder.file("two.txt")).find(";work ") != std::string::npos);
+  CHECK(text_of(folder.file("three.txt")).find(";work ") != std::string::npos);
+}
+
+TEST_CASE("options that need call paths are refused without them") {
+  for (const char* const option : {"--export-folded=x", "--export-speedscope=x", "--paths"}) {
+    CAPTURE(option);
+    const Said without = lauka({option, "true", "false"});
+    CHECK(without.status == 2);
+    CHECK(without.err_has("add --profile"));
+    const Said none = lauka({"--profile", "--call-graph", "none", option, "true", "false"});
+    CHECK(none.status == 2);
+    CHECK(none.err_has("leave out --call-graph none"));
+  }
+}
+
+TEST_CASE("a gate on the total time of a function sees what it called") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string file = folder.file("session.json");
+  const std::vector<std::string> commands = {fixture("call_paths") + " 150",
+                                             fixture("call_paths") + " 150 200"};
+  const Said said = lauka(
+      "-q -w0 -r8 --profile --fail-if-inconclusive=125 --fail-if "
+      "'total_time@first > 20' --export-json " +
+          file,
+      commands);
+  CHECK((said.status == 3 || said.status == 125));  // inconclusive on a very busy machine
+  const auto session = nlohmann::json::parse(text_of(file));
+  const auto& metrics = session["results"][1]["lauka"]["metrics"];
+  const auto& samples = metrics["total_time@first"]["samples"];
+  std::size_t round = 0;
+  for (const auto& sample : samples) {
+    if (sample.is_null()) continue;
+    double through_first = 0.0;
+    for (const auto& [stack, time] :
+         stacks_in_round(session["results"][1]["lauka"]["functions"], round))
+      if (stack.find(";first") != std::string::npos) through_first += time;
+    CHECK(sample.get<double>() == doctest::Approx(through_first).epsilon(1e-6));
+    ++round;
+  }
+  CHECK(round == 8);
+
+  const Said again = lauka({"-q", "--from", file, "--fail-if", "total_time@second > 900"});
+  CHECK(again.status == 0);
 }
 
 TEST_CASE("sampled functions add up to the sampled time, and the changed one has changed most") {

@@ -31,7 +31,8 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
-    {"engine/profile/", "sampled_time"},          // a name that the user typed
+    {"engine/profile/", "sampled_time"},  // a name that the user typed
+    {"engine/profile/", "total_time"},
     {"engine/profile/samples.cc", " (deleted)"},  // of the kernel
     {"engine/valgrind/", ""},
     {"history/command_line.cc", ""},
@@ -40,8 +41,9 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
-    {"report/function_name.cc", ""},  // what a demangler writes
-    {"report/warnings.cc", "abm"},    // the kernel's name of a processor's feature
+    {"report/function_name.cc", ""},         // what a demangler writes
+    {"report/warnings.cc", "abm"},           // the kernel's name of a processor's feature
+    {"session/functions.cc", "total_time"},  // a name that the user typed
     {"tune/", ""},
 });
 

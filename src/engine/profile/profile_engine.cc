@@ -11,6 +11,7 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -122,18 +123,26 @@ std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
   return "--profile=" + period_text(std::min(period * enough, longest));
 }
 
+/// The functions that the user asked for.
+struct AskedFunctions {
+  std::vector<std::string> typed{};
+  std::vector<std::string> normalized{};
+  std::vector<bool> are_totals{};  ///< true: the time with what the function called
+};
+
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
   /// `uncounted`: indices of commands from which the kernel takes the event. Both `uncounted` and
   /// `calls` must outlive the object.
   Sampling(const os::PerfEventAttr& attributes, std::chrono::nanoseconds period,
-           std::span<const std::string> functions, const std::optional<User>& user,
+           const AskedFunctions& functions, const std::optional<User>& user,
            std::shared_ptr<SampledTotals> seen, const std::set<std::size_t>& uncounted,
            const os::LinuxCalls& calls)
       : attributes_(attributes),
         period_(period),
-        functions_(functions.begin(), functions.end()),
-        wanted_(functions),
+        functions_(functions.normalized),
+        are_totals_(functions.are_totals),
+        wanted_(functions_),
         seen_(std::move(seen)),
         names_(user),
         uncounted_(uncounted),
@@ -233,23 +242,43 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     };
 
     NamedSamples samples = names_.sum_up(run, since_);
+    std::map<std::size_t, std::set<std::string>> matching;  // names of the functions with totals
     for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
       std::uint64_t& time_ns = sampled.counts.front();
       time_ns = to_ns(time_ns);
       *counted.counts[0] += time_ns;
       for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
-        *counted.counts[1 + function] += time_ns;
+        if (are_totals_[function])
+          matching[function].insert(sampled.name);
+        else
+          *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
     }
 
     counted.paths = std::move(samples.paths);
     for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
+    for (const auto& [function, names] : matching)
+      counted.counts[1 + function] = sum_total(counted.paths, names);
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
     seen_->has_left_out_paths = seen_->has_left_out_paths || samples.has_left_out_paths;
 
     add_unsampled(counted);
     return counted;
+  }
+
+  /// Returns the time of the functions with these names and of what they called.
+  static std::uint64_t sum_total(std::span<const PathCounts> paths,
+                                 const std::set<std::string>& names) {
+    const std::vector<bool> are_through = find_paths_through(
+        paths.size(), [&](std::size_t path) { return paths[path].caller; },
+        [&](std::size_t path) {
+          return paths[path].caller != kNoCaller && names.contains(paths[path].name);
+        });
+    std::uint64_t total = 0;
+    for (std::size_t path = 0; path < paths.size(); ++path)
+      if (are_through[path]) total += paths[path].count;
+    return total;
   }
 
   /// Returns why the samples of a run are not all that there should be; nullopt if they are.
@@ -319,6 +348,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
   std::vector<std::string> functions_;
+  std::vector<bool> are_totals_;
   WantedFunctions wanted_;
   std::set<std::size_t> known_;
   std::shared_ptr<SampledTotals> seen_;
@@ -368,9 +398,8 @@ class WithProfile final : public EngineWrapper {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return OwnedPass(std::make_unique<Sampling>(attributes_, request_.period,
-                                                  functions_.normalized, request_.user, seen_,
-                                                  uncounted_, *calls_));
+      return OwnedPass(std::make_unique<Sampling>(attributes_, request_.period, functions_,
+                                                  request_.user, seen_, uncounted_, *calls_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
@@ -399,18 +428,16 @@ class WithProfile final : public EngineWrapper {
   }
 
  private:
-  struct Functions {
-    std::vector<std::string> typed;
-    std::vector<std::string> normalized;
-  };
-
+  /// Takes the name of an event that this engine counts. Returns false for others.
   bool take(std::string_view name) {
     if (name == kSampledTime) return true;
-    if (!name.starts_with(kSampledTime) || name.size() < kSampledTime.size() + 2 ||
-        name[kSampledTime.size()] != kFunctionSeparator)
-      return false;
-    functions_.typed.emplace_back(name.substr(kSampledTime.size() + 1));
+    const std::size_t at = name.find(kFunctionSeparator);
+    if (at == std::string_view::npos || at + 1 == name.size()) return false;
+    const bool is_total = name.substr(0, at) == kTotalTime;
+    if (!is_total && name.substr(0, at) != kSampledTime) return false;
+    functions_.typed.emplace_back(name.substr(at + 1));
     functions_.normalized.push_back(normalized_function(functions_.typed.back()));
+    functions_.are_totals.push_back(is_total);
     return true;
   }
 
@@ -539,8 +566,11 @@ class WithProfile final : public EngineWrapper {
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
       Event event = whole;
-      event.name += kFunctionSeparator + functions_.typed[i];
-      event.meaning = fmt::format("in the function {}: {}", functions_.typed[i], whole.meaning);
+      const bool is_total = functions_.are_totals[i];
+      event.name = std::string(is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
+                   functions_.typed[i];
+      event.meaning = fmt::format("in the function {}{}: {}", functions_.typed[i],
+                                  is_total ? " and what it called" : "", whole.meaning);
       event.only_function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }
@@ -557,7 +587,7 @@ class WithProfile final : public EngineWrapper {
   ProfileRequest request_;
   bool is_tried_ = false;
   Note note_;
-  Functions functions_;
+  AskedFunctions functions_;
   std::set<std::size_t> uncounted_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
   std::size_t event_ = ~std::size_t{0};

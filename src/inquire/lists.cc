@@ -87,7 +87,7 @@ constexpr auto kMade = std::to_array<KnownMetric>({
     {"branch_miss_rate", "fraction", "branch-misses / branches", "branch-misses,branches"},
     {"cache_miss_rate", "fraction", "cache-misses / cache-references",
      "cache-misses,cache-references"},
-    {"cpu_utilization", "fraction", "cpu_time / wall_time: 2 is two busy CPUs"},
+    {"cpu_utilization", "fraction", "cpu_time / wall_time; two busy CPUs are 200%"},
     {"topdown_retiring", "fraction", "pipeline slots that did work", "topdown-retiring,slots"},
     {"topdown_bad_speculation", "fraction", "slots lost to wrong guesses",
      "topdown-bad-spec,slots"},

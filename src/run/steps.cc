@@ -577,8 +577,12 @@ void StepRunner::add_results(const FinishedRounds& done) {
   for (const RedoneRun& redone : done.redone) add_redone(redone);
   for (const FunctionsOfRun& run : done.functions)
     functions_.add(run.step, run.functions, run.uncounted_events);
-  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
+
+  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short()) {
+    // The error is the answer. A table of one round beside it would only hide it.
+    session_.runs = {};
     cut_short(*std::move(unknown));
+  }
 }
 
 void StepRunner::go_on_with(const FinishedRounds& kept) {

@@ -44,7 +44,7 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"suite", kOneSession},
     {"only", kOneSession},
     {"shard", kOneSession},
-    {"resume", "lauka-bisect always goes on with an interrupted search"},
+    {"resume", "lauka-bisect always continues an interrupted search"},
     {"race", kOneCommand},
     {"reference", kOneCommand},
     {"reference-name", kOneCommand},
@@ -174,7 +174,7 @@ Result<void> refuse_unfit(const Options& options) {
     const auto* const refused =
         std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
     if (refused != kRefused.end())
-      return Error{fmt::format("--{} has no place here, because {}", typed.key, refused->second),
+      return Error{fmt::format("--{} cannot be used here, because {}", typed.key, refused->second),
                    "leave it out"};
   }
 
@@ -182,7 +182,7 @@ Result<void> refuse_unfit(const Options& options) {
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
   if (!options.output.exports.empty())
-    return Error{fmt::format("--{} has no place here, because {}",
+    return Error{fmt::format("--{} cannot be used here, because {}",
                              options.output.exports.front().option, kMakesNoFile),
                  "leave it out"};
 

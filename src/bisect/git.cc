@@ -117,10 +117,11 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
   const std::string begin(first_line(parent.output));
   if (begin != commits.front().id)
-    return Error{fmt::format("{} is on a branch that was merged, and not on the line of first "
-                             "parents of {}",
-                             cited(good), cited(bad)),
-                 fmt::format("name {} as GOOD, where this line begins", begin.substr(0, 12))};
+    return Error{
+        fmt::format("{} is on a branch that was merged, and not on the line of first "
+                    "parents of {}",
+                    cited(good), cited(bad)),
+        fmt::format("name {} as GOOD, because this line begins there", begin.substr(0, 12))};
   return commits;
 }
 

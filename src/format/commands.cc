@@ -80,8 +80,8 @@ Result<std::vector<double>> read_values(const ParsedJson& list, const std::strin
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
-  return Error{fmt::format("has {} of {} in {} instead of '{}'", metric.name, cited(command),
-                           cited(there), unit_symbol(metric.unit)),
+  return Error{fmt::format("has {} of {} in the unit {} instead of '{}'", metric.name,
+                           cited(command), cited(there), unit_symbol(metric.unit)),
                "export it again"};
 }
 
@@ -118,8 +118,9 @@ class SessionReader {
     if (list_in(document_, "results") == nullptr) return foreign("it has no list of results");
     ParsedJson& results = document_["results"];
     if (results.size() > kMaxCommands)
-      return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
-                   "export fewer commands"};
+      return Error{
+          fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
+          "export fewer commands"};
 
     session_ = member(document_, "lauka");
     read_.recording.was_written_by_lauka = session_ != nullptr;
@@ -236,9 +237,10 @@ class SessionReader {
     const std::string name = text_in(result, "name");
     for (const std::string* field : {&text, &name})
       if (field->size() > kMaxOfName)
-        return Error{fmt::format("has a command's name of {} bytes, more than {}", field->size(),
-                                 kMaxOfName),
-                     "give it a shorter name"};
+        return Error{
+            fmt::format("has a command whose name is {} bytes long, but lauka reads at most {}",
+                        field->size(), kMaxOfName),
+            "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
     if (command.name.empty()) return foreign("it has a result without a command");

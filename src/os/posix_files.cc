@@ -197,7 +197,8 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
   if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
   if (about.st_uid != geteuid())
     return Error{cited(path) + " belongs to another user", "name another file"};
-  if (about.st_nlink != 1) return Error{cited(path) + " also has other names", "name another file"};
+  if (about.st_nlink != 1)
+    return Error{cited(path) + " has more than one name (hard links)", "name another file"};
   return file;
 }
 

@@ -421,8 +421,9 @@ class PosixLauncher final : public Launcher {
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
-    why_gone_ =
-        Error{what, "somebody or the kernel, which was out of memory, ended it; run lauka again"};
+    why_gone_ = Error{
+        what,
+        "another program may have ended it, or the kernel when memory ran out; run lauka again"};
     return *why_gone_;
   }
 

@@ -43,7 +43,8 @@ constexpr std::string_view name_of(Tree tree) {
 /// Changes below this, as a fraction, may come from the placement of code (docs/layouts.md).
 constexpr double kPlacementChange = 0.03;
 
-constexpr const char* kHowToGoOn = "the same command line goes on from here with what is done";
+constexpr const char* kHowToGoOn =
+    "call lauka-bisect with the same command line to continue from here";
 
 /// One of two commits that are compared, and the worktree in which it is built.
 struct Side {
@@ -205,9 +206,8 @@ Result<void> Bisection::begin(std::span<const std::string> words) {
   const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
   for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
     if (!is_used && os::is_there(path_of(tree)))
-      return Error{
-          fmt::format("{} is there, but does not belong to a search", cited(path_of(tree))),
-          "remove it, or use --work DIR with another folder"};
+      return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
+                   "remove it, or use --work DIR with another folder"};
 
   std::error_code error;
   std::filesystem::create_directories(work_, error);
@@ -224,7 +224,8 @@ Result<void> Bisection::begin(std::span<const std::string> words) {
 int Bisection::run() {
   // Another search may have left its builds in the worktrees.
   if (journal_->has_dropped_search()) {
-    say("an interrupted search with another command line or other ends is dropped");
+    say("lauka-bisect drops an earlier, interrupted search, because it had another command line or "
+        "other ends");
     for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
       repository_.remove_worktree(path_of(tree));
   }
@@ -536,7 +537,7 @@ OrStop<StepResult> Bisection::do_step(const Step& step, const EndsChange& ends) 
     journal_->add(fmt::format("{} {} {}", kStepEntry, commit.id, word_of(StepAnswer::Untestable)));
     journal_->add(fmt::format("{} {}", kReasonEntry, reason));
     reasons_[step.commit] = reason;
-    say(fmt::format("{} {}, so a neighbour is tried", commit.short_id(), reason));
+    say(fmt::format("{} {}, so lauka-bisect tries a neighbour", commit.short_id(), reason));
     return StepResult{.commit = step.commit, .answer = StepAnswer::Untestable};
   }
 
@@ -571,7 +572,8 @@ int Bisection::search() {
   for (const StepResult& known : known_steps_)
     if (search.next()) search.take(known);
   if (!known_steps_.empty())
-    say(fmt::format("going on after {} of an earlier call", plural(known_steps_.size(), "step")));
+    say(fmt::format("continuing after {} from an earlier call",
+                    plural(known_steps_.size(), "step")));
 
   std::size_t number = known_steps_.size();
   while (const auto step = search.next()) {
@@ -652,8 +654,8 @@ int Bisection::name_commit(const Commit& culprit, const Commit& parent, const En
                    bounds_text(delta), parent.short_id()));
   if (!explains_most(change, ends.change))
     show(
-        fmt::format("Both ends differ by {}, so other commits have a part in it. Search again "
-                    "from {} on, and up to {}.\n",
+        fmt::format("Both ends differ by {}, so other commits contribute to the change. Search "
+                    "again from {} on, and up to {}.\n",
                     percent(ends.change), culprit.short_id(), parent.short_id()));
   if (std::abs(change) < kPlacementChange && !request_.options.run.layouts &&
       !row_of(request_.options.counting.engine).runs_in_valgrind)

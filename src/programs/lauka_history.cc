@@ -239,7 +239,7 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
-    return failed({"no metric has a change from a reference with an interval",
+    return failed({"no metric has a confidence interval for its change from a reference",
                    "combine sessions of two commands or of a suite"});
   return answer;
 }

@@ -88,7 +88,7 @@ std::string what_was_shown(const Results& results, const gate::RaceResult& race)
     case gate::RaceEnd::Unfinished:
       break;
   }
-  return "the race was cut short; still in it";
+  return "the race was cut short with these commands left";
 }
 
 }  // namespace

@@ -517,7 +517,7 @@ void StepRunner::add_notes_about_uncounted_runs() {
     std::string what = uncounted.subject + uncounted.why.what + "; ";
     what += uncounted.events.empty()
                 ? runs + (uncounted.runs == 1 ? " was" : " were") + " not counted"
-                : "what lauka shows of " + uncounted.events + " leaves out " + runs;
+                : "what lauka shows for " + uncounted.events + " leaves out " + runs;
     session_.notes.push_back(
         {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
   }

@@ -241,7 +241,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     // If records were lost, those of a process may be among them.
     if (run.loss_count == 0 && lacks_process(run.seen, ended))
-      return IncompleteRun{"a process of it was not sampled"};
+      return IncompleteRun{"a process of the run was not sampled"};
 
     if (run.throttle_count > 0)
       return IncompleteRun{
@@ -261,7 +261,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     if (is_partial_)
       return IncompleteRun{
-          "cycles were counted for a part of it only",
+          "cycles were counted for only a part of the run",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
                       "all the time; end other programs that may be using the counter",
                       attempts)};
@@ -456,9 +456,10 @@ class WithProfile final : public EngineWrapper {
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
         note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
-        return Error{fmt::format("each CPU needs a descriptor, but the limit leaves only {}",
-                                 rings.descriptors().size()),
-                     "raise the limit with ulimit -n 8192"};
+        return Error{
+            fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
+                        rings.descriptors().size()),
+            "raise the limit with ulimit -n 8192"};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }

@@ -165,7 +165,8 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (!done) return done.error();
 
   text += fmt::format(
-      "lauka-history looked at {} series and found {}", looked_at,
+      "lauka-history looked at {} {} and found {}", looked_at,
+      looked_at == 1 ? "history" : "histories",
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "new regression"));
   if (short_ones > 0)
     text += fmt::format("; {} are too short, because {} commits are needed", short_ones,

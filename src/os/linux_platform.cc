@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
+#include "os/launcher_process.h"
 #include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/platform.h"
@@ -456,23 +457,7 @@ std::optional<Priority> own_priority() {
   if (errno != 0) return std::nullopt;
 
   // musl's sched_getscheduler() always fails.
-  const long policy = syscall(SYS_sched_getscheduler, 0);
-  constexpr long reset_on_fork = 0x40000000;
-
-  switch (policy & ~reset_on_fork) {
-    case SCHED_OTHER:
-      return Priority{nice, "other"};
-    case SCHED_BATCH:
-      return Priority{nice, "batch"};
-    case SCHED_IDLE:
-      return Priority{nice, "idle"};
-    case SCHED_FIFO:
-      return Priority{nice, "fifo"};
-    case SCHED_RR:
-      return Priority{nice, "round-robin"};
-    default:
-      return Priority{nice, ""};
-  }
+  return Priority{nice, scheduling_policy_name(syscall(SYS_sched_getscheduler, 0))};
 }
 
 void describe_cpu(Machine& machine) {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::report {
 
@@ -51,6 +53,41 @@ std::string advice_for_more_runs(const FewRuns& warning) {
   return "let the session run to its end";
 }
 
+/// Returns the value of an entry as a message shows it: of a build-id the first digits.
+std::string value_text(SettingKind kind, const std::string& value) {
+  constexpr std::size_t digits = 8;
+  return kind == SettingKind::Libraries ? "build " + value.substr(0, digits) : cited(value);
+}
+
+/// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
+/// LD_PRELOAD 'a.so'".
+std::string entries_text(const SettingDifference& difference, DifferenceSide subject,
+                         std::size_t most) {
+  std::vector<std::string> texts;
+  for (const EntryDifference& entry : find_differing_entries(difference)) {
+    const bool is_candidate = subject == DifferenceSide::Candidate;
+    const auto& own = is_candidate ? entry.candidate_value : entry.reference_value;
+    const auto& other = is_candidate ? entry.reference_value : entry.candidate_value;
+    const auto text_of_value = [&](const std::string& value) {
+      return value.empty() ? "" : " " + value_text(difference.kind, value);
+    };
+    const std::string name = one_line(entry.name);
+    if (own && other)
+      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own),
+                                  other->empty() ? " none" : text_of_value(*other)));
+    else
+      texts.push_back(own ? fmt::format("with {}{}", name, text_of_value(*own))
+                          : fmt::format("without {}", name));
+  }
+
+  if (texts.size() > most && texts.size() - most > 1) {
+    const std::size_t more = texts.size() - most;
+    texts.resize(most);
+    texts.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string_view loss_text(CounterLoss loss) {
   switch (loss) {
     case CounterLoss::SetUser:
@@ -78,19 +115,6 @@ Words words_of(const CounterLossFile& lost) {
           std::move(advice)};
 }
 
-/// Returns "processor 'A', not 'B'": the value of the other session, then of this session or of the
-/// reference. `is_joined`: true if the other session has the candidate, not the reference.
-std::string difference_text(const SettingDifference& difference, bool is_joined) {
-  const std::string_view title = row_of(difference.kind).title;
-  const std::string& other = is_joined ? difference.candidate_value : difference.reference_value;
-  const std::string& own = is_joined ? difference.reference_value : difference.candidate_value;
-  if (difference.kind == SettingKind::ProcessorFeatures)
-    return fmt::format(
-        "{} (only one of the two has {})", title,
-        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
-  return fmt::format("{} {} instead of {}", title, cited(other), cited(own));
-}
-
 /// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
 std::string tunable_name(std::string_view feature) {
   if (feature == "abm") return "LZCNT";
@@ -102,9 +126,20 @@ std::string tunable_name(std::string_view feature) {
 struct WarningWords {
   bool has_deltas;
   bool paired;
+  bool is_verbose;
   const DisplayUnit* unit;
 
   std::string of_run(double value) const { return time_text(value, unit); }
+
+  /// Returns the differences that are shown; with --verbose all.
+  std::string list_differences(std::vector<SettingDifference> differences,
+                               DifferenceSide subject) const {
+    if (!is_verbose) std::erase_if(differences, std::not_fn(is_always_shown));
+    std::vector<std::string> texts;
+    for (const SettingDifference& difference : differences)
+      texts.push_back(difference_text(difference, subject));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
@@ -278,12 +313,11 @@ struct WarningWords {
                               is_joined ? "the machine of the reference" : "this machine"),
               .has_own_line = true};
 
-    std::string text = fmt::format("{} was measured under other conditions{}: ", what,
-                                   is_joined ? " than the reference" : "");
-    for (const SettingDifference& difference : warning.differences) {
-      if (&difference != &warning.differences.front()) text += ", ";
-      text += difference_text(difference, is_joined);
-    }
+    const std::string text =
+        fmt::format("{} was measured under other conditions{}: {}", what,
+                    is_joined ? " than the reference" : "",
+                    list_differences(warning.differences, is_joined ? DifferenceSide::Candidate
+                                                                    : DifferenceSide::Reference));
 
     return {
         .kind = "foreign_baseline",
@@ -293,6 +327,14 @@ struct WarningWords {
                 ? "compare sessions of the same machine, or measure both commands in one session"
                 : "measure the baseline again on this machine",
         .has_own_line = true};
+  }
+
+  Words operator()(const OtherCircumstances& warning) const {
+    const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
+    const std::string text = "things that may explain a delta differ from those of ";
+    return {"other_circumstances", text + cited(warning.reference) + ": " + figures,
+            "make them equal, unless they are what you want to compare", text + "the reference",
+            figures};
   }
 
   Words operator()(const OtherProcessor& warning) const {
@@ -481,10 +523,10 @@ struct WarningWords {
   }
 };
 
-Words worded(const Results& results, const Warning& warning) {
+Words worded(const Results& results, const Warning& warning, bool is_verbose) {
   Words words = std::visit(
       WarningWords{!results.headline_comparisons.empty() && !results.session.reference.baseline,
-                   results.are_all_deltas_paired, results.presentation.time_unit},
+                   results.are_all_deltas_paired, is_verbose, results.presentation.time_unit},
       warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
@@ -569,14 +611,36 @@ std::string write_line(const Results& results, std::span<const Words> group) {
                      are_alike ? words.advice : words.of_kind.advice);
 }
 
+bool is_about_differences(const Warning& warning) {
+  return std::holds_alternative<OtherCircumstances>(warning.finding) ||
+         std::holds_alternative<OtherConditions>(warning.finding);
+}
+
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
-      {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_processor",
-       "other_cores", "mean_differs", "alike_rounds", "same_programs", "outlived"});
+      {"other_circumstances", "few_runs", "sequential_order", "baseline", "foreign_baseline",
+       "other_processor", "other_cores", "mean_differs", "alike_rounds", "same_programs",
+       "outlived"});
   return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 
 }  // namespace
+
+std::string difference_text(const SettingDifference& difference, DifferenceSide subject,
+                            std::size_t most_entries) {
+  const SettingRow& row = row_of(difference.kind);
+  const bool is_candidate = subject == DifferenceSide::Candidate;
+  const std::string& own = is_candidate ? difference.candidate_value : difference.reference_value;
+  const std::string& other = is_candidate ? difference.reference_value : difference.candidate_value;
+  if (row.is_list)
+    return fmt::format("{} ({})", row.title, entries_text(difference, subject, most_entries));
+
+  if (difference.kind == SettingKind::ProcessorFeatures)
+    return fmt::format(
+        "{} (only one of the two has {})", row.title,
+        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
+  return fmt::format("{} {} instead of {}", row.title, cited(own), cited(other));
+}
 
 std::string counter_loss_line(const Command& command, const CounterLossFile& file) {
   const Words words = words_of(file);
@@ -585,15 +649,18 @@ std::string counter_loss_line(const Command& command, const CounterLossFile& fil
 
 std::vector<WarningText> worded_warnings(const Results& results) {
   std::vector<WarningText> all;
-  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning));
+  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning, true));
   return all;
 }
 
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
+  const bool lists_all_differences = style.verbose || style.shows_all_differences;
   std::vector<Words> shown;
   for (const Warning& warning : results.warnings)
-    if (warning.shown == Shown::Always || style.verbose) shown.push_back(worded(results, warning));
+    if (warning.shown == Shown::Always || style.verbose ||
+        (lists_all_differences && is_about_differences(warning)))
+      shown.push_back(worded(results, warning, lists_all_differences));
 
   if (order == WarningOrder::ByWeight)
     std::stable_partition(shown.begin(), shown.end(), is_about_deltas);

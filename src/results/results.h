@@ -75,6 +75,13 @@ struct OtherConditions {
   std::vector<SettingDifference> differences{};
 };
 
+/// Finding: a candidate's program or process differs from the reference's, in the same session, in
+/// something that could explain a delta.
+struct OtherCircumstances {
+  std::string reference{};
+  std::vector<SettingDifference> differences{};
+};
+
 /// Finding: simulated counts of two processors are compared. libc chooses its functions by the
 /// processor, so the counts may differ although the programs do not.
 struct OtherProcessor {
@@ -191,10 +198,10 @@ struct OutlivedRuns {
 /// A finding with its numbers, but without text.
 using WarningFacts =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
-                 CoarseClock, UncertainSplit, BelowShell, FewRuns, NotInterleaved, SeparateSessions,
-                 OtherConditions, OtherProcessor, DifferentCoreShares, LowCoreShare, LowCoverage,
-                 NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting, BusyMachine,
-                 SamePrograms, LostCounts, Throttled, OutlivedRuns>;
+                 CoarseClock, UncertainSplit, BelowShell, OtherCircumstances, OtherConditions,
+                 FewRuns, NotInterleaved, SeparateSessions, OtherProcessor, DifferentCoreShares,
+                 LowCoreShare, LowCoverage, NeverCounted, MeanDiffers, AlikeRounds,
+                 SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 
 struct Warning {
   WarningFacts finding;

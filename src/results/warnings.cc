@@ -245,6 +245,23 @@ std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
+/// Returns how prominently differences are shown: always if one of them is always shown.
+Shown shown_of(const std::vector<SettingDifference>& differences) {
+  return std::ranges::any_of(differences, is_always_shown) ? Shown::Always : Shown::Verbose;
+}
+
+/// Returns a warning if a candidate and its reference differ within one session.
+std::optional<Warning> other_circumstances(const Results& results, std::size_t candidate) {
+  const Recording& session = results.session;
+  if (!session.reference.is_candidate(candidate) || !are_of_one_session(session, candidate))
+    return std::nullopt;
+  auto differences = find_command_differences(session, candidate);
+  if (differences.empty()) return std::nullopt;
+  const Shown shown = shown_of(differences);
+  return Warning{OtherCircumstances{results.reference_of(candidate).name, std::move(differences)},
+                 candidate, shown};
+}
+
 /// Returns a finding if `differences` name the processor, and simulated counts are compared.
 std::optional<OtherProcessor> compare_processors(
     const Results& results, const std::string& file,
@@ -282,7 +299,10 @@ void add_if_foreign(const Results& results, bool names_machine,
         all.push_back(std::move(difference));
   std::ranges::stable_sort(all, {}, &SettingDifference::kind);
   const auto other_processor = compare_processors(results, file, all);
-  if (!names_machine || !all.empty()) warnings.push_back({std::move(found)});
+  if (!names_machine || !all.empty()) {
+    const Shown shown = names_machine ? shown_of(all) : Shown::Always;
+    warnings.push_back({std::move(found), std::nullopt, shown});
+  }
   if (other_processor) warnings.push_back({*other_processor});
 }
 
@@ -476,6 +496,8 @@ std::vector<Warning> warnings_of_results(const Results& results) {
 
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (auto other = other_circumstances(results, c)) warnings.push_back(*std::move(other));
   if (const auto few = few_runs(results)) warnings.push_back({*few});
 
   if (results.session.reference.baseline) {

@@ -2,6 +2,8 @@
 
 #include "core/text.h"
 #include "plan/layouts.h"
+#include "run/fingerprints.h"
+#include "run/program_facts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -47,6 +49,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       functions_(plan_),
       sampling_cost_(plan_),
       has_looked_for_counter_loss_(plan_.commands.size()),
+      has_asked_for_end_state_(plan_.commands.size()),
       paces_(plan_.commands.size()),
       session_{.runs = Runs(plan_.metrics),
                .runs_without_tuning = Runs(plan_.metrics),
@@ -54,6 +57,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       recorder_(plan_.metrics, plan_.setting.events, plan_.ignore_failure,
                 plan_.reported_metrics.size()) {
   session_.counter_loss_files.resize(plan_.commands.size());
+  session_.program_settings.resize(plan_.commands.size());
 }
 
 Result<void> StepRunner::prepare() {
@@ -135,7 +139,13 @@ bool StepRunner::run_live(std::vector<Step> steps) {
 }
 
 void StepRunner::set_up(CommandRange commands) {
-  if (const auto failed = hooks_.set_up(commands.first, commands.count)) note_failure(*failed);
+  if (const auto failed = hooks_.set_up(commands.first, commands.count))
+    return note_failure(*failed);
+
+  // The programs exist now, and no run is disturbed.
+  const ReadContext reader{context_.user, context_.pending_interrupt};
+  for (std::size_t c = commands.first; c < commands.first + commands.count; ++c)
+    session_.program_settings[c].add(look_at_program(plan_, c, reader));
 }
 
 void StepRunner::clean_up(CommandRange commands) {
@@ -161,6 +171,18 @@ bool StepRunner::run_steps(std::span<const Step> left) {
     if (is_cut_short() && !left.empty()) return false;
   }
   return true;
+}
+
+void StepRunner::ask_for_end_state(const Step& step, os::Launch& launch) {
+  // Simulators have limits of their own.
+  if (step.kind == RoundKind::Simulated || has_asked_for_end_state_[step.command]) return;
+  has_asked_for_end_state_[step.command] = true;
+  launch.reads_end_state = true;
+}
+
+void StepRunner::note_end_state(const Step& step, const os::Ended& ended) {
+  if (ended.end_state)
+    session_.program_settings[step.command].add(settings_of_process(*ended.end_state));
 }
 
 void StepRunner::look_for_counter_loss(std::size_t command) {
@@ -255,6 +277,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().launch_variable_value = reported_.metric_file_path(place + launches.size() - 1);
+    ask_for_end_state(step, launches.back());
 
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
@@ -320,12 +343,14 @@ std::size_t StepRunner::check_output(CommandRange commands) {
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
-  const auto launch = check_.make_launch(step.command, step.layout);
+  auto launch = check_.make_launch(step.command, step.layout);
   if (!launch) return cut_short_without_runs(launch.error());
+  ask_for_end_state(step, *launch);
   const auto all = launch_batch({&*launch, 1}, step, true);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
   if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
+  note_end_state(step, all->front());
   if (const int signal = context_.pending_interrupt(); signal != 0)
     return cut_short_without_runs(Interrupted{signal});
   paces_[step.command].run_seconds.add(to_seconds(all->front().time_with_preparation));
@@ -386,6 +411,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
 
+  note_end_state(step, ended);
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;

@@ -80,13 +80,6 @@ std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_
   return of_command;
 }
 
-/// True if a command and its reference were measured in one session.
-bool are_of_one_session(const Recording& session, std::size_t candidate) {
-  if (session.reference.baseline) return false;
-  return session.origins.empty() || &origin_of(session, candidate) ==
-                                        &origin_of(session, session.reference.index_for(candidate));
-}
-
 }  // namespace
 
 SettingValues settings_of_saved(const Setting& setting, const Command& command,
@@ -154,6 +147,7 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   values.set_if_known(SettingKind::Processor, machine.cpu_model);
   values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
   values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Microcode, machine.microcode);
   values.set_if_known(SettingKind::Architecture, machine.architecture);
   values.set_if_known(SettingKind::Kernel, machine.kernel);
   if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
@@ -165,22 +159,40 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   return values;
 }
 
+bool are_of_one_session(const Recording& session, std::size_t candidate) {
+  if (session.reference.baseline) return false;
+  return session.origins.empty() || &origin_of(session, candidate) ==
+                                        &origin_of(session, session.reference.index_for(candidate));
+}
+
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate) {
-  if (are_of_one_session(session, candidate)) return {};
-
   const auto& baseline = session.reference.baseline;
-  SettingValues there =
+  const SettingValues& of_reference =
       baseline ? baseline->session->commands[baseline->reference_places[candidate]].settings
                : session.commands[session.reference.index_for(candidate)].settings;
-  there.add(settings_of_session(
-      baseline ? baseline->session->circumstances
-               : origin_of(session, session.reference.index_for(candidate)).circumstances));
+  const SettingValues& of_candidate = session.commands[candidate].settings;
+  if (are_of_one_session(session, candidate)) {
+    auto differences = find_differences(of_reference, of_candidate);
+    std::erase_if(differences, [](const SettingDifference& difference) {
+      return row_of(difference.kind).use == SettingUse::BetweenSessions;
+    });
+    return differences;
+  }
 
-  SettingValues here = session.commands[candidate].settings;
-  here.add(settings_of_session(session.origins.empty()
-                                   ? session.circumstances
-                                   : origin_of(session, candidate).circumstances));
+  // A command's process may have another priority than the session.
+  SettingValues there = settings_of_session(
+      baseline ? baseline->session->circumstances
+               : origin_of(session, session.reference.index_for(candidate)).circumstances);
+  there.add(of_reference);
+  SettingValues here =
+      settings_of_session(session.origins.empty() ? session.circumstances
+                                                  : origin_of(session, candidate).circumstances);
+  here.add(of_candidate);
+
+  // The CPUs that a command may use say more than those that lauka may use.
+  if (there[SettingKind::Affinity] && here[SettingKind::Affinity])
+    there[SettingKind::AllowedCpus].reset();
   return find_differences(there, here);
 }
 

@@ -324,6 +324,36 @@ TEST_CASE("other settings of a baseline are named with both values, features by 
   CHECK(has(line_of(results, {other}), "--jobs '2' instead of '1'"));
 }
 
+TEST_CASE("what differs between two commands is listed, and with -v all of it") {
+  Results results = results_of(2);
+  const OtherCircumstances other{"one",
+                                 {{SettingKind::Limits, "cpu=1 stack=8", "cpu=1 stack=9"},
+                                  {SettingKind::Libraries, "libm.so=1234567890", "libz.so=ab"},
+                                  {SettingKind::CompilerFlags, "-O2", "-O3"},
+                                  {SettingKind::Nice, "0", "5"}}};
+  results.warnings = {{other, 1U}};
+  CHECK(
+      warning_lines(results, kPlain) ==
+      "lauka: warning: 'two': things that may explain a delta differ from those of 'one': limits "
+      "(stack '9' instead of '8'), libraries (without libm.so, with libz.so build ab), nice value "
+      "'5' instead of '0'; make them equal, unless they are what you want to compare\n");
+  CHECK(has(warning_lines(results, {.verbose = true}), "compiler flags (without -O2, with -O3)"));
+  CHECK(has(warning_lines(results, {.shows_all_differences = true}), "compiler flags"));
+
+  results.warnings = {
+      {OtherCircumstances{"one", {{SettingKind::TextSize, "1", "2"}}}, 1U, Shown::Verbose}};
+  CHECK(warning_lines(results, kPlain).empty());
+  CHECK(has(warning_lines(results, {.shows_all_differences = true}), "size of the text section"));
+}
+
+TEST_CASE("of many entries that differ, the first ones are named") {
+  const OtherCircumstances other{
+      "one", {{SettingKind::Variables, "LD_A=1", "LC_B=2 LC_C=3 LC_D=4 LC_E=5 LC_F=6 LC_G=7"}}};
+  CHECK(has(line_of(other),
+            "(with LC_B '2', with LC_C '3', with LC_D '4', with LC_E '5', with "
+            "LC_F '6', 2 more)"));
+}
+
 TEST_CASE("simulated counts of another processor name the tunables that make them comparable") {
   const Results results = results_of(1);
   CHECK(has(line_of(results, {OtherProcessor{"", {"avx512f", "abm"}}}),

@@ -16,6 +16,7 @@ namespace {
 
 /// Rounds before the first look, as before the first early look of a gate.
 constexpr std::size_t kFirstLook = 10;
+constexpr double kRaceLooksPerDoubling = 4.0;
 /// Looks that spend equally. They reach 2^(15/4), about 13 times, the rounds of the first look.
 /// Later looks spend 15% less each time, so that the sum stays finite.
 constexpr std::size_t kFlatLooks = 16;
@@ -24,13 +25,6 @@ constexpr double kShareOfNextLook = 0.85;
 /// Commands with which each command is compared at a look. With fewer, a loser may stay longer, but
 /// the best command is not lost more often.
 constexpr std::size_t kLeaders = 8;
-
-/// Returns `first` * 2^(step / 4), rounded up. Subtracts 1e-9 because of rounding errors.
-std::size_t rounds_of_step(std::size_t first, std::size_t step) {
-  const double exact =
-      static_cast<double>(first) * std::exp2(static_cast<double>(step) / 4.0) - 1e-9;
-  return static_cast<std::size_t>(std::ceil(exact));
-}
 
 Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& rule,
                      const LookErrors& levels) {
@@ -111,7 +105,7 @@ RaceSchedule::RaceSchedule(double error, std::size_t min_rounds) : error_(error)
 }
 
 std::size_t RaceSchedule::rounds_at_next_look() const {
-  return rounds_of_step(rounds_at_first_look_, looks_reached_);
+  return rounds_at_look(rounds_at_first_look_, looks_reached_, kRaceLooksPerDoubling);
 }
 
 double RaceSchedule::take_look(std::size_t rounds, bool last) {

@@ -553,9 +553,9 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
                       : Json(stats::median_deviation(values, row.summary->median)));
-  if (!reference.baseline && command != reference.anchor_index)
-    put_value(json, "log_ratio_to_reference",
-              log_ratio_to(results, row.metric, command, reference.index_for(command)));
+  if (const auto here = reference.index_in_session(command);
+      here && command != reference.anchor_index)
+    put_value(json, "log_ratio_to_reference", log_ratio_to(results, row.metric, command, here));
   if (reference.anchor_index)
     put_value(json, "log_ratio_to_anchor",
               log_ratio_to(results, row.metric, command, reference.anchor_index));
@@ -690,8 +690,8 @@ StoredCommand stored_command(const Results& results, std::size_t command) {
                        .benchmark = results.benchmark,
                        .endings = results.commands[command].endings};
   if (!results.benchmark.empty()) stored.role = report::role_of(session.reference, command);
-  if (!session.reference.baseline && session.reference.is_candidate(command))
-    stored.reference = session.reference.index_for(command);
+  if (session.reference.is_candidate(command))
+    stored.reference = session.reference.index_in_session(command);
   if (command < session.overheads.size()) stored.shell_overhead = session.overheads[command];
   return stored;
 }

@@ -56,11 +56,10 @@ std::string exact_change_text(const SteppedSeries& stepped, double from, double 
 std::string detectable_in_words(const FleetEffect& effect) {
   const stats::Change change = make_change(effect.combined.value, effect.combined.bounds);
   if (change.is_significant()) return "";
-  constexpr double tail = 0.025;
   const std::size_t count = effect.machines.size();
   const double degrees =
       count == 1 ? effect.machines.front().degrees : static_cast<double>(count) - 1.0;
-  return report::detectable_text(stats::detectable_change_by_t(change, tail, degrees),
+  return report::detectable_text(stats::detectable_change_by_t(change, kTail95, degrees),
                                  "combinations of sessions");
 }
 

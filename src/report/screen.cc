@@ -147,8 +147,8 @@ std::vector<const stats::Summary*> summaries_of(const Results& results,
     if (row != nullptr && row->summary) all.push_back(&*row->summary);
   };
   add(ranking.command);
-  if (!results.session.reference.baseline)
-    add(results.session.reference.index_for(ranking.command));
+  if (const auto reference = results.session.reference.index_in_session(ranking.command))
+    add(*reference);
   return all;
 }
 

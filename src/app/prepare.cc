@@ -468,8 +468,12 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (is_inquiry) return {};
 
   if (const auto period = counting.profiling_period)
-    engine = engine::with_profile(std::move(engine), *period, counting.counts_user_space_only,
-                                  call.user, os::linux_calls());
+    engine = engine::with_profile(std::move(engine),
+                                  {.period = *period,
+                                   .call_graph = counting.call_graph,
+                                   .user_only = counting.counts_user_space_only,
+                                   .user = call.user},
+                                  os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
 

@@ -343,6 +343,9 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
+  if (is_given(draft, "call-graph") && !are_sampled)
+    return Error{"--call-graph has no effect without --profile", "add --profile, or leave it out"};
+
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
     return Error{
         fmt::format("{} needs the counts of each function, which --engine {} does not give", what,

@@ -158,6 +158,7 @@ Session StepRunner::close() {
   add_notes_about_uncounted_runs();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
   if (auto note = sampling_cost_.note()) session_.notes.push_back(*std::move(note));
+  if (auto note = functions_.note_left_out_paths()) session_.notes.push_back(*std::move(note));
   session_.functions = functions_.close();
   return std::move(session_);
 }
@@ -450,8 +451,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
 
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   if (counted.functions)
-    result_.functions.push_back(
-        {step, *std::move(counted.functions), find_uncounted(plan_.setting.events, run)});
+    result_.functions.push_back({step, *std::move(counted.functions), std::move(counted.paths),
+                                 find_uncounted(plan_.setting.events, run)});
   note_counting(run, ended, std::move(counted));
 
   if (is_timed) {
@@ -601,8 +602,10 @@ void StepRunner::add_results(const FinishedRounds& done) {
     recorder_.add(run, is_untuned ? session_.runs_without_tuning : session_.runs);
   }
   for (const RedoneRun& redone : done.redone) add_redone(redone);
-  for (const FunctionsOfRun& run : done.functions)
+  for (const FunctionsOfRun& run : done.functions) {
     functions_.add(run.step, run.functions, run.uncounted_events);
+    functions_.add_paths(run.step, run.paths);
+  }
 
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short()) {
     // The error is the answer. A table of one round beside it would only hide it.

@@ -350,7 +350,10 @@ std::size_t StepRunner::launch_check(const Step& step) {
   const auto all = launch_batch({&*launch, 1}, step, true);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
+  if (auto wrong = check_.verdict()) {
+    command_at_fault_ = step.command;
+    return cut_short_without_runs(*std::move(wrong));
+  }
   note_end_state(step, all->front());
   if (const int signal = context_.pending_interrupt(); signal != 0)
     return cut_short_without_runs(Interrupted{signal});
@@ -420,9 +423,11 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
-       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
-    if (missing && !plan_.ignore_failure)
-      return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
+    if (!missing || plan_.ignore_failure) continue;
+    command_at_fault_ = step.command;
+    return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+  }
 
   if (step.is_thrown_away()) {
     count_finished_step();

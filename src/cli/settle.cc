@@ -149,7 +149,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
   const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
   if (keeps && draft.options.gates.baseline_file)
     return Error{
-        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, but the "
         "runs of --baseline are from an earlier one",
         "leave --baseline out, and give the reference as the first command"};
 
@@ -423,7 +423,7 @@ bool is_about_lauka(InquiryKind kind) {
 }
 
 Error refused_in_suite(const OptionInfo& option) {
-  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+  return {option.spelling() + " decides about one candidate, but a suite has many benchmarks",
           "leave it out, and measure the two commands in a call without --suite"};
 }
 

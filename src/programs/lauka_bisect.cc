@@ -198,7 +198,7 @@ class Bisection {
 
 Result<void> Bisection::begin(std::span<const std::string> words) {
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
 
   // Folders of others are never removed.
   // Journal::open refuses a file with this name that is not the log of a search.
@@ -492,7 +492,8 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
 
   // The first session ends as soon as there is a difference, which says little about its size.
   if (!ends.is_precise()) {
-    say(fmt::format("measuring the change of both ends ({}) more precisely", percent(ends.change)));
+    say(fmt::format("measuring the difference between both ends ({}) more precisely",
+                    percent(ends.change)));
     constexpr double share_of_change = 1.0 / 3.0;
     auto again = compare({Tree::Good, good}, {Tree::Test, bad}, {found->condition}, error,
                          std::abs(ends.change) * share_of_change);

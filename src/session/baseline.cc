@@ -175,13 +175,12 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
       const std::string& name = plan.commands[c].name;
       const auto there = std::ranges::count(session->commands, name, &Command::name);
       if (there > 0)
-        return Error{
-            fmt::format("the baseline {} has {} {}, but this session has another number of "
-                        "commands with that name; the baseline has {}",
-                        cited(file), cited(name),
-                        there == 1 ? std::string("once") : fmt::format("{} times", there),
-                        list_names(session->commands)),
-            "use -n to give each command a different name of the baseline"};
+        return Error{fmt::format("the baseline {} has {} {}, but this session has a different "
+                                 "number of commands with that name; the baseline has {}",
+                                 cited(file), cited(name),
+                                 there == 1 ? std::string("once") : fmt::format("{} times", there),
+                                 list_names(session->commands)),
+                     "use -n to give each command a different name of the baseline"};
       return Error{fmt::format("the baseline {} does not have {}; it has {}", cited(file),
                                cited(name), list_names(session->commands)),
                    "use -n to give the command one of these names, or leave it out"};

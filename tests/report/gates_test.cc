@@ -102,7 +102,7 @@ TEST_CASE("a condition for keeping says if the command is kept, and if not, why"
   CHECK(line(Answer::Fail, changed(0.05, 0.01), -1) ==
         "keep if wall_time < -1%: not kept, worse: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.0, 0.005), -1) ==
-        "keep if wall_time < -1%: not kept, no such gain: at most 1% faster with 95% confidence");
+        "keep if wall_time < -1%: not kept, gain too small: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
         "keep if wall_time < 0%: kept: faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
@@ -428,7 +428,7 @@ TEST_CASE("a verdict of fewer rounds than the table says so") {
   Results results = with(passed, 0.01);
   results.commands[1].rows[0] = row(0, summary(432, 1, 0.1, 0.9, 1.1), passed.delta);
   CHECK(has(gate_lines(results, false),
-            "measured +4.2%, at most +4.9%; decided after 57 rounds of the 432 in the table, so "
+            "measured +4.2%, at most +4.9%; decided after 57 of the 432 rounds in the table, so "
             "slow runs"));
   results.findings.verdicts[0].rounds = 432;
   results.findings.verdicts[0].estimated_rounds_without_gates = 0;

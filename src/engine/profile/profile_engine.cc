@@ -402,7 +402,7 @@ class WithProfile final : public EngineWrapper {
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(

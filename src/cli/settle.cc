@@ -114,7 +114,7 @@ Result<void> settle_race(ParsedOptions& draft) {
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),
                      "a race drops commands before a gate on them could be decided",
-                     "run the race first, and then a gate on its winner");
+                     "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
     return refused("--precision", "a race ends as soon as its winner is known", leave_out);
   if (options.gates.anchor_command)

@@ -653,7 +653,7 @@ FileFacts TextFile::facts() const {
 
 Result<TextFile> TextFile::make() {
   Descriptor file = open_anonymous_file();
-  if (!file) return system_error("lauka cannot make a file without a name", errno);
+  if (!file) return system_error("lauka cannot create a temporary file", errno);
   return TextFile(std::move(file));
 }
 

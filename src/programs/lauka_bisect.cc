@@ -452,7 +452,7 @@ OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
     if (comparison.status == static_cast<int>(ExitStatus::Usage))
       return Stop{static_cast<int>(ExitStatus::Failed)};
     refuse({fmt::format("the commit {} {}", describe(bad), comparison.failure),
-            "files that git does not know are not in the worktree, so name them by absolute paths"},
+            "files that git does not know are not in the worktree, so give their absolute paths"},
            ExitStatus::Failed);
     return Stop{comparison.status};
   };

@@ -134,7 +134,8 @@ int side_of(const stats::Change& change, const Condition& condition) {
 /// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
-  if (!change.change) return "no percentage, because the reference has values of 0 or below";
+  if (!change.change)
+    return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
   const bool claims_above =
@@ -245,7 +246,7 @@ std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
   const std::string rounds =
       rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
-  return fmt::format("measured {} in the mean, and {} in the typical round; {}",
+  return fmt::format("measured {} on average, and {} in the typical round; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
                      rounds);
 }

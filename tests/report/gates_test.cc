@@ -163,7 +163,7 @@ TEST_CASE("the mean comes first if it decided, or contradicts the typical round"
   failed.decided_by = gate::DecidedBy::Mean;
   const std::string by_mean = line_of(failed);
   CHECK(has(by_mean,
-            "(measured +20.3%, at least +11.2% in the mean, and +0.3%, between −0.2% and +0.8% in "
+            "(measured +20.3%, at least +11.2% on average, and +0.3%, between −0.2% and +0.8% in "
             "the typical round; 114 rounds)"));
   failed.decided_by = gate::DecidedBy::Ranks;
   CHECK(line_of(failed) != by_mean);
@@ -287,7 +287,8 @@ TEST_CASE("a gate on few rounds says so") {
   CHECK(figures_of(line_of(verdict(Answer::Inconclusive, changed(0.5, std::nullopt), 1))) ==
         "+50.0% 1");
   CHECK(has(line_of(verdict(Answer::Fail, changed(std::nullopt, std::nullopt), 12)),
-            "no percentage, because the reference has values of 0 or below; 12 rounds)"));
+            "a change that has no percentage, because the reference has values of 0 or below; 12 "
+            "rounds)"));
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {

@@ -487,7 +487,7 @@ class WithProfile final : public EngineWrapper {
 
     const Event whole{
         .name = std::string(kSampledTime),
-        .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
                                is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
                                is_whole ? "" : ", user space only"),
         .is_time = true,

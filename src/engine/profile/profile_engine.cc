@@ -288,7 +288,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     // If records were lost, those of a process may be among them.
     if (run.loss_count == 0 && lacks_process(run.seen, ended))
-      return IncompleteRun{"a process of it was not sampled"};
+      return IncompleteRun{"a process of the run was not sampled"};
 
     if (run.throttle_count > 0)
       return IncompleteRun{
@@ -308,7 +308,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     if (is_partial_)
       return IncompleteRun{
-          "cycles were counted for a part of it only",
+          "cycles were counted for only a part of the run",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
                       "all the time; end other programs that may be using the counter",
                       attempts)};
@@ -453,7 +453,7 @@ class WithProfile final : public EngineWrapper {
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
@@ -523,9 +523,10 @@ class WithProfile final : public EngineWrapper {
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
         note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
-        return Error{fmt::format("each CPU needs a descriptor, but the limit leaves only {}",
-                                 rings.descriptors().size()),
-                     "raise the limit with ulimit -n 8192"};
+        return Error{
+            fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
+                        rings.descriptors().size()),
+            "raise the limit with ulimit -n 8192"};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }
@@ -551,17 +552,18 @@ class WithProfile final : public EngineWrapper {
     Pass pass{{}, RoundKind::Counting};
     const bool is_whole = !has(os::kPerfExcludeKernel);
 
-    const Event whole{.name = std::string(kSampledTime),
-                      .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
-                                             is_cycles() ? "cycles" : "the CPU clock",
-                                             milliseconds(), is_whole ? "" : ", user space only"),
-                      .is_time = true,
-                      .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
-                                                   : CountedPrivilegeLevels::UserOnly,
-                      .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
-                      .role = Role::SampledTime,
-                      .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock",
-                                                         request_.period}}};
+    const Event whole{
+        .name = std::string(kSampledTime),
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
+                               is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
+                               is_whole ? "" : ", user space only"),
+        .is_time = true,
+        .privilege_levels =
+            is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
+        .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
+        .role = Role::SampledTime,
+        .method = {.sampled =
+                       SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {

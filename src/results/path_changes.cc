@@ -1,8 +1,7 @@
-#include "results/paths.h"
-
 #include "core/call_paths.h"
 #include "core/functions.h"
 #include "gate/verdict.h"
+#include "results/paths.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "format/text.h"
-#include "results/functions.h"
+#include "results/path_changes.h"
 
 #include <cmath>
 #include <cstdint>
@@ -31,22 +31,14 @@ struct StacksOfCommand {
   std::vector<std::size_t> sampled{};  ///< paths with a time of their own
 
   std::int64_t weight_of(std::size_t path) const {
-    return std::llround(paths[path].own.candidate_mean * kMicrosecondsPerSecond);
+    return std::llround(paths[path].candidate_self * kMicrosecondsPerSecond);
   }
 };
-
-std::optional<std::vector<PathChange>> list_paths_of(const Results& results, std::size_t command) {
-  for (const std::size_t metric : function_metrics(results))
-    if (auto functions = list_functions(results, metric, command);
-        functions && !functions->paths.empty())
-      return std::move(functions->paths);
-  return std::nullopt;
-}
 
 /// Appends the frames of a path, the outermost first, as a list.
 void add_stack(const StacksOfCommand& of, std::size_t path, std::string& to) {
   std::vector<std::size_t> stack;
-  for (std::size_t at = path; at < of.paths.size(); at = of.paths[at].caller)
+  for (std::size_t at = path; at < of.paths.size(); at = of.paths[at].parent)
     stack.push_back(of.frames[at]);
 
   to += '[';
@@ -82,12 +74,12 @@ void write_speedscope(const Report& report, const Sink& sink) {
 
   for (const Results& results : report.benchmarks)
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
-      auto paths = list_paths_of(results, c);
-      if (!paths) continue;
+      auto listed = list_paths(results, c);
+      if (!listed) continue;
       const std::string& command = results.session.commands[c].name;
       StacksOfCommand& of = profiles.emplace_back();
       of.name = report.is_suite() ? results.benchmark + ": " + command : command;
-      of.paths = *std::move(paths);
+      of.paths = std::move(listed->paths);
 
       for (std::size_t path = 0; path < of.paths.size(); ++path) {
         const auto [known, is_new] = frames.try_emplace(of.paths[path].name, names.size());

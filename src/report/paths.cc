@@ -5,6 +5,7 @@
 #include "report/function_name.h"
 #include "report/lines.h"
 #include "report/table.h"
+#include "results/path_changes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,15 +29,15 @@ constexpr std::size_t kMaxFrameWidth = 60;
 
 /// True if the path is of a program, or of the function by which a program or thread begins.
 bool is_beginning(std::span<const PathChange> paths, std::uint32_t path) {
-  const std::uint32_t caller = paths[path].caller;
-  return caller == kNoCaller || paths[caller].caller == kNoCaller;
+  const std::uint32_t caller = paths[path].parent;
+  return caller == kNoCaller || paths[caller].parent == kNoCaller;
 }
 
 std::string callers_of(std::span<const PathChange> paths, const PathChange& path) {
   std::string callers;
   std::size_t named = 0;
-  for (std::uint32_t at = path.caller; at != kNoCaller && !is_beginning(paths, at);
-       at = paths[at].caller) {
+  for (std::uint32_t at = path.parent; at != kNoCaller && !is_beginning(paths, at);
+       at = paths[at].parent) {
     if (++named > kMaxNamedCallers) return "… > " + callers;
     const std::string name = shortened_function(one_line(paths[at].name), kMaxCallerWidth);
     callers = callers.empty() ? name : name + " > " + callers;
@@ -51,7 +52,7 @@ struct ChosenPaths {
 
 /// Chooses the paths for which `weight` is above 0, those with the largest weight first.
 template <typename Weight>
-ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, const Weight& weight) {
+ChosenPaths choose_paths(const PathChanges& changes, std::size_t most, const Weight& weight) {
   std::vector<std::pair<double, std::size_t>> sorted;
   for (std::size_t path = 0; path < changes.paths.size(); ++path)
     if (const double of_path = weight(changes.paths[path]); of_path > 0.0)
@@ -62,7 +63,7 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
   for (const auto& candidate : sorted) {
     std::set<std::size_t> with_callers = chosen.paths;
     for (std::size_t at = candidate.second; at < changes.paths.size();
-         at = changes.paths[at].caller)
+         at = changes.paths[at].parent)
       with_callers.insert(at);
     if (with_callers.size() > most) {
       chosen.has_all = false;
@@ -73,23 +74,24 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
   return chosen;
 }
 
-Ink ink_of_path(const MeanChange& change) {
-  if (!change.is_sure()) return Ink::Dim;
+Ink ink_of_path(const PathChange& change) {
+  if (!change.is_sure) return Ink::Dim;
   return change.difference() > 0.0 ? Ink::Red : Ink::Green;
 }
 
 /// Makes a table with a row for each chosen path, indented below its caller.
-Table make_path_table(const Results& results, const MetricByFunction& changes,
-                      const std::set<std::size_t>& chosen, bool is_compared) {
+Table make_path_table(const Results& results, std::size_t command, const PathChanges& changes,
+                      const std::set<std::size_t>& chosen) {
+  const bool is_compared = results.session.reference.is_candidate(command);
   const Metric& metric = results.session.metrics[changes.metric];
   Table table;
   table.columns = {{.heading = {"call path"}, .is_left_aligned = true, .cut = Cut::Middle}};
   if (is_compared)
-    table.columns.push_back({.heading = {one_line(results.reference_of(changes.candidate).name)},
+    table.columns.push_back({.heading = {one_line(results.reference_of(command).name)},
                              .dropped_when_omitting = OmittedPart::Values,
                              .cut = Cut::Middle});
   table.columns.push_back(
-      {.heading = {one_line(results.session.commands[changes.candidate].name)},
+      {.heading = {one_line(results.session.commands[command].name)},
        .dropped_when_omitting = is_compared ? OmittedPart::Values : OmittedPart::Never,
        .cut = Cut::Middle});
   if (is_compared)
@@ -103,27 +105,27 @@ Table make_path_table(const Results& results, const MetricByFunction& changes,
   std::vector<std::size_t> depths(changes.paths.size());
   for (const std::size_t path : chosen) {
     const PathChange& change = changes.paths[path];
-    if (change.caller != kNoCaller) depths[path] = depths[change.caller] + 1;
+    if (change.parent != kNoCaller) depths[path] = depths[change.parent] + 1;
     TableRow row = {{.text = std::string(2 * depths[path], ' ') +
                              shortened_function(one_line(change.name), kMaxFrameWidth)}};
-    if (is_compared) row.push_back({.text = quantity(change.total.reference_mean, metric)});
-    row.push_back({.text = quantity(change.total.candidate_mean, metric)});
+    if (is_compared) row.push_back({.text = quantity(change.reference_mean, metric)});
+    row.push_back({.text = quantity(change.candidate_mean, metric)});
     if (is_compared)
-      row.push_back(
-          {.text = difference_of_means(change.total.difference(), change.total.half_width, metric),
-           .ink = ink_of_path(change.total),
-           .is_significant_delta = change.total.is_sure()});
+      row.push_back({.text = difference_of_means(change.difference(), change.half_width, metric),
+                     .ink = ink_of_path(change),
+                     .is_significant_delta = change.is_sure});
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-std::string section_of(const Results& results, const MetricByFunction& changes, bool is_compared,
+std::string section_of(const Results& results, std::size_t command, const PathChanges& changes,
                        const Style& style) {
+  const bool is_compared = results.session.reference.is_candidate(command);
   const std::size_t most = *results.presentation.paths;
   const ChosenPaths chosen = choose_paths(changes, most, [&](const PathChange& path) {
-    if (!is_compared) return path.total.candidate_mean;
-    return path.total.is_sure() ? std::fabs(path.total.difference()) : 0.0;
+    if (!is_compared) return path.candidate_mean;
+    return path.is_sure ? std::fabs(path.difference()) : 0.0;
   });
 
   const std::string of = one_line(results.session.metrics[changes.metric].name);
@@ -135,7 +137,7 @@ std::string section_of(const Results& results, const MetricByFunction& changes, 
       "{} by call path{}{}", of, is_compared ? ", significant changes" : "",
       chosen.has_all ? "" : fmt::format(" (the largest; --paths={} shows more)", 2 * most));
   return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
-         terminal_text(make_path_table(results, changes, chosen.paths, is_compared), style);
+         terminal_text(make_path_table(results, command, changes, chosen.paths), style);
 }
 
 }  // namespace
@@ -144,8 +146,8 @@ std::string callers_with_most_of(const FunctionChange& change, std::span<const P
   constexpr double most = 0.5;
   if (change.difference() == 0.0) return "";
   for (const PathChange& path : paths)
-    if (path.name == change.name && path.own.is_sure() &&
-        path.own.difference() / change.difference() >= most)
+    if (path.name == change.name && path.is_self_sure &&
+        path.self_difference() / change.difference() >= most)
       return callers_of(paths, path);
   return "";
 }
@@ -155,15 +157,11 @@ std::string path_text(const Results& results, const Style& style) {
 
   std::string text;
   const std::vector<std::size_t> candidates = find_candidates(results);
-  for (const std::size_t metric : function_metrics(results)) {
-    for (const std::size_t candidate : candidates)
-      if (const MetricByFunction* changes = find_changes(results, metric, candidate);
-          changes != nullptr && !changes->paths.empty())
-        text += section_of(results, *changes, true, style);
-    for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
-      if (const auto listed = list_functions(results, metric, c); listed && !listed->paths.empty())
-        text += section_of(results, *listed, false, style);
-  }
+  for (const std::size_t candidate : candidates)
+    if (const auto changes = compare_paths(results, candidate))
+      text += section_of(results, candidate, *changes, style);
+  for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
+    if (const auto listed = list_paths(results, c)) text += section_of(results, c, *listed, style);
 
   return text.empty()
              ? "\n" + dim_note("there are no call paths to show; measure with --profile", style)

@@ -1,7 +1,7 @@
 #include "report/stacks.h"
 
 #include "core/text.h"
-#include "results/functions.h"
+#include "results/path_changes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,27 +41,25 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const Results& results = report.benchmarks.at(target.benchmark);
   const bool is_compared = results.session.reference.is_candidate(target.command);
 
-  for (const std::size_t metric : function_metrics(results)) {
-    const auto changes = is_compared ? compare_sides(results, metric, target.command)
-                                     : list_functions(results, metric, target.command);
-    if (!changes || changes->paths.empty()) continue;
+  const auto changes =
+      is_compared ? compare_paths(results, target.command) : list_paths(results, target.command);
+  if (!changes) return;
 
-    // A path follows its caller's path, or the paths through one of the caller's other calls.
-    std::string stack;
-    std::vector<std::size_t> sizes;
-    sizes.reserve(changes->paths.size());
-    for (const PathChange& path : changes->paths) {
-      stack.resize(path.caller == kNoCaller ? 0 : sizes[path.caller]);
-      stack += (path.caller == kNoCaller ? "" : ";") + folded_frame(path.name);
-      sizes.push_back(stack.size());
+  // A path follows its caller's path, or the paths through one of the caller's other calls.
+  std::string stack;
+  std::vector<std::size_t> sizes;
+  sizes.reserve(changes->paths.size());
+  for (const PathChange& path : changes->paths) {
+    const bool is_program = path.parent == kNoCaller;
+    stack.resize(is_program ? 0 : sizes[path.parent]);
+    stack += (is_program ? "" : ";") + folded_frame(path.name);
+    sizes.push_back(stack.size());
 
-      const std::int64_t before = microseconds(path.own.reference_mean);
-      const std::int64_t after = microseconds(path.own.candidate_mean);
-      if (before == 0 && after == 0) continue;
-      sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
-                       : fmt::format("{} {}\n", stack, after));
-    }
-    return;
+    const std::int64_t before = microseconds(path.reference_self);
+    const std::int64_t after = microseconds(path.candidate_self);
+    if (before == 0 && after == 0) continue;
+    sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
+                     : fmt::format("{} {}\n", stack, after));
   }
 }
 

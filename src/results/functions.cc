@@ -1,7 +1,7 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
-#include "results/paths.h"
+#include "results/path_changes.h"
 #include "results/results.h"
 #include "results/sides.h"
 #include "session/baseline.h"
@@ -58,7 +58,7 @@ bool varies(const RoundValues& values) {
   return values.size() > 1;
 }
 
-bool has_total(const PathComparison& by_path, std::size_t pair) {
+bool has_total(const JoinedPaths& by_path, std::size_t pair) {
   if (by_path.totals.empty()) return false;
   const auto& [reference, candidate] = by_path.totals[pair];
   return !reference.empty() || !candidate.empty();
@@ -111,8 +111,8 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
   std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
 
-  PathComparison by_path;
-  if (by_samples) by_path = compare_paths(reference, candidate, pairs, confidence);
+  JoinedPaths by_path;
+  if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
   changes.paths = std::move(by_path.paths);
   std::vector<std::size_t> pairs_of_functions;
 

@@ -1,7 +1,8 @@
+#include "results/path_changes.h"
+
 #include "core/call_paths.h"
 #include "core/functions.h"
 #include "gate/verdict.h"
-#include "results/paths.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -179,10 +180,10 @@ TestedValues list_values(const SidePaths& side, std::span<const std::size_t> tes
 std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
   std::vector<std::vector<std::uint32_t>> calls(paths.size() + 1);  // those without a caller last
   for (std::uint32_t path = 0; path < paths.size(); ++path)
-    calls[std::min<std::size_t>(paths[path].caller, paths.size())].push_back(path);
+    calls[std::min<std::size_t>(paths[path].parent, paths.size())].push_back(path);
 
   const auto larger = [&](std::uint32_t path) {
-    return std::max(paths[path].total.reference_mean, paths[path].total.candidate_mean);
+    return std::max(paths[path].reference_mean, paths[path].candidate_mean);
   };
   for (std::vector<std::uint32_t>& of_caller : calls)
     std::ranges::stable_sort(of_caller, std::greater<>(), larger);
@@ -196,36 +197,28 @@ std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
     next.pop_back();
     places[path] = static_cast<std::uint32_t>(sorted.size());
     sorted.push_back(paths[path]);
-    if (paths[path].caller != kNoCaller) sorted.back().caller = places[paths[path].caller];
+    if (paths[path].parent != kNoCaller) sorted.back().parent = places[paths[path].parent];
     next.insert(next.end(), calls[path].rbegin(), calls[path].rend());
   }
   return sorted;
 }
 
-/// Tests the differences of the tested paths' times, of which `time` is one.
-void test_paths(std::span<const std::size_t> tested, MeanChange PathChange::*time,
-                const std::vector<DifferenceTest>& tests, double confidence,
-                std::vector<PathChange>& paths) {
+/// Returns which of the differences are significant.
+std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence) {
   std::vector<double> p;
   p.reserve(tests.size());
   for (const DifferenceTest& test : tests) p.push_back(test.p);
-  const std::vector<bool> differ = gate::benjamini_hochberg(p, 1.0 - confidence);
-
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    MeanChange& change = paths[tested[i]].*time;
-    change.half_width = tests[i].half_width;
-    if (differ[i]) change.certainty = Certainty::Significant;
-  }
+  return gate::benjamini_hochberg(p, 1.0 - confidence);
 }
 
 /// Returns the paths with at least kMinTestedPathShare of the time of both sides.
 std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
   const auto time_of = [](const PathChange& path) {
-    return path.total.reference_mean + path.total.candidate_mean;
+    return path.reference_mean + path.candidate_mean;
   };
   double whole = 0.0;
   for (const PathChange& path : paths)
-    if (path.caller == kNoCaller) whole += time_of(path);
+    if (path.parent == kNoCaller) whole += time_of(path);
 
   std::vector<std::size_t> tested;
   for (std::size_t path = 0; path < paths.size(); ++path)
@@ -248,14 +241,20 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
                                      {candidate.side(), after.totals[i]}, confidence));
   }
 
-  test_paths(tested, &PathChange::own, own, confidence, paths);
-  test_paths(tested, &PathChange::total, totals, confidence, paths);
+  const std::vector<bool> own_differ = find_significant(own, confidence);
+  const std::vector<bool> totals_differ = find_significant(totals, confidence);
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    PathChange& path = paths[tested[i]];
+    path.half_width = totals[i].half_width;
+    path.is_sure = totals_differ[i] && path.difference() != 0.0;
+    path.is_self_sure = own_differ[i] && path.self_difference() != 0.0;
+  }
 }
 
 }  // namespace
 
-PathComparison compare_paths(const Side& reference, const Side& candidate,
-                             std::span<const PairedFunction> functions, double confidence) {
+JoinedPaths join_paths(const Side& reference, const Side& candidate,
+                       std::span<const PairedFunction> functions, double confidence) {
   const bool has_reference = reference.table != nullptr;
   const PathTable* before_paths = paths_of(reference);
   const PathTable* after_paths = paths_of(candidate);
@@ -267,7 +266,7 @@ PathComparison compare_paths(const Side& reference, const Side& candidate,
   const SidePaths before(reference, false, frames, joined);
   const SidePaths after(candidate, true, frames, joined);
 
-  PathComparison compared;
+  JoinedPaths compared;
   compared.totals.resize(functions.size());
   const PathMeans means_before =
       add_rounds(before, frames, joined, &FunctionTotals::reference, compared.totals);
@@ -277,16 +276,31 @@ PathComparison compare_paths(const Side& reference, const Side& candidate,
   std::vector<PathChange> paths;
   paths.reserve(joined.size());
   for (std::size_t path = 0; path < joined.size(); ++path)
-    paths.push_back(
-        {.caller = joined[path].caller,
-         .name = frames.name_of(joined[path].frame),
-         .own = {.reference_mean = means_before.own[path], .candidate_mean = means_after.own[path]},
-         .total = {.reference_mean = means_before.totals[path],
-                   .candidate_mean = means_after.totals[path]}});
+    paths.push_back({.name = frames.name_of(joined[path].frame),
+                     .parent = joined[path].caller,
+                     .reference_mean = means_before.totals[path],
+                     .candidate_mean = means_after.totals[path],
+                     .reference_self = means_before.own[path],
+                     .candidate_self = means_after.own[path]});
 
   test_differences(before, after, confidence, paths);
   compared.paths = sort_paths(paths);
   return compared;
+}
+
+std::optional<PathChanges> compare_paths(const Results& results, std::size_t candidate) {
+  for (const std::size_t metric : function_metrics(results))
+    if (auto changes = compare_sides(results, metric, candidate);
+        changes && !changes->paths.empty())
+      return PathChanges{metric, changes->rounds, std::move(changes->paths)};
+  return std::nullopt;
+}
+
+std::optional<PathChanges> list_paths(const Results& results, std::size_t command) {
+  for (const std::size_t metric : function_metrics(results))
+    if (auto listed = list_functions(results, metric, command); listed && !listed->paths.empty())
+      return PathChanges{metric, listed->rounds, std::move(listed->paths)};
+  return std::nullopt;
 }
 
 }  // namespace lauka

@@ -65,17 +65,17 @@ TEST_CASE("paths of two builds are paired though their programs have different n
   const std::vector<PathChange>& paths = find_changes(results, 0, 1)->paths;
   REQUIRE(paths.size() == 8);
   CHECK(paths[0].name == "new");
-  CHECK(paths[0].caller == kNoCaller);
-  CHECK(is_near(paths[0].total.reference_mean, 0.1015));
+  CHECK(paths[0].parent == kNoCaller);
+  CHECK(is_near(paths[0].reference_mean, 0.1015));
   // The largest path comes first.
   CHECK(paths[2].name == "first");
   CHECK(paths[3].name == "work");
-  CHECK(paths[3].caller == 2);
-  CHECK(paths[3].own.is_sure());
-  CHECK(paths[2].total.is_sure());
-  CHECK_FALSE(paths[2].own.is_sure());
+  CHECK(paths[3].parent == 2);
+  CHECK(paths[3].is_self_sure);
+  CHECK(paths[2].is_sure);
+  CHECK_FALSE(paths[2].is_self_sure);
   CHECK(paths[4].name == "second");
-  CHECK_FALSE(paths[5].total.is_sure());
+  CHECK_FALSE(paths[5].is_sure);
 }
 
 TEST_CASE("the line of a function names the callers through which most of its change came") {

@@ -30,7 +30,7 @@ namespace lauka {
 
 namespace {
 
-constexpr const char* kKeepRoot = "use --as-root to keep root";
+constexpr const char* kKeepRoot = "use --as-root to keep root's rights";
 
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
@@ -104,13 +104,27 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   return {};
 }
 
+/// Opens a file ("-": standard input) with the rights of Call::user.
+Result<os::InputFile> open_text(const Call& call, const std::string& file, std::string_view what,
+                                std::size_t most_bytes) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, most_bytes);
+  if (!input) return input.error().about(fmt::format("{} {}", what, cited(file)));
+  return input;
+}
+
 Result<FileSessions> read_saved_file(const Call& call, const std::string& file,
                                      std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
-  const auto text = read_text(call, file, what, most_bytes);
-  if (!text) return text.error();
-  auto read = read_sessions(*text);
-  if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
+  auto input = open_text(call, file, what, most_bytes);
+  if (!input) return input.error();
+
+  auto read = read_sessions([&] { return input->next(); });
+  const std::string subject = fmt::format("{} {}", what, cited(file));
+  if (const auto& error = input->error()) return error->about(subject);
+  if (!read) return read.error().about(subject);
+
   for (SessionFromFile& session : read->benchmarks) session.recording.file = file;
   return read;
 }
@@ -311,6 +325,85 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
+/// True if a benchmark's sampled runs have call paths, or will have.
+bool has_call_paths(const Benchmark& benchmark) {
+  const CountingOptions& counting = benchmark.options.counting;
+  const bool is_saved = std::ranges::any_of(benchmark.saved_recordings, [](const Recording& saved) {
+    return std::ranges::any_of(saved.function_tables,
+                               [](const FunctionTable& table) { return !table.paths.empty(); });
+  });
+  return is_saved || (counting.profiling_period && counting.call_graph != CallGraphChoice::None);
+}
+
+/// Returns the commands of a session whose call paths are exported: the candidates, or if nothing
+/// is compared, all.
+std::vector<std::size_t> list_shown_commands(const Plan& plan) {
+  std::vector<std::size_t> candidates;
+  std::vector<std::size_t> all;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    all.push_back(c);
+    if (plan.reference.is_candidate(c)) candidates.push_back(c);
+  }
+  return candidates.empty() ? all : candidates;
+}
+
+/// Returns a name as a part of a file's name.
+std::string file_name_part(std::string_view name) {
+  std::string part(name);
+  for (char& c : part) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    if (!is_plain) c = '_';
+  }
+  return part;
+}
+
+/// Adds the files of --export-folded to `targets`: one for each candidate.
+Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
+                                std::vector<ExportTarget>& targets) {
+  constexpr std::string_view placeholder = "{name}";
+  const std::size_t at = target.file.find(placeholder);
+
+  const std::size_t before = targets.size();
+  for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
+    const Benchmark& benchmark = call.benchmarks[b];
+    const std::vector<std::size_t> commands = list_shown_commands(benchmark.plan);
+    for (const std::size_t command : commands) {
+      ExportTarget& added = targets.emplace_back(target);
+      added.benchmark = b;
+      added.command = command;
+      if (at == std::string::npos) continue;
+      const std::string& name = benchmark.plan.commands[command].name;
+      added.file.replace(at, placeholder.size(),
+                         file_name_part(benchmark.name.empty() ? name
+                                        : commands.size() == 1 ? benchmark.name
+                                                               : benchmark.name + "-" + name));
+    }
+  }
+
+  if (at == std::string::npos && targets.size() > before + 1)
+    return Error{fmt::format("--{} {} would have to hold {} comparisons", target.option,
+                             cited(target.file), targets.size() - before),
+                 "write {name} in the file's name, to get a file for each of them"};
+  return {};
+}
+
+/// Returns the files to write.
+Result<std::vector<ExportTarget>> list_targets(const Call& call) {
+  std::vector<ExportTarget> targets;
+  for (const ExportTarget& target : call.options.output.exports) {
+    if (exports_call_paths(target.kind) && std::ranges::none_of(call.benchmarks, has_call_paths))
+      return Error{fmt::format("--{} needs the call paths of sampled runs, and there are none",
+                               target.option),
+                   "measure with --profile"};
+    if (target.kind != ExportKind::Folded)
+      targets.push_back(target);
+    else if (auto added = add_folded_targets(call, target, targets); !added)
+      return added.error();
+  }
+  return targets;
+}
+
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
@@ -336,7 +429,9 @@ Result<void> open_exports(Call& call) {
     }
   }
 
-  auto opened = keep(os::open_exports(call.options.output.exports, outputs), call.exports);
+  const auto targets = list_targets(call);
+  if (!targets) return targets.error();
+  auto opened = keep(os::open_exports(*targets, outputs), call.exports);
   if (!opened) return opened;
 
   for (const os::OpenExport& open_export : call.exports)
@@ -454,8 +549,12 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (is_inquiry) return {};
 
   if (const auto period = counting.profiling_period)
-    engine = engine::with_profile(std::move(engine), *period, counting.counts_user_space_only,
-                                  call.user, os::linux_calls());
+    engine = engine::with_profile(std::move(engine),
+                                  {.period = *period,
+                                   .call_graph = counting.call_graph,
+                                   .user_only = counting.counts_user_space_only,
+                                   .user = call.user},
+                                  os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
 
@@ -535,9 +634,9 @@ void add_git_labels(Call& call, std::vector<Label> head) {
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes) {
-  const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
+  auto input = open_text(call, file, what, most_bytes);
+  if (!input) return input.error();
+  auto text = input->rest();
   return text ? text : text.error().about(fmt::format("{} {}", what, cited(file)));
 }
 

@@ -114,7 +114,7 @@ Result<void> settle_race(ParsedOptions& draft) {
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),
                      "a race drops commands before a gate on them could be decided",
-                     "run the race first, and then a gate on its winner");
+                     "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
     return refused("--precision", "a race ends as soon as its winner is known", leave_out);
   if (options.gates.anchor_command)
@@ -126,7 +126,8 @@ Result<void> settle_race(ParsedOptions& draft) {
     return refused("--order sequential", "a race compares the commands in common rounds",
                    "use --order random");
   if (options.run.tune && options.run.tune->compares)
-    return refused("--tune=compare", "commands that have left have no untuned runs to compare",
+    return refused("--tune=compare",
+                   "commands that have left the race have no untuned runs to compare",
                    "use --tune");
   return {};
 }
@@ -148,12 +149,12 @@ Result<void> settle_gates(ParsedOptions& draft) {
   const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
   if (keeps && draft.options.gates.baseline_file)
     return Error{
-        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, but the "
         "runs of --baseline are from an earlier one",
         "leave --baseline out, and give the reference as the first command"};
 
   if (draft.options.gates.series_file && !keeps)
-    return Error{"--series has no effect without a condition that keeps a candidate",
+    return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
   // A saved session may have gates of its own.
@@ -326,12 +327,32 @@ Error by_function_refused(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
       name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
-  return {fmt::format(
-              "a gate on {} is not possible, because only sampled_time is known for each function",
-              cited(metric)),
-          may_be_percentile
-              ? fmt::format("write {}.{} if you mean the percentile", metric.substr(0, at), name)
-              : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
+  return {
+      fmt::format(
+          "a gate on {} is not possible, because only sampled_time and total_time are known for "
+          "each function",
+          cited(metric)),
+      may_be_percentile
+          ? fmt::format("write {}.{} if you mean the percentile", metric.substr(0, at), name)
+          : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
+}
+
+/// `what`: what needs call paths, which `counting` does not ask for.
+Error no_paths(const std::string& what, const CountingOptions& counting) {
+  return {what + " needs the call paths of sampled runs",
+          counting.profiling_period ? "leave out --call-graph none" : "add --profile"};
+}
+
+/// Checks options that show or export call paths.
+Result<void> check_uses_of_paths(const Options& options) {
+  const CountingOptions& counting = options.counting;
+  if (counting.profiling_period && counting.call_graph != CallGraphChoice::None) return {};
+
+  if (options.output.presentation.paths) return no_paths("--paths", counting);
+  for (const ExportTarget& target : options.output.exports)
+    if (exports_call_paths(target.kind))
+      return no_paths(fmt::format("--{}", target.option), counting);
+  return {};
 }
 
 /// Checks options that need counts or samples of functions. Does not check saved sessions and
@@ -342,6 +363,9 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
+  if (is_given(draft, "call-graph") && !are_sampled)
+    return Error{"--call-graph has no effect without --profile", "add --profile, or leave it out"};
+
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
     return Error{
         fmt::format("{} needs the counts of each function, which --engine {} does not give", what,
@@ -353,20 +377,21 @@ Result<void> settle_functions(const ParsedOptions& draft) {
     const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos) continue;
     const std::string_view metric = std::string_view(gate.metric).substr(0, at);
-    const bool is_of_samples = metric == kSampledTime;
+    const bool is_of_samples = metric == kSampledTime || metric == kTotalTime;
     if (!is_of_samples && metric.ends_with("_time")) return by_function_refused(gate.metric, at);
 
     if (is_of_samples && !are_sampled)
       return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
                    "add --profile"};
+    if (metric == kTotalTime && options.counting.call_graph == CallGraphChoice::None)
+      return no_paths("a gate on " + cited(gate.metric), options.counting);
     if (!is_of_samples && !are_counted)
       return not_given("a gate on " + cited(gate.metric), "add --engine cachegrind");
   }
 
   if (options.output.presentation.functions && !are_counted && !are_sampled)
     return not_given("--functions", "add --engine cachegrind, or --profile");
-
-  return {};
+  return check_uses_of_paths(options);
 }
 
 /// True if --series is given with nothing to decide.
@@ -422,7 +447,7 @@ bool is_about_lauka(InquiryKind kind) {
 }
 
 Error refused_in_suite(const OptionInfo& option) {
-  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+  return {option.spelling() + " decides about one candidate, but a suite has many benchmarks",
           "leave it out, and measure the two commands in a call without --suite"};
 }
 

@@ -450,6 +450,15 @@ Result<FunctionChoice> function_choice(const OptionValue& given) {
   return rows;
 }
 
+Result<std::size_t> line_count(const OptionValue& given) {
+  constexpr std::uint64_t most = 1'000'000;
+  constexpr std::size_t usual = 40;
+  if (given.value.empty()) return usual;
+  const auto number = whole_number(given, 1, most);
+  if (!number) return number.error();
+  return static_cast<std::size_t>(*number);
+}
+
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);

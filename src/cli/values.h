@@ -102,6 +102,9 @@ Result<std::vector<double>> percentiles(const OptionValue& given);
 /// default number.
 Result<FunctionChoice> function_choice(const OptionValue& given);
 
+/// Reads a number of lines. An empty value means 40.
+Result<std::size_t> line_count(const OptionValue& given);
+
 /// Reads a sampling period from 50us to 1s. An empty value means 1ms.
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given);
 

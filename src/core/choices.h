@@ -56,6 +56,9 @@ enum class KperfStrategyChoice : unsigned char {
   Machine,               ///< counts the whole machine during a run
 };
 
+/// How the callers of sampled code are found.
+enum class CallGraphChoice : unsigned char { FramePointers, None };
+
 /// An export's format. Exports are written in the order of this enumeration.
 enum class ExportKind : unsigned char {
   Csv,
@@ -68,8 +71,15 @@ enum class ExportKind : unsigned char {
   Jsonl,
   Benchfmt,
   Html,
+  Folded,
+  Speedscope,
   Json
 };
+
+/// True if the export has the call paths of sampled runs.
+constexpr bool exports_call_paths(ExportKind kind) {
+  return kind == ExportKind::Folded || kind == ExportKind::Speedscope;
+}
 
 struct ExportRow {
   ExportKind kind;
@@ -94,6 +104,9 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Bmf, "export-bmf", "write every metric in base units, as JSON for Bencher (BMF)"},
     {ExportKind::GithubBenchmark, "export-github-benchmark",
      "write the shown metrics as JSON for github-action-benchmark"},
+    {ExportKind::Folded, "export-folded", "write the sampled call stacks, for flame graphs"},
+    {ExportKind::Speedscope, "export-speedscope",
+     "write the sampled call stacks of each command as JSON for speedscope"},
     {ExportKind::Html, "export-html", "write a page with charts and tables in one file",
      "write a page with charts and tables"},
 });
@@ -102,6 +115,10 @@ struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
   std::string file;  ///< path; "-" is standard output
   std::string_view option{};
+  /// What an export of Folded shows: a benchmark, and one of its commands. If the command has a
+  /// reference, the export compares them.
+  std::size_t benchmark = 0;
+  std::size_t command = 0;
 
   bool operator==(const ExportTarget&) const = default;
 };
@@ -163,6 +180,7 @@ struct Presentation {
   bool compact_shows_all_metrics = false;
   bool hides_all_zero_rows = false;
   std::optional<FunctionChoice> functions{};
+  std::optional<std::size_t> paths{};  ///< most lines of the tree of call paths; nullopt: no tree
   std::string title{};
   std::string description{};
 };

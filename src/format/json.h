@@ -2,8 +2,11 @@
 
 #include "core/choices.h"
 #include "core/result.h"
+#include "format/speedscope.h"
+#include "format/text.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
+#include "report/stacks.h"
 #include "results/results.h"
 #include "session/recording.h"
 
@@ -50,6 +53,10 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
       return &report::write_runs_csv;
     case ExportKind::Html:
       return &report::write_html;
+    case ExportKind::Folded:
+      return &report::write_first_folded;
+    case ExportKind::Speedscope:
+      return &write_speedscope;
     case ExportKind::Json:
       break;
   }
@@ -74,8 +81,9 @@ struct FileSessions {
   gate::ErrorRate suite_error_rate = gate::ErrorRate::AnyFalseFail;
 };
 
-/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error message lacks its
-/// subject, the file: "has no commands".
+/// Reads the sessions in lauka's or hyperfine's JSON, of which only the sessions are in memory. The
+/// error message lacks its subject, the file: "has no commands".
+Result<FileSessions> read_sessions(const TextSource& source);
 Result<FileSessions> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -266,9 +266,9 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
     taken.push_back(std::move(path));
     auto file = ExportFile::open(target.file);
     if (!file) return file.error();
-    exports.push_back({target.kind, *std::move(file)});
+    exports.push_back({target, *std::move(file)});
   }
-  std::ranges::stable_sort(exports, {}, &OpenExport::kind);
+  std::ranges::stable_sort(exports, {}, [](const OpenExport& one) { return one.target.kind; });
   return exports;
 }
 

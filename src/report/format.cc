@@ -150,19 +150,6 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
-/// Groups the digits before the point by thousands: "12,345.6". Numbers below 10,000 have no
-/// groups.
-std::string group_digits(std::string number) {
-  constexpr std::size_t group = 3;
-  constexpr std::size_t most_without_groups = 4;
-  const std::size_t first = number.find_first_of("0123456789");
-  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
-  if (end - first <= most_without_groups) return number;
-  for (std::size_t place = end; place > first + group; place -= group)
-    number.insert(place - group, ",");
-  return number;
-}
-
 std::string without_trailing_zeros(std::string number) {
   if (number.find('.') == std::string::npos) return number;
   number.erase(number.find_last_not_of('0') + 1);
@@ -391,6 +378,15 @@ std::string with_uncertainty(const std::string& number, const UncertaintyTexts& 
   return fmt::format("{} ({} … {})", number, uncertainty.low, uncertainty.high);
 }
 
+std::string difference_of_means(double difference, const std::optional<double>& half_width,
+                                const Metric& metric) {
+  const std::string_view sign = difference == 0.0 ? "" : difference < 0.0 ? "−" : "+";
+  const std::string number =
+      difference == 0.0 ? "0" : fmt::format("{}{}", sign, quantity(std::fabs(difference), metric));
+  return with_uncertainty(
+      number, {.half_width = half_width ? quantity(*half_width, metric) : std::string()});
+}
+
 std::string exact_quantity(double value, const Metric& metric) {
   const Notation notation = exact_notation(value, metric);
 
@@ -524,6 +520,16 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
     return with_uncertainty(text(ratio.value), {.half_width = text(ratio.half())}) + sign;
   return with_uncertainty(text(ratio.value) + sign,
                           {.low = text(ratio.low), .high = text(ratio.high)});
+}
+
+std::string group_digits(std::string number, std::size_t longest_without_groups) {
+  constexpr std::size_t group = 3;
+  const std::size_t first = number.find_first_of("0123456789");
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  if (end - first <= longest_without_groups) return number;
+  for (std::size_t place = end; place > first + group; place -= group)
+    number.insert(place - group, ",");
+  return number;
 }
 
 std::string exact_decimal(double value) {

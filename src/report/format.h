@@ -35,6 +35,11 @@ Notation notation_of_steps(double largest, double step, const Metric& metric, in
 std::string quantity(double value, const Metric& metric);
 std::string quantity(double value, Unit unit);
 
+/// Returns a difference of two means with its sign and, if known, the half width of its interval:
+/// "+11.8ms ± 1.1ms".
+std::string difference_of_means(double difference, const std::optional<double>& half_width,
+                                const Metric& metric);
+
 /// Formats a time in `unit`; null: in a unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 
@@ -106,6 +111,10 @@ std::string signed_rough_percent(double fraction);
 /// Formats a ratio with its interval: "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)". An exact ratio has
 /// no interval. `sign`: the "x", or empty.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
+
+/// Groups the digits before the point by thousands: "12,345.6". A number with at most
+/// `longest_without_groups` digits there has no groups.
+std::string group_digits(std::string number, std::size_t longest_without_groups = 4);
 
 /// Formats `value` with the fewest significant digits that read back as the same double.
 std::string exact_decimal(double value);

@@ -3,6 +3,7 @@
 #include "report/format.h"
 #include "report/function_name.h"
 #include "report/lines.h"
+#include "report/paths.h"
 #include "stats/distributions.h"
 
 #include <algorithm>
@@ -25,14 +26,8 @@ constexpr std::size_t kMaxLines = 3;
 constexpr std::size_t kMaxFunctionWidth = 60;
 constexpr std::string_view kCertainMark = " *";
 
-std::string signed_quantity(double value, const Metric& metric) {
-  if (value == 0.0) return "0";
-  return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
-}
-
 std::string difference_text(const FunctionChange& change, const Metric& metric) {
-  const auto half_width = change.half_width ? quantity(*change.half_width, metric) : std::string();
-  return with_uncertainty(signed_quantity(change.difference(), metric), {.half_width = half_width});
+  return difference_of_means(change.difference(), change.half_width, metric);
 }
 
 std::string_view remark(const FunctionChange& change) {
@@ -71,11 +66,14 @@ std::string whole_names(const FunctionChange& change) {
   return text == shown_function(change) ? "" : text;
 }
 
-std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
+std::string line_of(const FunctionChange& change, const MetricByFunction& changes,
+                    const Metric& metric) {
+  const double reference = changes.mean_of_whole_reference;
   const std::string part =
       reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
-  return fmt::format("{} {} ({}{})", shown_function(change), difference_text(change, metric), part,
-                     remark(change));
+  const std::string callers = callers_with_most_of(change, changes.paths);
+  return fmt::format("{} {} ({}{}{})", shown_function(change), difference_text(change, metric),
+                     part, remark(change), callers.empty() ? "" : ", most of it in " + callers);
 }
 
 /// Returns the kMaxLines largest differences that are sure.
@@ -208,11 +206,13 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   };
 
   std::vector<Weighed> sorted;
-  const std::size_t function_count = functions.size();
+  std::size_t known = 0;
   for (FunctionByColumn& function : functions) {
     Weighed weighed;
+    bool has_own_value = false;
     for (const FunctionChange* change : function) {
       if (change == nullptr) continue;
+      has_own_value = has_own_value || change->has_own_value();
       weighed.largest = std::max(weighed.largest, std::fabs(change->difference()));
       weighed.is_sure = weighed.is_sure || change->is_sure();
       weighed.name = change->name;
@@ -224,6 +224,7 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
                                                        return matches_any_name(*pattern, change);
                                                      })
                                : weighed.largest != 0.0;
+    if (is_chosen || has_own_value) ++known;
     if (!is_chosen) continue;
     weighed.function = std::move(function);
     sorted.push_back(std::move(weighed));
@@ -236,7 +237,7 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   Choice choice;
   const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
   for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].function));
-  choice.others = function_count - most;
+  choice.others = known - most;
   return choice;
 }
 
@@ -312,6 +313,11 @@ class TableMaker {
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
       table_.columns.push_back({.heading = {columns.is_compared ? "of the reference" : "share"}});
+      if (has_totals(i))
+        table_.columns.push_back(
+            {.heading = {std::string(kTotalTime)},
+             .cell_content = columns.is_compared ? CellContent::Delta : CellContent::Number,
+             .dropped_when_omitting = OmittedPart::Values});
     }
   }
 
@@ -374,6 +380,21 @@ class TableMaker {
     return columns_.is_compared && has_sure && has_unsure;
   }
 
+  bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
+
+  /// The time of a function with what it called, or the difference of the times.
+  Cell total_cell(const FunctionChange& change, bool marks_certain) const {
+    if (!change.total) return {};
+    const MeanChange& total = *change.total;
+    if (!columns_.is_compared)
+      return {.text = quantity(total.candidate_mean, metric_), .sort_number = total.candidate_mean};
+    return difference_cell({.reference_mean = total.reference_mean,
+                            .candidate_mean = total.candidate_mean,
+                            .certainty = total.certainty,
+                            .half_width = total.half_width},
+                           metric_, marks_certain);
+  }
+
   const Command& reference_of(std::size_t side) const {
     return results_.reference_of(columns_.sides[side]->candidate);
   }
@@ -410,6 +431,7 @@ class TableMaker {
                      .sort_number = change.difference()});
       if (largest_[i] > 0.0)
         row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
+      if (has_totals(i)) row.push_back(total_cell(change, marks_certain));
     }
     return row;
   }
@@ -442,9 +464,8 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
 
   std::string lines;
   const auto add = [&](std::string_view label, const FunctionChange& change) {
-    lines += fmt::format(
-        "  {}: {}\n", label,
-        line_of(change, changes->mean_of_whole_reference, results.session.metrics[metric]));
+    lines += fmt::format("  {}: {}\n", label,
+                         line_of(change, *changes, results.session.metrics[metric]));
   };
 
   const FunctionChange& largest = changes->functions.front();
@@ -497,10 +518,9 @@ std::string largest_function_change_lines(const Report& suite) {
 
       const Metric& of = results.session.metrics[*metric];
       for (const FunctionChange* change : list_sure(*changes))
-        found.emplace_back(
-            std::fabs(change->difference()) / changes->mean_of_whole_reference,
-            fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(of.name),
-                        line_of(*change, changes->mean_of_whole_reference, of)));
+        found.emplace_back(std::fabs(change->difference()) / changes->mean_of_whole_reference,
+                           fmt::format("{}: {} of {}", one_line(results.benchmark),
+                                       one_line(of.name), line_of(*change, *changes, of)));
     }
   }
 

@@ -1,7 +1,9 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
+#include "results/path_changes.h"
 #include "results/results.h"
+#include "results/sides.h"
 #include "session/baseline.h"
 #include "session/series.h"
 #include "session/settings.h"
@@ -19,24 +21,6 @@
 namespace lauka {
 
 namespace {
-
-struct Side {
-  const FunctionTable* table = nullptr;
-  std::size_t place = 0;
-  std::size_t rounds = 0;
-  double mean = 0.0;
-  std::vector<std::uint32_t> layouts{};
-
-  /// Returns the rows of the table.
-  std::vector<FunctionToPair> list_rows() const {
-    std::vector<FunctionToPair> rows;
-    if (table == nullptr) return rows;
-    rows.reserve(table->functions.size());
-    for (const auto& [name, values] : table->functions)
-      rows.push_back({name, table->other_names_of(name), mean_of(values[place], rounds)});
-    return rows;
-  }
-};
 
 /// A function's values on one side.
 struct Values {
@@ -70,85 +54,43 @@ Values add_up(const Side& side, std::span<const FunctionToPair> rows,
   return sum;
 }
 
-std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
-                                        const std::string& metric) {
-  std::vector<std::uint32_t> layouts;
-  if (count_layouts(session, command) < 2) return layouts;
-  const auto index = find_metric(session.metrics, metric);
-  for (const std::uint32_t run : session.runs.of_command(command))
-    if (index && session.runs.value(run, *index)) layouts.push_back(session.runs.row(run).layout);
-  return layouts;
-}
-
-std::optional<Side> find_side(const Recording& session, std::size_t command,
-                              const std::string& metric, const MetricResult& row) {
-  if (command >= session.function_tables.size()) return std::nullopt;
-  const FunctionTable& table = session.function_tables[command];
-  const std::size_t place = table.find(metric);
-  if (place == table.metrics.size() || !row.mean()) return std::nullopt;
-  const std::size_t rounds = table.metrics[place].rounds;
-  if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return Side{&table, place, rounds, *row.mean(), list_layouts(session, command, metric)};
-}
-
-std::optional<Side> candidate_side(const Results& results, std::size_t metric,
-                                   std::size_t command) {
-  const MetricResult* row = row_of(results.commands[command], metric);
-  if (row == nullptr) return std::nullopt;
-  return find_side(results.session, command, results.session.metrics[metric].name, *row);
-}
-
-std::optional<Side> reference_side(const Results& results, std::size_t metric,
-                                   std::size_t candidate) {
-  const auto& baseline = results.session.reference.baseline;
-  const MetricResult row = result_of_reference(results, candidate, metric);
-  return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
-                              results.session.metrics[metric].name, row)
-                  : find_side(results.session, results.session.reference.index_for(candidate),
-                              results.session.metrics[metric].name, row);
-}
-
-std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
-  std::vector<double> all(rounds);
-  for (std::size_t i = 0; i < rounds; ++i) all[i] = value_in(values, i);
-  return all;
-}
-
-/// The squared standard error of a mean, and the number of independent values: layouts with
-/// --layouts, else runs.
-struct MeanError {
-  double squared = 0.0;
-  std::size_t values = 0;
-};
-
-std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_function) {
-  const std::vector<double> values = all_rounds(of_function, side.rounds);
-  if (!side.layouts.empty()) {
-    const auto over = stats::mean_over_layouts({values, side.layouts});
-    return over ? std::optional(MeanError{over->squared_standard_error, over->layout_count})
-                : std::nullopt;
-  }
-  if (side.rounds < kMinFunctionRounds) return std::nullopt;
-  return MeanError{*stats::moments(values).variance / static_cast<double>(side.rounds),
-                   side.rounds};
-}
-
-/// Returns the p value of the difference, and sets half_width of `change`. Returns 1 and sets
-/// nothing if the errors are unknown or 0.
-double test(const Side& reference, const RoundValues& before, const Side& candidate,
-            const RoundValues& after, double confidence, FunctionChange& change) {
-  const auto first = error_of_mean(reference, before);
-  const auto second = error_of_mean(candidate, after);
-  if (!first || !second || first->squared + second->squared == 0.0) return 1.0;
-  const double degrees =
-      stats::welch_degrees(first->squared, first->values, second->squared, second->values);
-  const double error = std::sqrt(first->squared + second->squared);
-  change.half_width = error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees);
-  return 2.0 * stats::student_t_above(std::fabs(change.difference()) / error, degrees);
-}
-
 bool varies(const RoundValues& values) {
   return values.size() > 1;
+}
+
+bool has_total(const JoinedPaths& by_path, std::size_t pair) {
+  if (by_path.totals.empty()) return false;
+  const auto& [reference, candidate] = by_path.totals[pair];
+  return !reference.empty() || !candidate.empty();
+}
+
+/// Selects the significant differences with p values `p`. Of so many functions, some would differ
+/// by chance.
+template <typename Mark>
+void mark_significant(std::span<const double> p, double confidence, const Mark& mark) {
+  const std::vector<bool> differ = gate::benjamini_hochberg(p, 1.0 - confidence);
+  for (std::size_t i = 0; i < differ.size(); ++i)
+    if (differ[i]) mark(i);
+}
+
+/// Sets FunctionChange::total. `pairs`: by function, its index in `totals`.
+void add_totals(const Side& reference, const Side& candidate,
+                const std::vector<FunctionTotals>& totals, std::span<const std::size_t> pairs,
+                double confidence, std::vector<FunctionChange>& functions) {
+  if (totals.empty()) return;
+
+  std::vector<double> p;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const FunctionTotals& of = totals[pairs[i]];
+    const DifferenceTest tested =
+        test_difference({reference, of.reference}, {candidate, of.candidate}, confidence);
+    functions[i].total = {.reference_mean = mean_of(of.reference, reference.rounds),
+                          .candidate_mean = mean_of(of.candidate, candidate.rounds),
+                          .half_width = tested.half_width};
+    p.push_back(tested.p);
+  }
+  mark_significant(p, confidence,
+                   [&](std::size_t i) { functions[i].total->certainty = Certainty::Significant; });
 }
 
 MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
@@ -167,8 +109,15 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   std::vector<double> p;
   const std::vector<FunctionToPair> rows_before = reference.list_rows();
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
+  std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
 
-  for (PairedFunction& pair : pair_functions(rows_before, rows_after)) {
+  JoinedPaths by_path;
+  if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
+  changes.paths = std::move(by_path.paths);
+  std::vector<std::size_t> pairs_of_functions;
+
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    PairedFunction& pair = pairs[i];
     const Values before = add_up(reference, rows_before, pair.reference_rows);
     const Values after = add_up(candidate, rows_after, pair.candidate_rows);
 
@@ -177,25 +126,30 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
                           .paired_by = pair.paired_by,
                           .reference_mean = mean_of(before.of_metric, reference.rounds),
                           .candidate_mean = mean_of(after.of_metric, candidate.rounds)};
-    if (change.reference_mean == 0.0 && change.candidate_mean == 0.0) continue;
+    if (!change.has_own_value() && !has_total(by_path, i)) continue;
 
     change.is_new = !by_samples && !before.has_any_metric;
     change.is_gone = !by_samples && !after.has_any_metric;
 
     // Counts that are equal in at least two rounds need no test.
-    if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2) {
+    if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2)
       change.certainty = Certainty::Unproven;
+    if (change.certainty == Certainty::Unproven && change.has_own_value()) {
+      const DifferenceTest tested =
+          test_difference({reference, before.of_metric}, {candidate, after.of_metric}, confidence);
+      change.half_width = tested.half_width;
       varying.push_back(changes.functions.size());
-      p.push_back(
-          test(reference, before.of_metric, candidate, after.of_metric, confidence, change));
+      p.push_back(tested.p);
     }
+    pairs_of_functions.push_back(i);
     changes.functions.push_back(std::move(change));
   }
 
-  // Of so many functions, some would differ by chance.
-  const std::vector<bool> differ = gate::benjamini_hochberg(p, 1.0 - confidence);
-  for (std::size_t i = 0; i < varying.size(); ++i)
-    if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
+  mark_significant(p, confidence, [&](std::size_t i) {
+    changes.functions[varying[i]].certainty = Certainty::Significant;
+  });
+  add_totals(reference, candidate, by_path.totals, pairs_of_functions, confidence,
+             changes.functions);
 
   std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
     return std::pair(std::fabs(a.difference()), a.is_sure()) >
@@ -226,10 +180,9 @@ void compare_functions(Results& results) {
     if (results.session.metrics[metric].shown != Shown::Always && !is_gated) continue;
     for (const std::size_t candidate : find_candidates(results)) {
       if (!find_metric_differences(results.session, metric, candidate).empty()) continue;
-      const auto before = reference_side(results, metric, candidate);
-      const auto after = candidate_side(results, metric, candidate);
-      if (before && after && has_success(results, metric, candidate))
-        results.function_changes.push_back(compare(results, metric, candidate, *before, *after));
+      if (!has_success(results, metric, candidate)) continue;
+      if (auto changes = compare_sides(results, metric, candidate))
+        results.function_changes.push_back(*std::move(changes));
     }
   }
 }
@@ -239,6 +192,14 @@ const MetricByFunction* find_changes(const Results& results, std::size_t metric,
   for (const MetricByFunction& changes : results.function_changes)
     if (changes.metric == metric && changes.candidate == candidate) return &changes;
   return nullptr;
+}
+
+std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
+                                              std::size_t candidate) {
+  const auto before = reference_side(results, metric, candidate);
+  const auto after = candidate_side(results, metric, candidate);
+  if (!before || !after) return std::nullopt;
+  return compare(results, metric, candidate, *before, *after);
 }
 
 std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
 #include "results/pairing.h"
@@ -21,6 +22,35 @@ enum class Certainty : unsigned char {
   Unproven,     ///< values may vary; the sides may be equal
 };
 
+/// Means over rounds in the metric's base unit, which may vary, and their difference.
+struct MeanChange {
+  double reference_mean = 0.0;
+  double candidate_mean = 0.0;
+  Certainty certainty = Certainty::Unproven;
+  /// Half width of the difference's confidence interval; nullopt if unknown.
+  std::optional<double> half_width{};
+
+  double difference() const { return candidate_mean - reference_mean; }
+  bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
+};
+
+/// One call path's means of sampled time over rounds, in seconds.
+struct PathChange {
+  std::string name{};                ///< of the last frame, see PathCounts::name
+  std::uint32_t parent = kNoCaller;  ///< index of the caller's path, or kNoCaller
+  double reference_mean = 0.0;       ///< with what the last frame called
+  double candidate_mean = 0.0;
+  double reference_self = 0.0;  ///< without what the last frame called
+  double candidate_self = 0.0;
+  /// Half width of the confidence interval of difference(); nullopt if unknown.
+  std::optional<double> half_width{};
+  bool is_sure = false;       ///< true if the means differ significantly
+  bool is_self_sure = false;  ///< true if the times without called functions do
+
+  double difference() const { return candidate_mean - reference_mean; }
+  double self_difference() const { return candidate_self - reference_self; }
+};
+
 /// One function's means over rounds in the metric's base unit, and their difference.
 struct FunctionChange {
   std::string name{};
@@ -34,9 +64,14 @@ struct FunctionChange {
   Certainty certainty = Certainty::Exact;
   /// Half width of the difference's confidence interval; nullopt if unknown, or if no value varies.
   std::optional<double> half_width{};
+  /// The function's sampled time with what it called; nullopt without call paths. The members above
+  /// are of the function alone.
+  std::optional<MeanChange> total{};
 
   double difference() const { return candidate_mean - reference_mean; }
   bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
+  /// False if the function only called others.
+  bool has_own_value() const { return reference_mean != 0.0 || candidate_mean != 0.0; }
 };
 
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any
@@ -48,9 +83,13 @@ struct MetricByFunction {
   double mean_of_whole_reference = 0.0;
   double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
-  /// Functions with a mean other than 0 on at least one side, the largest difference first; of
-  /// equal differences, those that are sure (is_sure) first.
+  /// Functions with a mean or total other than 0 on at least one side, the largest difference
+  /// first; of equal differences, those that are sure (is_sure) first.
   std::vector<FunctionChange> functions{};
+  /// The call paths of sampled time; may be empty. Callers come before the paths through them. Of
+  /// the paths of one caller, those with the larger total on either side come first, and each is
+  /// followed by the paths through it.
+  std::vector<PathChange> paths{};
 
   double difference() const { return mean_of_whole_candidate - mean_of_whole_reference; }
 };
@@ -65,6 +104,11 @@ void compare_functions(Results& results);
 /// Returns the function changes of a candidate; null if missing.
 const MetricByFunction* find_changes(const Results& results, std::size_t metric,
                                      std::size_t candidate);
+
+/// Compares the functions of a candidate with its reference's, also if find_changes() has nothing,
+/// because the sessions' settings differ. Returns nullopt if a side is unknown.
+std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
+                                              std::size_t candidate);
 
 /// Lists the functions of a command, as changes from 0; nullopt if unknown.
 std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,

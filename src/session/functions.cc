@@ -16,10 +16,13 @@ namespace lauka {
 
 namespace {
 
+constexpr double kNsPerSecond = 1e9;
+
 struct AddedMetric {
   std::size_t base = 0;
   std::string name{};
   std::string function{};
+  bool is_total = false;  ///< true: the function's sampled time with what it called
 };
 
 /// The runs that gave a metric's values by function, in the order of the table's rounds.
@@ -38,6 +41,19 @@ RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t
   return rounds;
 }
 
+/// Adds the times of the functions `names`, with what they called, to `sums` by round.
+void add_totals(const PathTable& paths, const std::set<std::string_view>& names,
+                std::vector<double>& sums) {
+  const std::vector<bool> are_through = find_paths_through(
+      paths.size(), [&](std::size_t path) { return paths.caller_of(path); },
+      [&](std::size_t path) {
+        return paths.caller_of(path) != kNoCaller && names.contains(paths.name_of(path));
+      });
+  for (std::size_t path = 0; path < paths.size(); ++path)
+    for (std::size_t round = 0; round < sums.size() && are_through[path]; ++round)
+      sums[round] += value_in(paths.values_of(path), round);
+}
+
 /// Sets the values of the metrics `added`, which follow the session's metrics. A function that a
 /// command lacks is 0 in each of its runs.
 void set_values(std::span<const AddedMetric> added, const WantedFunctions& wanted,
@@ -52,10 +68,16 @@ void set_values(std::span<const AddedMetric> added, const WantedFunctions& wante
       sums.emplace_back(rounds.back().runs.size());
     }
 
+    std::vector<std::set<std::string_view>> matching(added.size());
     for (const auto& [name, values] : table.functions)
-      for (const std::size_t i : wanted.find(name, table.other_names_of(name)))
-        for (std::size_t round = 0; round < sums[i].size(); ++round)
+      for (const std::size_t i : wanted.find(name, table.other_names_of(name))) {
+        matching[i].insert(name);
+        for (std::size_t round = 0; round < sums[i].size() && !added[i].is_total; ++round)
           sums[i][round] += value_in(values[rounds[i].place], round);
+      }
+
+    for (std::size_t i = 0; i < added.size(); ++i)
+      if (added[i].is_total) add_totals(table.paths, matching[i], sums[i]);
 
     for (std::size_t i = 0; i < added.size(); ++i)
       for (std::size_t round = 0; round < sums[i].size(); ++round)
@@ -69,9 +91,12 @@ std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Reco
   for (const Condition& gate : gates) {
     const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos || find_metric(session.metrics, gate.metric)) continue;
-    const auto base = find_metric(session.metrics, std::string_view(gate.metric).substr(0, at));
+    const std::string_view typed = std::string_view(gate.metric).substr(0, at);
+    const bool is_total = typed == kTotalTime;
+    const auto base = find_metric(session.metrics, is_total ? kSampledTime : typed);
     if (base && names.insert(gate.metric).second)
-      added.push_back({*base, gate.metric, normalized_function(gate.metric.substr(at + 1))});
+      added.push_back(
+          {*base, gate.metric, normalized_function(gate.metric.substr(at + 1)), is_total});
   }
   return added;
 }
@@ -153,16 +178,33 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,
                                const std::vector<std::size_t>& uncounted) {
-  constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
   double per_unit = 1.0;
   for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
     const Event& event = plan_.setting.events.events[index];
-    if (event.is_time) per_unit = ns_per_second;
+    if (event.is_time) per_unit = kNsPerSecond;
     const bool is_counted = std::ranges::find(uncounted, index) == uncounted.end();
     if (event.only_function.empty()) metrics.push_back(is_counted ? event.name : std::string());
   }
   tables_[step.command].add_round(metrics, functions, per_unit);
+}
+
+void FunctionTableBuilder::add_paths(const Step& step, std::span<const PathCounts> paths) {
+  const EventSet& events = plan_.setting.events;
+  const bool is_sampled = std::ranges::any_of(
+      events.passes.at(step.pass).event_indices,
+      [&](std::size_t event) { return events.events[event].role == Role::SampledTime; });
+  if (is_sampled) tables_[step.command].paths.add_round(paths, kNsPerSecond);
+}
+
+std::optional<Note> FunctionTableBuilder::note_left_out_paths() const {
+  const bool has_left_out = std::ranges::any_of(
+      tables_, [](const FunctionTable& table) { return table.paths.has_left_out_paths(); });
+  if (!has_left_out) return std::nullopt;
+  return Note{NoteKind::TooManyPaths,
+              fmt::format("a command has over {} call paths, so samples in further ones are below "
+                          "{}; give --call-graph none to do without call paths",
+                          PathTable::kMaxPaths, kTooManyPaths)};
 }
 
 std::optional<Error> FunctionTableBuilder::find_unknown() {

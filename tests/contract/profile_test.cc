@@ -1,7 +1,12 @@
 #include "contract/program.h"
 #include "skip.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +41,11 @@ double in_round(const nlohmann::json& value, std::size_t round) {
   return value.is_array() ? value[round].get<double>() : value.get<double>();
 }
 
+/// Returns the sampled time of a function or call path.
+double sampled_in_round(const nlohmann::json& row, std::size_t round) {
+  return row.contains("sampled_time") ? in_round(row["sampled_time"], round) : 0.0;
+}
+
 std::vector<double> sampled(const nlohmann::json& result) {
   std::vector<double> values;
   for (const auto& sample : result["lauka"]["metrics"]["sampled_time"]["samples"])
@@ -48,11 +58,168 @@ double total_of(const nlohmann::json& result, const std::string& function) {
   const std::size_t rounds = sampled(result).size();
   for (const auto& row : result["lauka"]["functions"]["rows"])
     for (std::size_t round = 0; row["name"] == function && round < rounds; ++round)
-      total += in_round(row["sampled_time"], round);
+      total += sampled_in_round(row, round);
   return total;
 }
 
+/// Returns the time of each stack in a round: "call_paths;main;first;work".
+std::map<std::string, double> stacks_in_round(const nlohmann::json& functions, std::size_t round) {
+  std::vector<std::string> stacks;
+  std::map<std::string, double> times;
+  for (const auto& path : functions["paths"]) {
+    const auto name = functions["frames"][path["frame"].get<std::size_t>()].get<std::string>();
+    stacks.push_back(
+        path.contains("caller") ? stacks.at(path["caller"].get<std::size_t>()) + ";" + name : name);
+    if (path.contains("sampled_time")) times[stacks.back()] = sampled_in_round(path, round);
+  }
+  return times;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "the times of call paths add up to each function's own time, and callers are told apart") {
+  if (!can_sample()) return;
+  const auto session = session_of("-r2", {fixture("call_paths") + " 150 0 3"});
+  const auto& functions = session["results"][0]["lauka"]["functions"];
+  for (std::size_t round = 0; round < 2; ++round) {
+    std::map<std::string, double> own_times;
+    for (const auto& [stack, time] : stacks_in_round(functions, round))
+      own_times[stack.substr(stack.rfind(';') + 1)] += time;
+    for (const auto& row : functions["rows"]) {
+      const double time = sampled_in_round(row, round);
+      CHECK(own_times[row["name"].get<std::string>()] == doctest::Approx(time).epsilon(1e-9));
+    }
+  }
+
+  std::map<std::string, double> stacks = stacks_in_round(functions, 0);
+  const std::string program = "call_paths;main;";
+  CHECK(stacks[program + "first;first;first;first;work"] > stacks[program + "third;work"]);
+  CHECK(stacks[program + "second;work"] > 0.0);
+  CHECK(stacks[program + "third;work"] > 0.0);
+}
+
+TEST_CASE("without a call graph there are no paths, and functions are sampled as before") {
+  if (!can_sample()) return;
+  const auto session = session_of("-r2 --call-graph none", {fixture("call_paths") + " 150"});
+  const auto& result = session["results"][0];
+  CHECK_FALSE(result["lauka"]["functions"].contains("paths"));
+  CHECK(total_of(result, "work") > 0.0);
+}
+
+TEST_CASE("the programs that a script starts have paths of their own") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string script = folder.file("script.sh");
+  std::ofstream(script) << "#!/bin/sh\n"
+                        << fixture("call_paths") << " 150\n"
+                        << fixture("hundred") << " 150\n";
+  REQUIRE(chmod(script.c_str(), 0755) == 0);
+  const auto session = session_of("-r2", {script});
+  std::map<std::string, double> stacks =
+      stacks_in_round(session["results"][0]["lauka"]["functions"], 0);
+  CHECK(stacks["call_paths;main;first;work"] > 0.0);
+  CHECK(std::ranges::any_of(stacks, [](const auto& stack) {
+    return stack.first.starts_with("hundred;") && stack.first.ends_with(";part_10");
+  }));
+}
+
+TEST_CASE("folded stacks of a comparison have the time of the sampled runs of both sides") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  const std::string stacks = folder.file("stacks.txt");
+  const std::string profile = folder.file("profile.json");
+  completed("-q -w0 -r4 --profile --export-json " + session + " --export-folded " + stacks +
+                " --export-speedscope " + profile,
+            {fixture("call_paths") + " 150", fixture("call_paths") + " 150 40"});
+
+  const auto results = nlohmann::json::parse(text_of(session))["results"];
+  std::array<double, 2> seconds{};
+  std::istringstream lines(text_of(stacks));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t second = line.rfind(' ');
+    const std::size_t first = line.rfind(' ', second - 1);
+    CHECK(line.substr(0, first).find(";;") == std::string::npos);
+    seconds[0] += std::stod(line.substr(first + 1, second - first - 1)) * 1e-6;
+    seconds[1] += std::stod(line.substr(second + 1)) * 1e-6;
+  }
+  for (std::size_t c = 0; c < 2; ++c) {
+    double mean = 0.0;
+    for (const double value : sampled(results[c])) mean += value / 4.0;
+    // Each path is rounded to a microsecond.
+    CHECK(seconds.at(c) == doctest::Approx(mean).epsilon(0.01));
+  }
+
+  const auto profiles = nlohmann::json::parse(text_of(profile))["profiles"];
+  REQUIRE(profiles.size() == 2);
+  CHECK(profiles[0]["samples"].size() == profiles[0]["weights"].size());
+
+  const std::string again = folder.file("again.txt");
+  completed({"-q", "--from", session, "--export-folded", again});
+  CHECK(text_of(again) == text_of(stacks));
+}
+
+TEST_CASE("with more than two commands, folded stacks need a file for each candidate") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string first = folder.file("a.txt");
+  const std::vector<std::string> commands = {
+      fixture("call_paths") + " 50", fixture("call_paths") + " 60", fixture("call_paths") + " 70"};
+  const Said refused = lauka("-w0 -r1 --profile --export-folded " + first, commands);
+  CHECK(refused.status == 2);
+  CHECK(refused.err_has("{name}"));
+
+  completed(
+      "-q -w0 -r2 --profile -n one -n two -n three --export-folded " + folder.file("{name}.txt"),
+      commands);
+  CHECK_FALSE(std::filesystem::exists(folder.file("one.txt")));
+  CHECK(text_of(folder.file("two.txt")).find(";work ") != std::string::npos);
+  CHECK(text_of(folder.file("three.txt")).find(";work ") != std::string::npos);
+}
+
+TEST_CASE("options that need call paths are refused without them") {
+  for (const char* const option : {"--export-folded=x", "--export-speedscope=x", "--paths"}) {
+    CAPTURE(option);
+    const Said without = lauka({option, "true", "false"});
+    CHECK(without.status == 2);
+    CHECK(without.err_has("add --profile"));
+    const Said none = lauka({"--profile", "--call-graph", "none", option, "true", "false"});
+    CHECK(none.status == 2);
+    CHECK(none.err_has("leave out --call-graph none"));
+  }
+}
+
+TEST_CASE("a gate on the total time of a function sees what it called") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string file = folder.file("session.json");
+  const std::vector<std::string> commands = {fixture("call_paths") + " 150",
+                                             fixture("call_paths") + " 150 200"};
+  const Said said = lauka(
+      "-q -w0 -r8 --profile --fail-if-inconclusive=125 --fail-if "
+      "'total_time@first > 20' --export-json " +
+          file,
+      commands);
+  CHECK((said.status == 3 || said.status == 125));  // inconclusive on a very busy machine
+  const auto session = nlohmann::json::parse(text_of(file));
+  const auto& metrics = session["results"][1]["lauka"]["metrics"];
+  const auto& samples = metrics["total_time@first"]["samples"];
+  std::size_t round = 0;
+  for (const auto& sample : samples) {
+    if (sample.is_null()) continue;
+    double through_first = 0.0;
+    for (const auto& [stack, time] :
+         stacks_in_round(session["results"][1]["lauka"]["functions"], round))
+      if (stack.find(";first") != std::string::npos) through_first += time;
+    CHECK(sample.get<double>() == doctest::Approx(through_first).epsilon(1e-6));
+    ++round;
+  }
+  CHECK(round == 8);
+
+  const Said again = lauka({"-q", "--from", file, "--fail-if", "total_time@second > 900"});
+  CHECK(again.status == 0);
+}
 
 TEST_CASE("sampled functions add up to the sampled time, and the changed one has changed most") {
   if (!can_sample()) return;
@@ -64,7 +231,7 @@ TEST_CASE("sampled functions add up to the sampled time, and the changed one has
     for (std::size_t round = 0; round < totals.size(); ++round) {
       double sum = 0.0;
       for (const auto& row : result["lauka"]["functions"]["rows"])
-        sum += in_round(row["sampled_time"], round);
+        sum += sampled_in_round(row, round);
       CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
     }
   }
@@ -101,7 +268,7 @@ TEST_CASE("a run without a sample is a round of zeros, and the table is shown") 
     CHECK(functions["metrics"]["sampled_time"] == totals.size());
     for (std::size_t round = 0; round < totals.size(); ++round) {
       double sum = 0.0;
-      for (const auto& row : functions["rows"]) sum += in_round(row["sampled_time"], round);
+      for (const auto& row : functions["rows"]) sum += sampled_in_round(row, round);
       CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
     }
   }
@@ -127,7 +294,7 @@ TEST_CASE("every copy of --jobs is in the samples of each run") {
       double of_copy = 0.0;
       for (const auto& row : result["lauka"]["functions"]["rows"])
         if (row["name"].get<std::string>().starts_with(prefix))
-          of_copy += in_round(row["sampled_time"], round);
+          of_copy += sampled_in_round(row, round);
       CHECK(of_copy > 0.0);
     }
   }

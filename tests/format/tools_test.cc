@@ -1,5 +1,6 @@
 #include "core/text.h"
 #include "format/json.h"
+#include "report/call_path_example.h"
 #include "report/example.h"
 
 #include <algorithm>
@@ -240,6 +241,22 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
       "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
   results.session.commands[1].name = "x=1 y";
   CHECK(has(written(write_orgmode, results), "| ~x=1 y~, 9 runs |"));
+}
+
+TEST_CASE("speedscope gets a profile for each command, whose weights add up to its time") {
+  const auto file = json::parse(written(write_speedscope, grown_through_first()));
+  CHECK(file["$schema"] == "https://www.speedscope.app/file-format-schema.json");
+  REQUIRE(file["profiles"].size() == 2);
+  const auto& profile = file["profiles"][1];
+  CHECK(profile["name"] == "./new");
+  CHECK(profile["unit"] == "microseconds");
+  CHECK(profile["endValue"] == 113'500);
+  REQUIRE(profile["samples"].size() == 3);
+  CHECK(profile["weights"][0] == 62'500);
+  std::string stack;
+  for (const auto& frame : profile["samples"][0])
+    stack += file["shared"]["frames"][frame.get<std::size_t>()]["name"].get<std::string>() + ";";
+  CHECK(stack == "new;main;first;work;");
 }
 
 }  // namespace lauka::report

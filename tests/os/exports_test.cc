@@ -419,7 +419,7 @@ TEST_CASE("exports are opened in the order of their size, and no file is written
                                              {ExportKind::Csv, folder.file("b"), ""}};
   const auto opened = open_exports(targets, {});
   REQUIRE(opened.has_value());
-  CHECK(opened->front().kind == ExportKind::Csv);
+  CHECK(opened->front().target.kind == ExportKind::Csv);
   REQUIRE(symlink("b", folder.file("c").c_str()) == 0);
   const std::vector<std::string> outputs = {folder.file("c")};
   CHECK(open_exports(targets, outputs).error().what ==

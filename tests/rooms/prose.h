@@ -25,13 +25,15 @@ struct AllowedSearch {
 inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cli/", ""},
     {"core/command.h", "sha256:"},
-    {"core/text.cc", "find "},  // the program of a user's command
+    {"core/elf.cc", "\\177ELF"},  // how such a file begins
+    {"core/text.cc", "find "},    // the program of a user's command
     {"cores/proc_threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
-    {"engine/profile/", "sampled_time"},          // a name that the user typed
+    {"engine/profile/", "sampled_time"},  // a name that the user typed
+    {"engine/profile/", "total_time"},
     {"engine/profile/samples.cc", " (deleted)"},  // of the kernel
     {"engine/valgrind/", ""},
     {"history/command_line.cc", ""},
@@ -40,8 +42,10 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
-    {"report/function_name.cc", ""},  // what a demangler writes
-    {"report/warnings.cc", "abm"},    // the kernel's name of a processor's feature
+    {"run/program_facts.cc", ""},            // options of env(1), names of variables
+    {"report/function_name.cc", ""},         // what a demangler writes
+    {"report/warnings.cc", "abm"},           // the kernel's name of a processor's feature
+    {"session/functions.cc", "total_time"},  // a name that the user typed
     {"tune/", ""},
 });
 
@@ -51,6 +55,7 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/commands.cc", "(region)"},  // of files before the key "region"
     {"format/commands.cc", "role"},
     {"format/commands.cc", "warmup_runs"},
+    {"format/functions.cc", "sampled_time"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/record.cc", "mad"},

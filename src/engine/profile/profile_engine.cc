@@ -11,6 +11,7 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -26,8 +27,11 @@ namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
 
+constexpr std::uint64_t kUserOnly = os::kPerfExcludeKernel | os::kPerfExcludeCallchainKernel;
+
 /// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock).
-os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period, bool user_only) {
+os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
+                                  const ProfileRequest& request) {
   os::PerfEventAttr attributes;
   attributes.type = type;
   attributes.size = os::kPerfSizeWithConfig3;
@@ -40,7 +44,9 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period, bool
                      os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
                      os::kPerfBuildId;
-  if (user_only) attributes.flags |= os::kPerfExcludeKernel;
+  if (request.call_graph == CallGraphChoice::FramePointers)
+    attributes.sample_type |= os::kPerfSampleCallchain;
+  if (request.user_only) attributes.flags |= kUserOnly;
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
 }
@@ -85,6 +91,8 @@ struct SampledTotals {
   /// a period.
   double before_first_samples_ns = 0.0;
   std::size_t withdrawn_count = 0;
+  std::uint64_t in_incomplete_stacks_ns = 0;
+  bool has_left_out_paths = false;
 };
 
 Error why_withdrawn() {
@@ -115,18 +123,26 @@ std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
   return "--profile=" + period_text(std::min(period * enough, longest));
 }
 
+/// The functions that the user asked for.
+struct AskedFunctions {
+  std::vector<std::string> typed{};
+  std::vector<std::string> normalized{};
+  std::vector<bool> are_totals{};  ///< true: the time with what the function called
+};
+
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
   /// `uncounted`: indices of commands from which the kernel takes the event. Both `uncounted` and
   /// `calls` must outlive the object.
   Sampling(const os::PerfEventAttr& attributes, std::chrono::nanoseconds period,
-           std::span<const std::string> functions, const std::optional<User>& user,
+           const AskedFunctions& functions, const std::optional<User>& user,
            std::shared_ptr<SampledTotals> seen, const std::set<std::size_t>& uncounted,
            const os::LinuxCalls& calls)
       : attributes_(attributes),
         period_(period),
-        functions_(functions.begin(), functions.end()),
-        wanted_(functions),
+        functions_(functions.normalized),
+        are_totals_(functions.are_totals),
+        wanted_(functions_),
         seen_(std::move(seen)),
         names_(user),
         uncounted_(uncounted),
@@ -192,6 +208,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     since_ = std::chrono::system_clock::now().time_since_epoch();
     cycles_ = 0;
     is_partial_ = false;
+    in_incomplete_stacks_ns_ = 0;
   }
 
   void add_unsampled(CountsOfRun& counted) {
@@ -220,18 +237,48 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
-    for (FunctionCounts& sampled : counted.functions.emplace(names_.sum_by_function(run, since_))) {
+    const auto to_ns = [&](std::uint64_t sampled) {
+      return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+    };
+
+    NamedSamples samples = names_.sum_up(run, since_);
+    std::map<std::size_t, std::set<std::string>> matching;  // names of the functions with totals
+    for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
       std::uint64_t& time_ns = sampled.counts.front();
-      time_ns =
-          static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * ns_per_unit));
+      time_ns = to_ns(time_ns);
       *counted.counts[0] += time_ns;
       for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
-        *counted.counts[1 + function] += time_ns;
+        if (are_totals_[function])
+          matching[function].insert(sampled.name);
+        else
+          *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
     }
+
+    counted.paths = std::move(samples.paths);
+    for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
+    for (const auto& [function, names] : matching)
+      counted.counts[1 + function] = sum_total(counted.paths, names);
+    in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
+    seen_->has_left_out_paths = seen_->has_left_out_paths || samples.has_left_out_paths;
+
     add_unsampled(counted);
     return counted;
+  }
+
+  /// Returns the time of the functions with these names and of what they called.
+  static std::uint64_t sum_total(std::span<const PathCounts> paths,
+                                 const std::set<std::string>& names) {
+    const std::vector<bool> are_through = find_paths_through(
+        paths.size(), [&](std::size_t path) { return paths[path].caller; },
+        [&](std::size_t path) {
+          return paths[path].caller != kNoCaller && names.contains(paths[path].name);
+        });
+    std::uint64_t total = 0;
+    for (std::size_t path = 0; path < paths.size(); ++path)
+      if (are_through[path]) total += paths[path].count;
+    return total;
   }
 
   /// Returns why the samples of a run are not all that there should be; nullopt if they are.
@@ -241,7 +288,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     // If records were lost, those of a process may be among them.
     if (run.loss_count == 0 && lacks_process(run.seen, ended))
-      return IncompleteRun{"a process of it was not sampled"};
+      return IncompleteRun{"a process of the run was not sampled"};
 
     if (run.throttle_count > 0)
       return IncompleteRun{
@@ -261,7 +308,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     if (is_partial_)
       return IncompleteRun{
-          "cycles were counted for a part of it only",
+          "cycles were counted for only a part of the run",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
                       "all the time; end other programs that may be using the counter",
                       attempts)};
@@ -295,11 +342,13 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     seen_->before_first_samples_ns += static_cast<double>(run.seen.thread_count * cpu_count_) *
                                       static_cast<double>(period_.count());
     seen_->withdrawn_count += run.seen.withdrawn_count;
+    seen_->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
   }
 
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
   std::vector<std::string> functions_;
+  std::vector<bool> are_totals_;
   WantedFunctions wanted_;
   std::set<std::size_t> known_;
   std::shared_ptr<SampledTotals> seen_;
@@ -307,6 +356,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   FunctionNames names_;
   std::chrono::nanoseconds since_{};
   std::uint64_t cycles_ = 0;
+  std::uint64_t in_incomplete_stacks_ns_ = 0;
   bool is_partial_ = false;
   std::size_t cpu_count_ = 0;
   const std::set<std::size_t>& uncounted_;
@@ -315,13 +365,8 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
 class WithProfile final : public EngineWrapper {
  public:
-  WithProfile(OwnedEngine inner, std::chrono::nanoseconds period, bool user_only,
-              const std::optional<User>& user, const os::LinuxCalls* calls)
-      : EngineWrapper(std::move(inner)),
-        calls_(calls),
-        period_(period),
-        user_only_(user_only),
-        user_(user) {}
+  WithProfile(OwnedEngine inner, ProfileRequest request, const os::LinuxCalls* calls)
+      : EngineWrapper(std::move(inner)), calls_(calls), request_(std::move(request)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     EventRequest others = wanted;
@@ -353,8 +398,8 @@ class WithProfile final : public EngineWrapper {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return OwnedPass(std::make_unique<Sampling>(attributes_, period_, functions_.normalized,
-                                                  user_, seen_, uncounted_, *calls_));
+      return OwnedPass(std::make_unique<Sampling>(attributes_, request_.period, functions_,
+                                                  request_.user, seen_, uncounted_, *calls_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
@@ -371,22 +416,28 @@ class WithProfile final : public EngineWrapper {
     std::vector<Note> notes = wrapped_engine().notes();
     if (auto note = note_few_samples(); !note.empty())
       notes.push_back({NoteKind::FewSamples, std::move(note)});
+    if (auto note = note_incomplete_stacks(); !note.empty())
+      notes.push_back({NoteKind::IncompleteStacks, std::move(note)});
+    if (seen_->has_left_out_paths)
+      notes.push_back({NoteKind::TooManyPaths,
+                       fmt::format("a sampled run had too many call paths; those after the first "
+                                   "{} callers are below {}; give --call-graph none to do without "
+                                   "call paths",
+                                   RunRecords::kMaxCallers, kTooManyPaths)});
     return notes;
   }
 
  private:
-  struct Functions {
-    std::vector<std::string> typed;
-    std::vector<std::string> normalized;
-  };
-
+  /// Takes the name of an event that this engine counts. Returns false for others.
   bool take(std::string_view name) {
     if (name == kSampledTime) return true;
-    if (!name.starts_with(kSampledTime) || name.size() < kSampledTime.size() + 2 ||
-        name[kSampledTime.size()] != kFunctionSeparator)
-      return false;
-    functions_.typed.emplace_back(name.substr(kSampledTime.size() + 1));
+    const std::size_t at = name.find(kFunctionSeparator);
+    if (at == std::string_view::npos || at + 1 == name.size()) return false;
+    const bool is_total = name.substr(0, at) == kTotalTime;
+    if (!is_total && name.substr(0, at) != kSampledTime) return false;
+    functions_.typed.emplace_back(name.substr(at + 1));
     functions_.normalized.push_back(normalized_function(functions_.typed.back()));
+    functions_.are_totals.push_back(is_total);
     return true;
   }
 
@@ -402,7 +453,7 @@ class WithProfile final : public EngineWrapper {
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
@@ -413,9 +464,25 @@ class WithProfile final : public EngineWrapper {
     return note;
   }
 
+  /// Says how many samples have no complete call path, and what to do; empty if they are few.
+  std::string note_incomplete_stacks() const {
+    constexpr double most = 0.1;
+    const auto incomplete_ns = static_cast<double>(seen_->in_incomplete_stacks_ns);
+    const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
+    if (incomplete_ns <= most * sampled_ns) return "";
+
+    return fmt::format(
+        "{:.0f}% of the samples are below {}, because their callers could not be found; compile "
+        "the programs and their libraries with -fno-omit-frame-pointer "
+        "-mno-omit-leaf-frame-pointer, or give --call-graph none to do without call paths",
+        100.0 * incomplete_ns / sampled_ns, kIncompleteStack);
+  }
+
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
 
-  double milliseconds() const { return std::chrono::duration<double, std::milli>(period_).count(); }
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(request_.period).count();
+  }
 
   bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
@@ -429,13 +496,13 @@ class WithProfile final : public EngineWrapper {
           "install libdw-dev (elfutils-devel) and libiberty-dev (binutils-devel), and build "
           "it again"};
     if (const auto rate = measure_cycles(*calls_)) {
-      const double cycles = *rate * static_cast<double>(period_.count());
+      const double cycles = *rate * static_cast<double>(request_.period.count());
       attributes_ =
-          make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), user_only_);
+          make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), request_);
       if (auto note = open_rings()) return note;
     }
-    const auto ns = static_cast<std::uint64_t>(period_.count());
-    attributes_ = make_attributes(os::kPerfTypeSoftware, ns, user_only_);
+    const auto ns = static_cast<std::uint64_t>(request_.period.count());
+    attributes_ = make_attributes(os::kPerfTypeSoftware, ns, request_);
     return open_rings();
   }
 
@@ -452,13 +519,14 @@ class WithProfile final : public EngineWrapper {
       if (error == EINVAL && has(os::kPerfBuildId)) {  // before Linux 5.12
         attributes_.flags &= ~os::kPerfBuildId;
       } else if (is_denied && !has(os::kPerfExcludeKernel)) {
-        attributes_.flags |= os::kPerfExcludeKernel;
+        attributes_.flags |= kUserOnly;
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
         note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
-        return Error{fmt::format("each CPU needs a descriptor, but the limit leaves only {}",
-                                 rings.descriptors().size()),
-                     "raise the limit with ulimit -n 8192"};
+        return Error{
+            fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
+                        rings.descriptors().size()),
+            "raise the limit with ulimit -n 8192"};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }
@@ -486,7 +554,7 @@ class WithProfile final : public EngineWrapper {
 
     const Event whole{
         .name = std::string(kSampledTime),
-        .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
                                is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
                                is_whole ? "" : ", user space only"),
         .is_time = true,
@@ -494,13 +562,17 @@ class WithProfile final : public EngineWrapper {
             is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
         .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
         .role = Role::SampledTime,
-        .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock", period_}}};
+        .method = {.sampled =
+                       SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
       Event event = whole;
-      event.name += kFunctionSeparator + functions_.typed[i];
-      event.meaning = fmt::format("in the function {}: {}", functions_.typed[i], whole.meaning);
+      const bool is_total = functions_.are_totals[i];
+      event.name = std::string(is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
+                   functions_.typed[i];
+      event.meaning = fmt::format("in the function {}{}: {}", functions_.typed[i],
+                                  is_total ? " and what it called" : "", whole.meaning);
       event.only_function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }
@@ -514,12 +586,10 @@ class WithProfile final : public EngineWrapper {
 
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
-  std::chrono::nanoseconds period_;
-  bool user_only_;
-  std::optional<User> user_;
+  ProfileRequest request_;
   bool is_tried_ = false;
   Note note_;
-  Functions functions_;
+  AskedFunctions functions_;
   std::set<std::size_t> uncounted_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
   std::size_t event_ = ~std::size_t{0};
@@ -532,14 +602,13 @@ class WithProfile final : public EngineWrapper {
 
 namespace lauka::engine {
 
-OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
-                         const std::optional<User>& user, const os::LinuxCalls* calls) {
-  return std::make_unique<profile::WithProfile>(std::move(engine), period, user_only, user, calls);
+OwnedEngine with_profile(OwnedEngine engine, const ProfileRequest& request,
+                         const os::LinuxCalls* calls) {
+  return std::make_unique<profile::WithProfile>(std::move(engine), request, calls);
 }
 
 Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
-  profile::WithProfile engine(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1),
-                              user_only, {}, calls);
+  profile::WithProfile engine(make_accounted_engine(std::nullopt), {.user_only = user_only}, calls);
   if (const auto set = engine.select({}); !set) return set.error();
   return engine.what();
 }

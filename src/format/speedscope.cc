@@ -1,0 +1,110 @@
+#include "format/speedscope.h"
+
+#include "core/text.h"
+#include "format/text.h"
+#include "results/path_changes.h"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// The format of https://www.speedscope.app/file-format-schema.json.
+
+namespace lauka {
+
+namespace {
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+/// The sampled stacks of a command.
+struct StacksOfCommand {
+  std::string name{};
+  std::vector<PathChange> paths{};
+  std::vector<std::size_t> frames{};   ///< by path, the index of its last frame in the file
+  std::vector<std::size_t> sampled{};  ///< paths with a time of their own
+
+  std::int64_t weight_of(std::size_t path) const {
+    return std::llround(paths[path].candidate_self * kMicrosecondsPerSecond);
+  }
+};
+
+/// Appends the frames of a path, the outermost first, as a list.
+void add_stack(const StacksOfCommand& of, std::size_t path, std::string& to) {
+  std::vector<std::size_t> stack;
+  for (std::size_t at = path; at < of.paths.size(); at = of.paths[at].parent)
+    stack.push_back(of.frames[at]);
+
+  to += '[';
+  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame)
+    to.append(frame == stack.rbegin() ? "" : ", ").append(std::to_string(*frame));
+  to += ']';
+}
+
+void put_profile(JsonWriter& json, const StacksOfCommand& of) {
+  std::int64_t whole = 0;
+  for (const std::size_t path : of.sampled) whole += of.weight_of(path);
+
+  json.open('{');
+  json.put("type", "sampled");
+  json.put("name", of.name);
+  json.put("unit", "microseconds");
+  json.put("startValue", 0);
+  json.put("endValue", whole);
+  json.list("samples", of.sampled.size(),
+            [&](std::size_t i, std::string& to) { add_stack(of, of.sampled[i], to); });
+  json.list("weights", of.sampled.size(), [&](std::size_t i, std::string& to) {
+    to += std::to_string(of.weight_of(of.sampled[i]));
+  });
+  json.close();
+}
+
+}  // namespace
+
+void write_speedscope(const Report& report, const Sink& sink) {
+  std::map<std::string, std::size_t> frames;
+  std::vector<std::string> names;
+  std::vector<StacksOfCommand> profiles;
+
+  for (const Results& results : report.benchmarks)
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      auto listed = list_paths(results, c);
+      if (!listed) continue;
+      const std::string& command = results.session.commands[c].name;
+      StacksOfCommand& of = profiles.emplace_back();
+      of.name = report.is_suite() ? results.benchmark + ": " + command : command;
+      of.paths = std::move(listed->paths);
+
+      for (std::size_t path = 0; path < of.paths.size(); ++path) {
+        const auto [known, is_new] = frames.try_emplace(of.paths[path].name, names.size());
+        if (is_new) names.push_back(known->first);
+        of.frames.push_back(known->second);
+        if (of.weight_of(path) > 0) of.sampled.push_back(path);
+      }
+    }
+
+  JsonWriter json(sink);
+  json.open('{');
+  json.put("$schema", "https://www.speedscope.app/file-format-schema.json");
+  json.put("exporter", "lauka " LAUKA_VERSION);
+  json.open("shared", '{');
+  json.open("frames", '[');
+  for (const std::string& name : names)
+    json.put_with({}, [&](std::string& to) {
+      to.append(R"({"name": )").append(json_string(name)).append("}");
+    });
+  json.close();
+  json.close();
+  json.open("profiles", '[');
+  for (const StacksOfCommand& of : profiles) put_profile(json, of);
+  json.close();
+  json.close();
+}
+
+}  // namespace lauka

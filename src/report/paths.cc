@@ -1,0 +1,171 @@
+#include "report/paths.h"
+
+#include "core/text.h"
+#include "report/format.h"
+#include "report/function_name.h"
+#include "report/lines.h"
+#include "report/table.h"
+#include "results/path_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+constexpr std::size_t kMaxNamedCallers = 3;
+constexpr std::size_t kMaxCallerWidth = 30;
+constexpr std::size_t kMaxFrameWidth = 60;
+
+/// True if the path is of a program, or of the function by which a program or thread begins.
+bool is_beginning(std::span<const PathChange> paths, std::uint32_t path) {
+  const std::uint32_t caller = paths[path].parent;
+  return caller == kNoCaller || paths[caller].parent == kNoCaller;
+}
+
+std::string callers_of(std::span<const PathChange> paths, const PathChange& path) {
+  std::string callers;
+  std::size_t named = 0;
+  for (std::uint32_t at = path.parent; at != kNoCaller && !is_beginning(paths, at);
+       at = paths[at].parent) {
+    if (++named > kMaxNamedCallers) return "… > " + callers;
+    const std::string name = shortened_function(one_line(paths[at].name), kMaxCallerWidth);
+    callers = callers.empty() ? name : name + " > " + callers;
+  }
+  return callers;
+}
+
+struct ChosenPaths {
+  std::set<std::size_t> paths{};  ///< with all their callers
+  bool has_all = true;            ///< false if some were left out
+};
+
+/// Chooses the paths for which `weight` is above 0, those with the largest weight first.
+template <typename Weight>
+ChosenPaths choose_paths(const PathChanges& changes, std::size_t most, const Weight& weight) {
+  std::vector<std::pair<double, std::size_t>> sorted;
+  for (std::size_t path = 0; path < changes.paths.size(); ++path)
+    if (const double of_path = weight(changes.paths[path]); of_path > 0.0)
+      sorted.emplace_back(of_path, path);
+  std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<double, std::size_t>::first);
+
+  ChosenPaths chosen;
+  for (const auto& candidate : sorted) {
+    std::set<std::size_t> with_callers = chosen.paths;
+    for (std::size_t at = candidate.second; at < changes.paths.size();
+         at = changes.paths[at].parent)
+      with_callers.insert(at);
+    if (with_callers.size() > most) {
+      chosen.has_all = false;
+      break;
+    }
+    chosen.paths = std::move(with_callers);
+  }
+  return chosen;
+}
+
+Ink ink_of_path(const PathChange& change) {
+  if (!change.is_sure) return Ink::Dim;
+  return change.difference() > 0.0 ? Ink::Red : Ink::Green;
+}
+
+/// Makes a table with a row for each chosen path, indented below its caller.
+Table make_path_table(const Results& results, std::size_t command, const PathChanges& changes,
+                      const std::set<std::size_t>& chosen) {
+  const bool is_compared = results.session.reference.is_candidate(command);
+  const Metric& metric = results.session.metrics[changes.metric];
+  Table table;
+  table.columns = {{.heading = {"call path"}, .is_left_aligned = true, .cut = Cut::Middle}};
+  if (is_compared)
+    table.columns.push_back({.heading = {one_line(results.reference_of(command).name)},
+                             .dropped_when_omitting = OmittedPart::Values,
+                             .cut = Cut::Middle});
+  table.columns.push_back(
+      {.heading = {one_line(results.session.commands[command].name)},
+       .dropped_when_omitting = is_compared ? OmittedPart::Values : OmittedPart::Never,
+       .cut = Cut::Middle});
+  if (is_compared)
+    table.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+  table.columns.front().cell_content = CellContent::Code;
+  table.steps = {{.gap = 3, .min_cut_width = 60},
+                 {.min_cut_width = 40},
+                 {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
+  table.heading_ink = Ink::Bold;
+
+  std::vector<std::size_t> depths(changes.paths.size());
+  for (const std::size_t path : chosen) {
+    const PathChange& change = changes.paths[path];
+    if (change.parent != kNoCaller) depths[path] = depths[change.parent] + 1;
+    TableRow row = {{.text = std::string(2 * depths[path], ' ') +
+                             shortened_function(one_line(change.name), kMaxFrameWidth)}};
+    if (is_compared) row.push_back({.text = quantity(change.reference_mean, metric)});
+    row.push_back({.text = quantity(change.candidate_mean, metric)});
+    if (is_compared)
+      row.push_back({.text = difference_of_means(change.difference(), change.half_width, metric),
+                     .ink = ink_of_path(change),
+                     .is_significant_delta = change.is_sure});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string section_of(const Results& results, std::size_t command, const PathChanges& changes,
+                       const Style& style) {
+  const bool is_compared = results.session.reference.is_candidate(command);
+  const std::size_t most = *results.presentation.paths;
+  const ChosenPaths chosen = choose_paths(changes, most, [&](const PathChange& path) {
+    if (!is_compared) return path.candidate_mean;
+    return path.is_sure ? std::fabs(path.difference()) : 0.0;
+  });
+
+  const std::string of = one_line(results.session.metrics[changes.metric].name);
+  if (chosen.paths.empty())
+    return "\n" + dim_note(fmt::format("no call path differs with certainty in {}",
+                                       plural(changes.rounds, "sampled run")),
+                           style);
+  const std::string title = fmt::format(
+      "{} by call path{}{}", of, is_compared ? ", significant changes" : "",
+      chosen.has_all ? "" : fmt::format(" (the largest; --paths={} shows more)", 2 * most));
+  return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
+         terminal_text(make_path_table(results, command, changes, chosen.paths), style);
+}
+
+}  // namespace
+
+std::string callers_with_most_of(const FunctionChange& change, std::span<const PathChange> paths) {
+  constexpr double most = 0.5;
+  if (change.difference() == 0.0) return "";
+  for (const PathChange& path : paths)
+    if (path.name == change.name && path.is_self_sure &&
+        path.self_difference() / change.difference() >= most)
+      return callers_of(paths, path);
+  return "";
+}
+
+std::string path_text(const Results& results, const Style& style) {
+  if (!results.presentation.paths) return "";
+
+  std::string text;
+  const std::vector<std::size_t> candidates = find_candidates(results);
+  for (const std::size_t candidate : candidates)
+    if (const auto changes = compare_paths(results, candidate))
+      text += section_of(results, candidate, *changes, style);
+  for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
+    if (const auto listed = list_paths(results, c)) text += section_of(results, c, *listed, style);
+
+  return text.empty()
+             ? "\n" + dim_note("there are no call paths to show; measure with --profile", style)
+             : text;
+}
+
+}  // namespace lauka::report

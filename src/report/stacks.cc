@@ -1,0 +1,72 @@
+#include "report/stacks.h"
+
+#include "core/text.h"
+#include "results/path_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+/// Returns a name that cannot be taken for several frames, or for a frame and a number.
+std::string folded_frame(std::string_view name) {
+  std::string frame = one_line(name);
+  std::ranges::replace(frame, ';', ':');
+  if (frame.empty()) return "(no name)";
+
+  const std::size_t blank = frame.find_last_not_of("0123456789.");
+  if (blank != std::string::npos && blank + 1 < frame.size() && frame[blank] == ' ')
+    frame[blank] = '_';
+  return frame;
+}
+
+std::int64_t microseconds(double seconds) {
+  return std::llround(seconds * kMicrosecondsPerSecond);
+}
+
+}  // namespace
+
+void write_folded(const Report& report, const ExportTarget& target, const Sink& sink) {
+  const Results& results = report.benchmarks.at(target.benchmark);
+  const bool is_compared = results.session.reference.is_candidate(target.command);
+
+  const auto changes =
+      is_compared ? compare_paths(results, target.command) : list_paths(results, target.command);
+  if (!changes) return;
+
+  // A path follows its caller's path, or the paths through one of the caller's other calls.
+  std::string stack;
+  std::vector<std::size_t> sizes;
+  sizes.reserve(changes->paths.size());
+  for (const PathChange& path : changes->paths) {
+    const bool is_program = path.parent == kNoCaller;
+    stack.resize(is_program ? 0 : sizes[path.parent]);
+    stack += (is_program ? "" : ";") + folded_frame(path.name);
+    sizes.push_back(stack.size());
+
+    const std::int64_t before = microseconds(path.reference_self);
+    const std::int64_t after = microseconds(path.candidate_self);
+    if (before == 0 && after == 0) continue;
+    sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
+                     : fmt::format("{} {}\n", stack, after));
+  }
+}
+
+void write_first_folded(const Report& report, const Sink& sink) {
+  const Results& results = report.benchmarks.front();
+  const std::vector<std::size_t> candidates = find_candidates(results);
+  write_folded(report, {.command = candidates.empty() ? 0 : candidates.front()}, sink);
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,306 @@
+#include "results/path_changes.h"
+
+#include "core/call_paths.h"
+#include "core/functions.h"
+#include "gate/verdict.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace lauka {
+
+namespace {
+
+const PathTable* paths_of(const Side& side) {
+  return side.table == nullptr || side.table->paths.rounds() != side.rounds ? nullptr
+                                                                            : &side.table->paths;
+}
+
+std::set<std::string_view> list_programs(const Side& side) {
+  std::set<std::string_view> programs;
+  const PathTable* paths = paths_of(side);
+  for (std::size_t path = 0; paths != nullptr && path < paths->size(); ++path)
+    if (paths->caller_of(path) == kNoCaller) programs.insert(paths->name_of(path));
+  return programs;
+}
+
+/// Numbers the frames of paths of two sides, so that frames that are paired have the same number.
+class PairedFrames {
+ public:
+  PairedFrames(const Side& reference, const Side& candidate,
+               std::span<const PairedFunction> functions)
+      : functions_(functions) {
+    const std::vector<FunctionToPair> rows_before = reference.list_rows();
+    const std::vector<FunctionToPair> rows_after = candidate.list_rows();
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      for (const std::size_t row : functions[i].reference_rows)
+        reference_.emplace(rows_before[row].name, i);
+      for (const std::size_t row : functions[i].candidate_rows)
+        candidate_.emplace(rows_after[row].name, i);
+    }
+    pair_programs(list_programs(reference), list_programs(candidate));
+  }
+
+  /// Returns the number of the last frame of a path.
+  std::size_t find(const PathTable& paths, std::size_t path, bool is_of_candidate) {
+    const std::string& name = paths.name_of(path);
+    if (paths.caller_of(path) == kNoCaller) {
+      const bool is_renamed = !is_of_candidate && name == renamed_.first;
+      return number_of("program " + (is_renamed ? renamed_.second : name));
+    }
+
+    const auto& rows = is_of_candidate ? candidate_ : reference_;
+    const auto known = rows.find(name);
+    return known != rows.end() ? known->second : number_of("frame " + name);
+  }
+
+  std::string name_of(std::size_t frame) const {
+    if (frame < functions_.size()) return functions_[frame].name;
+    const std::string& name = others_[frame - functions_.size()];
+    return name.substr(name.find(' ') + 1);
+  }
+
+  bool is_function(std::size_t frame) const { return frame < functions_.size(); }
+  std::size_t function_count() const { return functions_.size(); }
+
+ private:
+  void pair_programs(std::set<std::string_view> before, std::set<std::string_view> after) {
+    for (const std::string_view program : std::set<std::string_view>(before))
+      if (after.erase(program) > 0) before.erase(program);
+    if (before.size() != 1 || after.size() != 1) return;
+    renamed_.first = *before.begin();
+    renamed_.second = *after.begin();
+  }
+
+  std::size_t number_of(const std::string& name) {
+    const auto [place, is_new] = numbers_.try_emplace(name, functions_.size() + others_.size());
+    if (is_new) others_.push_back(name);
+    return place->second;
+  }
+
+  std::span<const PairedFunction> functions_;
+  std::map<std::string, std::size_t, std::less<>> reference_;
+  std::map<std::string, std::size_t, std::less<>> candidate_;
+  std::pair<std::string, std::string> renamed_;  // a program in the reference, and in the candidate
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> others_;
+};
+
+/// The times of the joined paths of one side.
+class SidePaths {
+ public:
+  /// Adds the side's paths to `joined`.
+  SidePaths(const Side& side, bool is_of_candidate, PairedFrames& frames, PathTree& joined)
+      : side_(side), paths_(paths_of(side)), joined_(joined) {
+    for (std::size_t path = 0; paths_ != nullptr && path < paths_->size(); ++path) {
+      const std::uint32_t caller = paths_->caller_of(path);
+      places_.push_back(joined.add({caller == kNoCaller ? kNoCaller : places_[caller],
+                                    frames.find(*paths_, path, is_of_candidate)}));
+    }
+  }
+
+  const Side& side() const { return side_; }
+
+  /// Calls take(round, own, totals) for each round, with the times of each joined path.
+  template <typename Take>
+  void for_each_round(const Take& take) const {
+    for (std::size_t round = 0; round < side_.rounds; ++round) {
+      std::vector<double> own(joined_.size());
+      for (std::size_t path = 0; path < places_.size(); ++path)
+        own[places_[path]] += value_in(paths_->values_of(path), round);
+
+      std::vector<double> totals = own;
+      for (std::size_t path = totals.size(); path-- > 0;)
+        if (joined_[path].caller != kNoCaller) totals[joined_[path].caller] += totals[path];
+      take(round, own, totals);
+    }
+  }
+
+ private:
+  const Side& side_;
+  const PathTable* paths_;
+  const PathTree& joined_;
+  std::vector<std::uint32_t> places_;  // of each path in `joined`
+};
+
+struct PathMeans {
+  std::vector<double> own{};
+  std::vector<double> totals{};
+};
+
+/// Returns the means of all joined paths, and adds the totals of functions to `totals`, in
+/// `member`.
+PathMeans add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined,
+                     RoundValues FunctionTotals::*member, std::vector<FunctionTotals>& totals) {
+  const std::vector<bool> are_first = find_first_calls(joined);
+  const auto rounds = static_cast<double>(side.side().rounds);
+
+  PathMeans means{std::vector<double>(joined.size()), std::vector<double>(joined.size())};
+  side.for_each_round([&](std::size_t round, const std::vector<double>& own,
+                          const std::vector<double>& path_totals) {
+    std::vector<double> of_functions(frames.function_count());
+    for (std::size_t path = 0; path < joined.size(); ++path) {
+      means.own[path] += own[path] / rounds;
+      means.totals[path] += path_totals[path] / rounds;
+      if (are_first[path] && frames.is_function(joined[path].frame))
+        of_functions[joined[path].frame] += path_totals[path];
+    }
+    for (std::size_t i = 0; i < of_functions.size(); ++i)
+      append_round(totals[i].*member, round, of_functions[i]);
+  });
+  return means;
+}
+
+/// The values of the tested paths of one side, by the index of the path among them.
+struct TestedValues {
+  std::vector<RoundValues> own{};
+  std::vector<RoundValues> totals{};
+};
+
+TestedValues list_values(const SidePaths& side, std::span<const std::size_t> tested) {
+  TestedValues values{std::vector<RoundValues>(tested.size()),
+                      std::vector<RoundValues>(tested.size())};
+  side.for_each_round(
+      [&](std::size_t round, const std::vector<double>& own, const std::vector<double>& totals) {
+        for (std::size_t i = 0; i < tested.size(); ++i) {
+          append_round(values.own[i], round, own[tested[i]]);
+          append_round(values.totals[i], round, totals[tested[i]]);
+        }
+      });
+  return values;
+}
+
+/// Returns the paths in the order of MetricByFunction::paths.
+std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
+  std::vector<std::vector<std::uint32_t>> calls(paths.size() + 1);  // those without a caller last
+  for (std::uint32_t path = 0; path < paths.size(); ++path)
+    calls[std::min<std::size_t>(paths[path].parent, paths.size())].push_back(path);
+
+  const auto larger = [&](std::uint32_t path) {
+    return std::max(paths[path].reference_mean, paths[path].candidate_mean);
+  };
+  for (std::vector<std::uint32_t>& of_caller : calls)
+    std::ranges::stable_sort(of_caller, std::greater<>(), larger);
+
+  std::vector<PathChange> sorted;
+  sorted.reserve(paths.size());
+  std::vector<std::uint32_t> places(paths.size());
+  std::vector<std::uint32_t> next(calls.back().rbegin(), calls.back().rend());
+  while (!next.empty()) {
+    const std::uint32_t path = next.back();
+    next.pop_back();
+    places[path] = static_cast<std::uint32_t>(sorted.size());
+    sorted.push_back(paths[path]);
+    if (paths[path].parent != kNoCaller) sorted.back().parent = places[paths[path].parent];
+    next.insert(next.end(), calls[path].rbegin(), calls[path].rend());
+  }
+  return sorted;
+}
+
+/// Returns which of the differences are significant.
+std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence) {
+  std::vector<double> p;
+  p.reserve(tests.size());
+  for (const DifferenceTest& test : tests) p.push_back(test.p);
+  return gate::benjamini_hochberg(p, 1.0 - confidence);
+}
+
+/// Returns the paths with at least kMinTestedPathShare of the time of both sides.
+std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
+  const auto time_of = [](const PathChange& path) {
+    return path.reference_mean + path.candidate_mean;
+  };
+  double whole = 0.0;
+  for (const PathChange& path : paths)
+    if (path.parent == kNoCaller) whole += time_of(path);
+
+  std::vector<std::size_t> tested;
+  for (std::size_t path = 0; path < paths.size(); ++path)
+    if (time_of(paths[path]) >= kMinTestedPathShare * whole && whole > 0.0) tested.push_back(path);
+  return tested;
+}
+
+void test_differences(const SidePaths& reference, const SidePaths& candidate, double confidence,
+                      std::vector<PathChange>& paths) {
+  const std::vector<std::size_t> tested = choose_tested(paths);
+  const TestedValues before = list_values(reference, tested);
+  const TestedValues after = list_values(candidate, tested);
+
+  std::vector<DifferenceTest> own;
+  std::vector<DifferenceTest> totals;
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    own.push_back(test_difference({reference.side(), before.own[i]},
+                                  {candidate.side(), after.own[i]}, confidence));
+    totals.push_back(test_difference({reference.side(), before.totals[i]},
+                                     {candidate.side(), after.totals[i]}, confidence));
+  }
+
+  const std::vector<bool> own_differ = find_significant(own, confidence);
+  const std::vector<bool> totals_differ = find_significant(totals, confidence);
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    PathChange& path = paths[tested[i]];
+    path.half_width = totals[i].half_width;
+    path.is_sure = totals_differ[i] && path.difference() != 0.0;
+    path.is_self_sure = own_differ[i] && path.self_difference() != 0.0;
+  }
+}
+
+}  // namespace
+
+JoinedPaths join_paths(const Side& reference, const Side& candidate,
+                       std::span<const PairedFunction> functions, double confidence) {
+  const bool has_reference = reference.table != nullptr;
+  const PathTable* before_paths = paths_of(reference);
+  const PathTable* after_paths = paths_of(candidate);
+  if (after_paths == nullptr || (has_reference && before_paths == nullptr)) return {};
+  if (after_paths->empty() || (has_reference && before_paths->empty())) return {};
+
+  PairedFrames frames(reference, candidate, functions);
+  PathTree joined;
+  const SidePaths before(reference, false, frames, joined);
+  const SidePaths after(candidate, true, frames, joined);
+
+  JoinedPaths compared;
+  compared.totals.resize(functions.size());
+  const PathMeans means_before =
+      add_rounds(before, frames, joined, &FunctionTotals::reference, compared.totals);
+  const PathMeans means_after =
+      add_rounds(after, frames, joined, &FunctionTotals::candidate, compared.totals);
+
+  std::vector<PathChange> paths;
+  paths.reserve(joined.size());
+  for (std::size_t path = 0; path < joined.size(); ++path)
+    paths.push_back({.name = frames.name_of(joined[path].frame),
+                     .parent = joined[path].caller,
+                     .reference_mean = means_before.totals[path],
+                     .candidate_mean = means_after.totals[path],
+                     .reference_self = means_before.own[path],
+                     .candidate_self = means_after.own[path]});
+
+  test_differences(before, after, confidence, paths);
+  compared.paths = sort_paths(paths);
+  return compared;
+}
+
+std::optional<PathChanges> compare_paths(const Results& results, std::size_t candidate) {
+  for (const std::size_t metric : function_metrics(results))
+    if (auto changes = compare_sides(results, metric, candidate);
+        changes && !changes->paths.empty())
+      return PathChanges{metric, changes->rounds, std::move(changes->paths)};
+  return std::nullopt;
+}
+
+std::optional<PathChanges> list_paths(const Results& results, std::size_t command) {
+  for (const std::size_t metric : function_metrics(results))
+    if (auto listed = list_functions(results, metric, command); listed && !listed->paths.empty())
+      return PathChanges{metric, listed->rounds, std::move(listed->paths)};
+  return std::nullopt;
+}
+
+}  // namespace lauka

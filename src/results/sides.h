@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/functions.h"
+#include "core/round_values.h"
+#include "results/pairing.h"
+#include "results/results.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace lauka {
+
+/// A command's values of one metric by function.
+struct Side {
+  const FunctionTable* table = nullptr;
+  std::size_t place = 0;  ///< of the metric in FunctionTable::metrics
+  std::size_t rounds = 0;
+  double mean = 0.0;
+  std::vector<std::uint32_t> layouts{};  ///< layout of each round; empty without --layouts
+
+  /// Returns the rows of the table.
+  std::vector<FunctionToPair> list_rows() const;
+};
+
+/// Returns the side of a command; nullopt if its values by function are not those of its runs.
+std::optional<Side> candidate_side(const Results& results, std::size_t metric, std::size_t command);
+
+/// Returns the side of a candidate's reference, which may be in a baseline.
+std::optional<Side> reference_side(const Results& results, std::size_t metric,
+                                   std::size_t candidate);
+
+/// Values of a function or call path in the rounds of a side.
+struct SideValues {
+  const Side& side;
+  const RoundValues& values;
+};
+
+struct DifferenceTest {
+  double p = 1.0;  ///< 1 if the errors are unknown or 0
+  std::optional<double> half_width{};
+};
+
+/// Compares the means by Student's t (Welch) over runs or layouts.
+DifferenceTest test_difference(const SideValues& reference, const SideValues& candidate,
+                               double confidence);
+
+}  // namespace lauka

@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/page_files.h"
+#include "report/path_graph.h"
 #include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -324,7 +325,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
-         verdict_part(*results) + function_part(*results) +
+         verdict_part(*results) + function_part(*results) + path_graphs(*results) +
          table_html(metrics_table(*results, true), "matrix metrics"));
     write_charts(*results, most, true, sink, {});
     sink("</details>\n");
@@ -334,7 +335,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   sink(verdict_part(results) + circumstances(results.session.circumstances));
-  sink(function_part(results));
+  sink(function_part(results) + path_graphs(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));
@@ -374,8 +375,14 @@ void write_html(const Report& report, const Sink& sink) {
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
+  const bool has_paths = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return std::ranges::any_of(results.session.function_tables,
+                               [](const FunctionTable& table) { return !table.paths.empty(); });
+  });
   write_page_end(
-      fmt::format("{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : ""), sink);
+      fmt::format("{}{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : "",
+                  has_paths ? page_files::kIcicleJs : ""),
+      sink);
 }
 
 }  // namespace lauka::report

@@ -215,6 +215,7 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
     return std::string();
 
   say(fmt::format("building {}", describe(commit)));
+  if (has_lost_output_) return kFailed;
   add_entry(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
   built_ids_.erase(name);
   auto there = repository_.check_out(path_of(tree), commit.id);

@@ -278,6 +278,7 @@ OrStop<Comparison> Workshop::compare(const Side& reference, const Side& candidat
   call.options.gates.confidence = 1.0 - question.error;
   call.options.gates.max_half_width = question.precision;
   call.options.gates.precision_metric = request_.metric();
+  call.says_hints = !std::exchange(has_measured_, true);
 
   std::optional<int> status = add_benchmarks(call);
   if (!status) status = prepare(call);

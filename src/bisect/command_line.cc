@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kUsage = "write lauka-bisect [options] GOOD BAD -- 'COMMAND'";
 
 constexpr const char* kDecidesItself = "lauka-bisect sets the gates of its sessions itself";
-constexpr const char* kOneCommand = "lauka-bisect compares commits by one command";
+constexpr const char* kOneCommand = "lauka-bisect compares commits with a single command";
 constexpr const char* kOtherExports = "lauka-bisect writes its result as JSON and Markdown only";
 constexpr const char* kHasNoTitle = "lauka-bisect names its result itself";
 constexpr const char* kOneSession = "lauka-bisect measures two commits at a time";
@@ -45,7 +45,7 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"suite", kOneSession},
     {"only", kOneSession},
     {"shard", kOneSession},
-    {"resume", "lauka-bisect always goes on with an interrupted search"},
+    {"resume", "lauka-bisect always continues an interrupted search"},
     {"race", kOneCommand},
     {"reference", kOneCommand},
     {"reference-name", kOneCommand},
@@ -197,7 +197,7 @@ Result<void> refuse_unfit(const Options& options) {
     const auto* const refused =
         std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
     if (refused != kRefused.end())
-      return Error{fmt::format("--{} has no place here, because {}", typed.key, refused->second),
+      return Error{fmt::format("--{} cannot be used here, because {}", typed.key, refused->second),
                    "leave it out"};
   }
 
@@ -207,7 +207,7 @@ Result<void> refuse_unfit(const Options& options) {
   const auto& exports = options.output.exports;
   const auto unfit = std::ranges::find_if_not(exports, is_writable);
   if (unfit != exports.end())
-    return Error{fmt::format("--{} has no place here, because {}", unfit->option, kOtherExports),
+    return Error{fmt::format("--{} cannot be used here, because {}", unfit->option, kOtherExports),
                  "use --export-json or --export-markdown"};
 
   const auto is_given_twice = [](const auto& values) { return values.size() > 1; };

@@ -122,11 +122,12 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
   const std::string begin(first_line(parent.output));
   if (begin != commits.front().id)
-    return Error{fmt::format("{} is on a branch that was merged, and not on the line of first "
-                             "parents of {}",
-                             cited(good), cited(bad)),
-                 fmt::format("name {} as GOOD, where this line begins, or use --no-first-parent",
-                             begin.substr(0, 12))};
+    return Error{
+        fmt::format("{} is on a branch that was merged, and not on the line of first "
+                    "parents of {}",
+                    cited(good), cited(bad)),
+        fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
+                    begin.substr(0, 12))};
   return commits;
 }
 
@@ -212,7 +213,7 @@ Result<Commit> Repository::find_commit(const std::string& revision) const {
   auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
   if (commit) return *std::move(commit);
   return Error{cited(revision) + " is not a commit of this repository",
-               "git log lists the commits; git fetch gets those of the server"};
+               "git log lists the commits, and git fetch gets new ones from the server"};
 }
 
 /// Refuses a commit that git could check out only in part.

@@ -34,7 +34,8 @@ namespace {
 /// Changes below this, as a fraction, may come from the placement of code (docs/layouts.md).
 constexpr double kPlacementChange = 0.03;
 
-constexpr const char* kHowToGoOn = "the same command line goes on from here with what is done";
+constexpr const char* kHowToGoOn =
+    "call lauka-bisect with the same command line to continue from here";
 
 // The first word of an entry of the log; the rest is JSON (bisect/record.h).
 constexpr std::string_view kEndsEntry = "ends";
@@ -201,7 +202,7 @@ Stop Bisection::end_failed(const Comparison& comparison) const {
   // What is wrong with the command line has been said, and no commit is at fault.
   if (comparison.status != static_cast<int>(ExitStatus::Usage))
     refuse({fmt::format("the commit {} {}", describe(commits_.back()), comparison.failure),
-            "files that git does not know are not in the worktree, so name them by absolute paths"},
+            "files that git does not know are not in the worktree, so give their absolute paths"},
            ExitStatus::Failed);
   return Stop{static_cast<int>(ExitStatus::Failed)};
 }
@@ -305,8 +306,8 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   } else {
     record.answer = StepAnswer::Untestable;
     record.reason = one_line(comparison.failure);
-    workshop_.say(
-        fmt::format("{} {}, so a neighbour is tried", record.commit.short_id(), record.reason));
+    workshop_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
+                              record.reason));
   }
   workshop_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
   return record;
@@ -345,8 +346,8 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
       search.take(to_result(step, static_cast<std::size_t>(commit - commits_.begin()), ends));
   }
   if (!record.steps.empty())
-    workshop_.say(
-        fmt::format("going on after {} of an earlier call", plural(record.steps.size(), "step")));
+    workshop_.say(fmt::format("continuing after {} from an earlier call",
+                              plural(record.steps.size(), "step")));
 
   // The near end has the other sign, or is 0, if the second session did not confirm the change.
   const bool is_confirmed = ends.near_end * ends.change > 0.0;
@@ -448,8 +449,9 @@ void Bisection::say_remarks(const SearchRecord& record) {
         request_.finds_all ? "The search goes on before and after this commit."
                            : fmt::format("Search again with --all, or from {} on and up to {}.",
                                          culprit->short_id(), record.parent->short_id());
-    workshop_.print(fmt::format("Both ends differ by {}, so other commits have a part in it. {}\n",
-                                report::short_delta_text(record.ends->change), how));
+    workshop_.print(
+        fmt::format("Both ends differ by {}, so other commits contribute to the change. {}\n",
+                    report::short_delta_text(record.ends->change), how));
   }
 
   const auto change = record.from_parent->change.change;
@@ -495,7 +497,7 @@ Result<Prepared> prepare_search(const Request& request) {
   if (!commits) return commits.error();
 
   const os::ActAs owner(*user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
   auto exports = os::open_exports(request.options.output.exports, {});
   if (!exports) return exports.error();
   return Prepared{*std::move(user), *std::move(repository), *std::move(commits),

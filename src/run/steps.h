@@ -131,6 +131,9 @@ class StepRunner {
   std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
                                      const engine::CountsOfRun& counted) const;
   std::size_t launch_check(const Step& step);
+  /// Lets the first run of a command, which is usually a warm-up run, tell its process's state.
+  void ask_for_end_state(const Step& step, os::Launch& launch);
+  void note_end_state(const Step& step, const os::Ended& ended);
   void look_for_counter_loss(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
@@ -159,6 +162,7 @@ class StepRunner {
   FunctionTableBuilder functions_;
   SamplingCost sampling_cost_;
   std::vector<bool> has_looked_for_counter_loss_;
+  std::vector<bool> has_asked_for_end_state_;
   RoundKind latest_kind_ = RoundKind::Warmup;
   std::vector<Pace> paces_;
   std::vector<UncountedRuns> uncounted_;

@@ -200,7 +200,7 @@ TEST_CASE("what cannot be searched is refused before anything is built") {
   for (const char* option : {"--fail-if-slower", "--export-csv=x.csv", "--command-name=x"}) {
     Start with_option = there.search();
     with_option.arguments.emplace_back(option);
-    refused(there.find(with_option, "HEAD~1", "HEAD"), "has no place here");
+    refused(there.find(with_option, "HEAD~1", "HEAD"), "cannot be used here");
   }
 
   Start no_command = there.search();
@@ -215,7 +215,7 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   const Said interrupted = there.find(start, "HEAD~7", "HEAD");
   CAPTURE(interrupted.err);
   CHECK(interrupted.status == 130);
-  CHECK(interrupted.err_has("the same command line goes on from here"));
+  CHECK(interrupted.err_has("with the same command line to continue from here"));
   const std::size_t builds_before = lines_of(text_of(there.log())).size();
   CHECK(builds_before == 4);
 
@@ -224,7 +224,7 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   CAPTURE(resumed.out);
   CAPTURE(resumed.err);
   CHECK(resumed.status == 3);
-  CHECK(resumed.out_has("going on after 1 step of an earlier call"));
+  CHECK(resumed.out_has("continuing after 1 step from an earlier call"));
   CHECK(resumed.out_has("subject: change 3\n"));
   CHECK(resumed.out_has("Both ends differ by +20.0%"));
   CHECK(there.is_clean());

@@ -94,6 +94,7 @@ struct Call {
   std::optional<RoundLog> log{};
   std::optional<SeriesEntry> series{};  ///< nullopt without --series, and before enter_series()
   bool continues_log = false;           ///< true if --resume found an earlier call's log
+  bool says_hints = true;               ///< false: an earlier session of this process has said them
 
   bool reads_saved_sessions() const { return !options.saved_session_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }

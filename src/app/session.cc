@@ -45,6 +45,7 @@ Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
 }
 
 void say_hints(const Call& call) {
+  if (!call.says_hints) return;
   std::vector<std::string> hints;
   for (const Benchmark& benchmark : call.benchmarks)
     for (const std::string& hint : benchmark.plan.hints)

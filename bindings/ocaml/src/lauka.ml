@@ -308,10 +308,88 @@ let session_of json =
     race = option_at "race" (race_of commands) session;
   }
 
-let of_json text =
+let read_json of_value text =
   match Yojson.Safe.from_string text with
   | exception Yojson.Json_error why -> Error ("this is not JSON: " ^ why)
-  | json -> ( match session_of json with session -> Ok session | exception Missing why -> Error why)
+  | json -> ( match of_value json with value -> Ok value | exception Missing why -> Error why)
+
+let of_json = read_json session_of
+
+module Bisection = struct
+  type commit = { id : string; date : string; subject : string }
+  type change = { rounds : int; change : float option; low : float option; high : float option; exact : bool }
+  type step_answer = Before | After | Undecided | Untestable
+  type step = { commit : commit; answer : step_answer; reason : string option; from_good : change option }
+  type answer = No_change | Commit of commit | Range of commit list
+
+  type search = {
+    good : commit;
+    bad : commit;
+    answer : answer;
+    ends : change option;
+    parent : commit option;
+    from_parent : change option;
+    steps : step list;
+  }
+
+  type t = { metric : string; confidence : float; searches : search list; version : string; json : Yojson.Safe.t }
+
+  let commit_of json = { id = string_at "commit" json; date = string_at "date" json; subject = string_at "subject" json }
+
+  let change_of json =
+    {
+      rounds = int_of_float (number_at "rounds" json);
+      change = number_or_none "change" json;
+      low = number_or_none "low" json;
+      high = number_or_none "high" json;
+      exact = bool_at "exact" json;
+    }
+
+  let optional convert key json = match Json.member key json with `Null -> None | value -> Some (convert value)
+
+  let step_answer_at =
+    choice_at "answer"
+      [ ("before", Before); ("after", After); ("undecided", Undecided); ("untestable", Untestable) ]
+
+  let step_of json =
+    {
+      commit = commit_of json;
+      answer = step_answer_at json;
+      reason = Json.to_string (Json.member "reason" json);
+      from_good = optional change_of "from_good" json;
+    }
+
+  let answer_of json =
+    let suspects = List.map commit_of (Json.to_list (Json.member "suspects" json)) in
+    match (choice_at "answer" [ ("no_change", `No_change); ("commit", `Commit); ("range", `Range) ] json, suspects) with
+    | `No_change, _ -> No_change
+    | `Commit, commit :: _ -> Commit commit
+    | `Commit, [] -> raise (Missing "'suspects' must have the commit")
+    | `Range, suspects -> Range suspects
+
+  let search_of json =
+    {
+      good = commit_of (Json.member "good" json);
+      bad = commit_of (Json.member "bad" json);
+      answer = answer_of json;
+      ends = optional change_of "ends" json;
+      parent = optional commit_of "parent" json;
+      from_parent = optional change_of "from_parent" json;
+      steps = List.map step_of (Json.to_list (Json.member "steps" json));
+    }
+
+  let bisection_of json =
+    if Json.member "lauka_bisect" json = `Null then raise (Missing "it was not written by lauka-bisect --export-json");
+    {
+      metric = string_at "metric" json;
+      confidence = number_at "confidence" json;
+      searches = List.map search_of (Json.to_list (Json.member "searches" json));
+      version = string_at "lauka_bisect" json;
+      json;
+    }
+
+  let of_json = read_json bisection_of
+end
 
 (* Looking *)
 

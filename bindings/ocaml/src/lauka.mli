@@ -198,6 +198,60 @@ val run :
 val of_json : string -> (t, string) result
 (** Reads the text of a file that [--export-json] wrote. Refuses the file of a suite ([--suite]). *)
 
+(** {1 The commit that made it slower} *)
+
+(** What [lauka-bisect] found. Changes are fractions: 0.04 is 4 percent more. *)
+module Bisection : sig
+  type commit = { id : string;  (** all digits of the hash *) date : string; subject : string }
+
+  type change = {
+    rounds : int;
+    change : float option;
+    low : float option;  (** the ends of the interval *)
+    high : float option;
+    exact : bool;
+  }
+
+  type step_answer =
+    | Before  (** at most half of the change is there *)
+    | After
+    | Undecided
+    | Untestable  (** the commit does not build, or cannot be measured *)
+
+  type step = {
+    commit : commit;
+    answer : step_answer;
+    reason : string option;  (** why the commit is untestable *)
+    from_good : change option;
+  }
+
+  type answer =
+    | No_change  (** the ends do not differ significantly *)
+    | Commit of commit
+    | Range of commit list  (** one of them made the change *)
+
+  type search = {
+    good : commit;
+    bad : commit;
+    answer : answer;
+    ends : change option;  (** from [good] to [bad] *)
+    parent : commit option;  (** parent with which the commit was compared *)
+    from_parent : change option;  (** what is claimed about the commit *)
+    steps : step list;
+  }
+
+  type t = {
+    metric : string;
+    confidence : float;
+    searches : search list;  (** the first one is between GOOD and BAD; [--all] adds more *)
+    version : string;
+    json : Yojson.Safe.t;  (** the whole document (docs/bisect.schema.json) *)
+  }
+
+  val of_json : string -> (t, string) result
+  (** Reads the text of a file that [lauka-bisect --export-json] wrote. *)
+end
+
 (** {1 Regions}
 
     These functions are for programs that you measure with [lauka --region]. Without it they do nothing. *)

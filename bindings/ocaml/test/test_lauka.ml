@@ -234,6 +234,34 @@ let test_example examples =
   check "it shows the wall time" (begins_with "Wall time: 0.");
   check "it shows the counts, or why there are none" (begins_with "IPC: " || begins_with "Counters: ")
 
+let test_bisection () =
+  let text answer =
+    Printf.sprintf
+      {|{"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "searches": [{
+        "good": {"commit": "aa", "date": "2026-11-01", "subject": "one"}, "bad": {"commit": "dd", "date": "2026-11-04", "subject": "four"},
+        "commits": 3, "ends": {"rounds": 30, "change": 0.05, "low": 0.04, "high": 0.06, "exact": false},
+        "steps": [{"commit": "bb", "date": "2026-11-02", "subject": "two", "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": null}],
+        "answer": "%s", "suspects": [{"commit": "dd", "date": "2026-11-04", "subject": "four"}], "parent": null, "from_parent": null}]}|}
+      answer
+  in
+  let answer_of text =
+    match Lauka.Bisection.of_json text with
+    | Ok { searches = [ search ]; _ } -> Some search.answer
+    | Ok _ | Error _ -> None
+  in
+  let four = { Lauka.Bisection.id = "dd"; date = "2026-11-04"; subject = "four" } in
+  check "the commit that lauka-bisect found" (answer_of (text "commit") = Some (Lauka.Bisection.Commit four));
+  check "a range" (answer_of (text "range") = Some (Lauka.Bisection.Range [ four ]));
+  check "no change" (answer_of (text "no_change") = Some Lauka.Bisection.No_change);
+  check "another answer is refused" (answer_of (text "perhaps") = None);
+  check "what is no bisection is refused" (Result.is_error (Lauka.Bisection.of_json session));
+  match Lauka.Bisection.of_json (text "commit") with
+  | Ok { searches = [ { steps = [ step ]; ends = Some ends; _ } ]; _ } ->
+    check "a step says why it is untestable"
+      (step.answer = Lauka.Bisection.Untestable && step.reason = Some "does not build" && step.from_good = None);
+    check "a change has its interval" (ends.low = Some 0.04 && ends.rounds = 30)
+  | Ok _ | Error _ -> check "a search with a step is read" false
+
 let () =
   let examples = if Array.length Sys.argv > 1 then Sys.argv.(1) else Filename.current_dir_name in
   test_of_json ();
@@ -242,6 +270,7 @@ let () =
   test_acceptance ();
   test_other_files ();
   test_large_session ();
+  test_bisection ();
   (match Sys.getenv_opt "LAUKA" with
    | None | Some "" -> print_endline "skipped: what runs lauka: LAUKA does not name the program"
    | Some _ ->

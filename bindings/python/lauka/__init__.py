@@ -32,8 +32,9 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Literal, Mapping, Optional, Sequence, Union
 
 __all__ = [
-    "Acceptance", "Command", "Delta", "Error", "Failed", "Gate", "Metric", "NotStarted", "Race", "RaceExit", "Refused", "Series",
-    "Session", "Unreadable", "load", "region", "region_begin", "region_end", "run",
+    "Acceptance", "BisectChange", "BisectSearch", "BisectStep", "Bisection", "Command", "Commit", "Delta", "Error", "Failed", "Gate",
+    "Metric", "NotStarted", "Race", "RaceExit", "Refused", "Series", "Session", "Unreadable", "load", "load_bisection", "region",
+    "region_begin", "region_end", "run",
 ]
 
 
@@ -211,6 +212,65 @@ class Session:
         return importlib.import_module("pandas").DataFrame(rows, columns=["command", "metric", "unit", "run", "value"])
 
 
+# What lauka-bisect found
+
+
+@dataclass(frozen=True)
+class Commit:
+    id: str  # all digits of the hash
+    date: str  # such as 2026-11-28
+    subject: str
+
+
+@dataclass(frozen=True)
+class BisectChange:
+    """A change of the metric from one commit to another, as a fraction: 0.04 is 4 percent more."""
+
+    rounds: int
+    change: Optional[float]
+    low: Optional[float]
+    high: Optional[float]
+    exact: bool
+
+
+@dataclass(frozen=True)
+class BisectStep:
+    commit: Commit
+    answer: Literal["before", "after", "undecided", "untestable"]
+    reason: Optional[str]  # why the commit is untestable
+    from_good: Optional[BisectChange]
+
+
+@dataclass(frozen=True)
+class BisectSearch:
+    """The search between two commits."""
+
+    good: Commit
+    bad: Commit
+    answer: Literal["no_change", "commit", "range"]
+    suspects: tuple[Commit, ...]  # one of them made the change: for the answer "commit", there is only one
+    parent: Optional[Commit]  # parent with which the only suspect was compared
+    ends: Optional[BisectChange]  # from good to bad
+    from_parent: Optional[BisectChange]  # what is claimed about the commit
+    steps: tuple[BisectStep, ...]
+
+    @property
+    def culprit(self) -> Optional[Commit]:
+        """The commit that made the change; None for the other answers."""
+        return self.suspects[0] if self.answer == "commit" else None
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """What one call of lauka-bisect found."""
+
+    metric: str
+    confidence: float
+    searches: tuple[BisectSearch, ...]  # the first one is between GOOD and BAD; --all adds more
+    version: str
+    json: Mapping[str, Any] = field(repr=False)  # the whole document (docs/bisect.schema.json)
+
+
 # Running lauka
 
 
@@ -334,6 +394,45 @@ def load(path: Union[str, os.PathLike[str]]) -> Session:
     """Reads a file that --export-json wrote. Raises Unreadable, also for the file of a suite (--suite)."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return _session(file.read())
+
+
+def _commit(json: Mapping[str, Any]) -> Commit:
+    return Commit(json["commit"], json["date"], json["subject"])
+
+
+def _bisect_change(json: Optional[Mapping[str, Any]]) -> Optional[BisectChange]:
+    return None if json is None else BisectChange(json["rounds"], json["change"], json["low"], json["high"], json["exact"])
+
+
+def _bisect_search(json: Mapping[str, Any]) -> BisectSearch:
+    return BisectSearch(
+        good=_commit(json["good"]),
+        bad=_commit(json["bad"]),
+        answer=json["answer"],
+        suspects=tuple(_commit(suspect) for suspect in json["suspects"]),
+        parent=None if json["parent"] is None else _commit(json["parent"]),
+        ends=_bisect_change(json["ends"]),
+        from_parent=_bisect_change(json["from_parent"]),
+        steps=tuple(
+            BisectStep(_commit(step), step["answer"], step["reason"], _bisect_change(step["from_good"])) for step in json["steps"]
+        ),
+    )
+
+
+def load_bisection(path: Union[str, os.PathLike[str]]) -> Bisection:
+    """Reads a file that lauka-bisect --export-json wrote. Raises Unreadable."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    try:
+        json = _json.loads(text)
+        if not isinstance(json, dict) or "lauka_bisect" not in json:
+            raise Unreadable("it was not written by lauka-bisect --export-json")
+        searches = tuple(_bisect_search(search) for search in json["searches"])
+        return Bisection(json["metric"], json["confidence"], searches, json["lauka_bisect"], json)
+    except (KeyError, TypeError) as error:
+        raise Unreadable(f"it lacks what lauka-bisect writes: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"this is not JSON: {error}") from None
 
 
 def _reason(said: str) -> str:

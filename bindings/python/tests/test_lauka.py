@@ -147,6 +147,31 @@ class Reading(unittest.TestCase):
             with self.subTest(reason=reason), self.assertRaisesRegex(lauka.Unreadable, reason):
                 load(text)
 
+    def test_what_lauka_bisect_found_is_read(self) -> None:
+        def commit(name: str) -> dict[str, Any]:
+            return {"commit": name * 40, "date": "2026-11-02", "subject": f"change {name}"}
+
+        change = {"rounds": 30, "change": 0.04, "low": 0.03, "high": None, "exact": False}
+        steps = [{**commit("b"), "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": None}]
+        search = {"good": commit("a"), "bad": commit("d"), "commits": 3, "ends": change, "steps": steps, "answer": "commit",
+                  "suspects": [commit("d")], "parent": commit("c"), "from_parent": change}
+        whole = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "searches": [search, {**search, "answer": "range"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "bisection.json")
+            file.write_text(json.dumps(whole))
+            found = lauka.load_bisection(file)
+            for text, reason in {"{}": "not written by lauka-bisect", "[": "not JSON", '{"lauka_bisect": "9"}': "searches"}.items():
+                file.write_text(text)
+                with self.subTest(reason=reason), self.assertRaisesRegex(lauka.Unreadable, reason):
+                    lauka.load_bisection(file)
+
+        first, second = found.searches
+        self.assertEqual(first.culprit, lauka.Commit("d" * 40, "2026-11-02", "change d"))
+        self.assertEqual(first.from_parent, lauka.BisectChange(30, 0.04, 0.03, None, False))
+        self.assertEqual([(step.answer, step.reason, step.from_good) for step in first.steps], [("untestable", "does not build", None)])
+        self.assertIsNone(second.culprit)
+        self.assertEqual((found.metric, found.version), ("cpu_time", "9"))
+
     def test_samples_become_a_table_of_pandas(self) -> None:
         try:
             import pandas  # type: ignore  # noqa: F401

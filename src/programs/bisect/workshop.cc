@@ -215,6 +215,7 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
     return std::string();
 
   say(fmt::format("building {}", describe(commit)));
+  if (has_lost_output_) return kFailed;
   add_entry(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
   built_ids_.erase(name);
   auto there = repository_.check_out(path_of(tree), commit.id);
@@ -277,6 +278,7 @@ OrStop<Comparison> Workshop::compare(const Side& reference, const Side& candidat
   call.options.gates.confidence = 1.0 - question.error;
   call.options.gates.max_half_width = question.precision;
   call.options.gates.precision_metric = request_.metric();
+  call.says_hints = !std::exchange(has_measured_, true);
 
   std::optional<int> status = add_benchmarks(call);
   if (!status) status = prepare(call);

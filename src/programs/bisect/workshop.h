@@ -122,6 +122,7 @@ class Workshop {
   std::string work_;
   std::optional<Journal> journal_{};
   bool has_lost_output_ = false;
+  bool has_measured_ = false;
 
   // What earlier calls have done.
   std::vector<std::string> entries_{};

@@ -361,8 +361,10 @@ bool simulate(const Case& what, std::size_t searches) {
     const Line line = make_line(what, source);
     const Found found = search_line(line, what, source);
     ours.add(found, line);
+    // A neighbour of a commit that does not build may halve the rest unevenly, which takes a step
+    // more.
     const std::size_t needed =
-        bisect::steps_for(what.commits) + found.failed_builds + found.undecided_steps;
+        bisect::steps_for(what.commits) + 2 * found.failed_builds + found.undecided_steps;
     if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
     gits.add(search_as_git(line, what, source), line);
   }

@@ -55,6 +55,7 @@ class ValueRepository {
     start.program =
         (std::filesystem::path(places::kProgram).parent_path() / "lauka-bisect").string();
     start.folder = path();
+    start.environment = {{"LC_ALL", "C.UTF-8"}};
     start.arguments = {"-r",    "30",        "-w", "0",       "--engine", "none",
                        kScrape, "--metrics", "v",  "--build", build};
     return start;

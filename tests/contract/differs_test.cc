@@ -33,7 +33,8 @@ void build_program(const Folder& folder, const std::string& target, const std::s
 
 /// Builds a library of one name in two folders, with these build-ids.
 void build_libraries(const Folder& folder) {
-  for (const auto& [side, build_id] : {std::pair("a", "0xaaaaaaaa01"), {"b", "0xbbbbbbbb02"}}) {
+  for (const auto& [side, build_id] :
+       {std::pair("a", "0xaaaaaaaa01"), std::pair("b", "0xbbbbbbbb02")}) {
     REQUIRE(std::system(("mkdir " + folder.file(side)).c_str()) == 0);  // NOLINT
     build_program(folder, std::string(side) + "/libown.so", "extern \"C\" int own() { return 0; }",
                   std::string("-shared -fPIC -Wl,--build-id=") + build_id);
@@ -170,8 +171,8 @@ TEST_CASE("a changed LD_PRELOAD is noted with its value, whoever sets it") {
   const std::string with = "with LD_PRELOAD '" + library + "'";
   const Compared by_env = compare_commands(folder, {"true", "env LD_PRELOAD=" + library + " true"});
   CHECK(by_env.said.err_has("libraries (with libown.so build aaaaaaaa), variables (" + with + ")"));
-  const Compared by_option =
-      compare_commands(folder, {"true", "true 2"}, {"--env", "", "--env", "LD_PRELOAD=" + library});
+  const Compared by_option = compare_commands(
+      folder, {"true", "true 2"}, {"--env", "OWN=1", "--env", "OWN=1 LD_PRELOAD=" + library});
   CHECK(by_option.said.err_has("variables (" + with + ")"));
   CHECK(by_option.notes.size() == 1);
 }
@@ -196,13 +197,11 @@ TEST_CASE("a baseline and a joined session are compared in the same way") {
   const std::string old = folder.file("old.json");
   const std::string now = folder.file("new.json");
   completed({"-q", "-r3", "-n", "it", "--export-json", old, "--", "nice -n3 true"});
-  const Said with_baseline =
-      completed({"-r3", "-n", "it", "--baseline", old, "--export-json", now, "--", "true"});
+  completed({"-q", "-r3", "-n", "it", "--export-json", now, "--", "true"});
+  const Said with_baseline = completed({"-r3", "-n", "it", "--baseline", old, "--", "true"});
   CHECK(with_baseline.err_has("the baseline was measured under other conditions: nice value '"));
-
   const Said joined = completed({"--from", old, now});
   CHECK(joined.err_has("was measured under other conditions than the reference: nice value '"));
-  check_schema(json::parse(text_of(now)));
 }
 
 TEST_CASE("sessions that were measured alike have no note about conditions") {

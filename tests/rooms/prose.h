@@ -42,6 +42,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/rows.cc", ""},
     {"report/function_name.cc", ""},  // what a demangler writes
     {"report/warnings.cc", "abm"},    // the kernel's name of a processor's feature
+    {"run/program_facts.cc", ""},  // a command's words and variables, what a loader lists
     {"tune/", ""},
 });
 

@@ -187,7 +187,7 @@ class FilesBelow final : public SettingFiles {
       return refused(std::generic_category().message(errno));
     if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
     if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-      return refused("others own it or may write to it");
+      return refused("it belongs to another user, or others may write to it");
     auto text = read_rest(file.get(), most);
     if (!text) return refused(std::generic_category().message(errno));
     if (static_cast<off_t>(text->size()) != about.st_size)

@@ -166,7 +166,8 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (!done) return done.error();
 
   text += fmt::format(
-      "lauka-history looked at {} series and found {}", looked_at,
+      "lauka-history looked at {} {} and found {}", looked_at,
+      looked_at == 1 ? "history" : "histories",
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "new regression"));
   if (short_ones > 0)
     text += fmt::format("; {} are too short, because {} commits are needed", short_ones,
@@ -222,7 +223,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   if (std::ranges::any_of(all, has_several))
     refuse({fmt::format("note: sessions of {} on the same machine are averaged",
                         plural(commits.size(), "commit")),
-            "combine sessions of one commit only"},
+            "combine only sessions of the same commit"},
            ExitStatus::Done);
 
   std::vector<MetricHistory> list;
@@ -240,7 +241,7 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
-    return failed({"no metric has a change from a reference with an interval",
+    return failed({"no metric has a confidence interval for its change from a reference",
                    "combine sessions of two commands or of a suite"});
   return answer;
 }

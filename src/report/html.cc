@@ -213,7 +213,7 @@ std::string meaning_of_values(const Results& results) {
   if (with_layouts == results.commands.size())
     text = "Values are means over layouts. Percentages are mean changes over layouts.";
   else if (with_layouts > 0)
-    text += " Of commands with layouts both are means over layouts.";
+    text += " For commands with layouts, both are means over layouts.";
   return "<p class=\"aside\">" + text + "</p>\n";
 }
 

@@ -105,9 +105,9 @@ std::string_view loss_text(CounterLoss loss) {
 Words words_of(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
   std::string advice = lost.loss == CounterLoss::Unreadable
-                           ? fmt::format("chmod a+r {} lets every user read it", file)
+                           ? fmt::format("let every user read the file (chmod a+r {})", file)
                            : std::string("measure a copy made with cp, which loses this property");
-  if (lost.counted_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
+  if (lost.counted_as_root) advice += ", or let root run the command (sudo lauka --as-root ...)";
   return {"lost_counts",
           fmt::format(
               "no event is counted, because Linux stops the counters when a run executes {}, {}",
@@ -198,7 +198,7 @@ struct WarningWords {
 
   Words operator()(const ManyOutliers& warning) const {
     const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
-    const std::string end = " took far longer or shorter than the rest";
+    const std::string end = " took far more or far less time than the rest";
     return {"severe_outliers",
             fmt::format("{} runs ({}){}", figure,
                         whole_percent(static_cast<double>(warning.count) /
@@ -237,7 +237,7 @@ struct WarningWords {
 
   Words operator()(const BelowShell& warning) const {
     const std::string general =
-        "runs took no longer than the start of the shell alone, and count as 0s";
+        "runs took no longer than the start of the shell alone, which counts as 0s";
     const std::string figure =
         fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
     return {"below_shell", figure + " " + general,
@@ -247,24 +247,28 @@ struct WarningWords {
   Words operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
     Words words{"same_programs",
-                "it runs the identical program with the same arguments as " + reference,
-                "build them again, unless you want to measure noise"};
+                "the program and its arguments are identical to those of " + reference,
+                "build the programs again, unless you want to measure noise"};
     words.of_kind = {
         .text =
-            "they run the same file with the same arguments as the command that each is "
-            "compared with",
-        .advice = "make sure that they run different code, unless you want to measure noise"};
+            "each runs the same file with the same arguments as the command that it is compared "
+            "with",
+        .advice =
+            "make sure that the commands run different code, unless you want to measure noise"};
 
     if (!warning.is_native) {
-      words.text = "it runs the same file with the same arguments as " + reference;
-      words.advice = "make sure that they run different code, unless you want to measure noise";
-    } else if (!warning.has_same_name) {
-      words.text = "it runs the identical program under another name, with the same arguments as " +
-                   reference;
+      words.text = "the file that is run and its arguments are the same as those of " + reference;
       words.advice =
-          "build them again, unless you want to measure noise, or the program acts by its name";
+          "make sure that the commands run different code, unless you want to measure noise";
+    } else if (!warning.has_same_name) {
+      words.text =
+          "the program (apart from its name) and its arguments are identical to those of " +
+          reference;
+      words.advice =
+          "build the programs again, unless you want to measure noise or the program behaves "
+          "according to its name";
       words.of_kind.text =
-          "they run programs that are identical to those that they are compared with";
+          "each runs a program that is identical to the one that it is compared with";
     }
     return words;
   }
@@ -273,8 +277,8 @@ struct WarningWords {
     const bool is_single = warning.runs == 1;
     return {"few_runs",
             warning.is_about_gate
-                ? fmt::format("with {} round{}, a gate can decide only about large changes",
-                              warning.runs, is_single ? "" : "s")
+                ? fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                              is_single ? "" : "s")
             : is_single ? std::string("a single run gives no σ and no confidence interval")
             : warning.runs == 2
                 ? std::string("two runs give no confidence interval")
@@ -288,12 +292,13 @@ struct WarningWords {
   Words operator()(const SeparateSessions& warning) const {
     return {
         "baseline",
-        std::string(warning.is_joined
-                        ? "deltas between sessions include everything else that was different then"
-                        : "deltas against a baseline include everything else that has changed on "
-                          "the machine since then") +
+        std::string(
+            warning.is_joined
+                ? "deltas between sessions include everything else that was different between them"
+                : "deltas against a baseline include everything else that has changed on "
+                  "the machine since it was measured") +
             (warning.has_gates ? "," + std::string(kGatesFail) : ""),
-        "measure both in one session if you can, or compare cpu_time or instructions"};
+        "measure both commands in one session if you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const OtherConditions& warning) const {
@@ -314,11 +319,14 @@ struct WarningWords {
                     list_differences(warning.differences, is_joined ? DifferenceSide::Candidate
                                                                     : DifferenceSide::Reference));
 
-    return {.kind = "foreign_baseline",
-            .text = text,
-            .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
-                                : "measure the baseline again on this machine",
-            .has_own_line = true};
+    return {
+        .kind = "foreign_baseline",
+        .text = text,
+        .advice =
+            is_joined
+                ? "compare sessions of the same machine, or measure both commands in one session"
+                : "measure the baseline again on this machine",
+        .has_own_line = true};
   }
 
   Words operator()(const OtherCircumstances& warning) const {
@@ -347,35 +355,35 @@ struct WarningWords {
   }
 
   Words operator()(const NotInterleaved& warning) const {
-    return {
-        "sequential_order",
-        fmt::format(
-            "the commands were run one after the other{}, so deltas include the drift of the "
-            "machine{}{}",
+    return {"sequential_order",
+            fmt::format("the commands were run one after the other{}, so deltas include any drift "
+                        "of the machine{}{}",
+                        warning.is_caused_by_hooks
+                            ? " because --setup or --cleanup of one may undo that of another"
+                            : "",
+                        warning.has_gates ? kGatesFail : "",
+                        warning.has_gates && warning.is_caused_by_hooks
+                            ? ", and gates were judged only once"
+                            : ""),
             warning.is_caused_by_hooks
-                ? " because --setup or --cleanup of one may undo that of another"
-                : "",
-            warning.has_gates ? kGatesFail : "",
-            warning.has_gates && warning.is_caused_by_hooks ? ", and gates were judged only once"
-                                                            : ""),
-        warning.is_caused_by_hooks ? "use --order random if the commands do not disturb each other"
-                                   : "use --order random to compare runs of the same round",
-        {},
-        {},
-        {.text = "the commands were run one after the other, so deltas include the drift of the "
-                 "machine",
-         .advice = "use --order random to compare runs of the same round"}};
+                ? "use --order random if the commands do not disturb each other"
+                : "use --order random to compare runs of the same round",
+            {},
+            {},
+            {.text = "the commands were run one after the other, so deltas include any drift of "
+                     "the machine",
+             .advice = "use --order random to compare runs of the same round"}};
   }
 
   Words operator()(const DifferentCoreShares& warning) const {
     const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
     const std::string reference = quantity(warning.reference_share, Unit::Fraction);
     const std::string so = ", which may explain a part of the difference in time";
-    std::string text =
-        fmt::format(
-            "{} is {}, but {} for the reference, because they ran on different kinds of core",
-            warning.metric, candidate, reference) +
-        so;
+    std::string text = fmt::format(
+                           "{} is {}, but {} for the reference, because the two commands ran on "
+                           "different kinds of core",
+                           warning.metric, candidate, reference) +
+                       so;
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
@@ -449,7 +457,7 @@ struct WarningWords {
 
   Words operator()(const NeverCounted& warning) const {
     const std::string what =
-        "0 in every run although instructions were executed: this processor may not count ";
+        "0 in every run, although instructions were executed, so this processor may not count ";
     return {.kind = "not_counted",
             .text = warning.event + " is " + what + "it",
             .advice =

@@ -345,16 +345,15 @@ struct Results {
 
   /// Returns the reference of `command`, in this session or in the baseline.
   const Command& reference_of(std::size_t command) const {
-    const auto& baseline = session.reference.baseline;
-    return baseline ? baseline->session->commands[baseline->reference_places[command]]
-                    : session.commands[session.reference.index_for(command)];
+    return other_side_of(session, command).reference();
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
-    const auto& baseline = session.reference.baseline;
-    return baseline ? count_endings(baseline->session->runs, baseline->reference_places[command])
-                    : commands[session.reference.index_for(command)].endings;
+    if (const auto here = session.reference.index_in_session(command))
+      return commands[*here].endings;
+    const OtherSide other = other_side_of(session, command);
+    return count_endings(other.session.runs, other.command);
   }
 };
 

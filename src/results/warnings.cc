@@ -108,10 +108,8 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, Role::WallTime);
-    const MetricResult* reference =
-        results.session.reference.baseline
-            ? candidate
-            : row_of(results, results.session.reference.index_for(c), Role::WallTime);
+    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, here, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -350,11 +348,10 @@ bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
 
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
-  if (results.session.reference.baseline) return worst;
   double furthest = kSharesAreEqual;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const MetricResult* reference =
-        row_of(results, results.session.reference.index_for(c), Role::CoreShare);
+    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, here, Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
@@ -469,10 +466,10 @@ std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> 
 bool outliers_explain_mean(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
-  if (!is_of_candidate && results.session.reference.baseline) return false;
-  const std::size_t command =
-      is_of_candidate ? candidate : results.session.reference.index_for(candidate);
-  const auto& summary = results.commands[command].rows[metric].summary;
+  const auto command = is_of_candidate ? std::optional(candidate)
+                                       : results.session.reference.index_in_session(candidate);
+  if (!command) return false;
+  const auto& summary = results.commands[*command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->smallest_step, summary->q3 - summary->q1);
   return summary->max > summary->q3 + stats::kOutlierReach * range;

@@ -158,6 +158,7 @@ Session StepRunner::close() {
   add_notes_about_uncounted_runs();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
   if (auto note = sampling_cost_.note()) session_.notes.push_back(*std::move(note));
+  if (auto note = functions_.note_left_out_paths()) session_.notes.push_back(*std::move(note));
   session_.functions = functions_.close();
   return std::move(session_);
 }
@@ -349,7 +350,10 @@ std::size_t StepRunner::launch_check(const Step& step) {
   const auto all = launch_batch({&*launch, 1}, step, true);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
+  if (auto wrong = check_.verdict()) {
+    command_at_fault_ = step.command;
+    return cut_short_without_runs(*std::move(wrong));
+  }
   note_end_state(step, all->front());
   if (const int signal = context_.pending_interrupt(); signal != 0)
     return cut_short_without_runs(Interrupted{signal});
@@ -419,9 +423,11 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
-       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
-    if (missing && !plan_.ignore_failure)
-      return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
+    if (!missing || plan_.ignore_failure) continue;
+    command_at_fault_ = step.command;
+    return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+  }
 
   if (step.is_thrown_away()) {
     count_finished_step();
@@ -450,8 +456,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
 
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   if (counted.functions)
-    result_.functions.push_back(
-        {step, *std::move(counted.functions), find_uncounted(plan_.setting.events, run)});
+    result_.functions.push_back({step, *std::move(counted.functions), std::move(counted.paths),
+                                 find_uncounted(plan_.setting.events, run)});
   note_counting(run, ended, std::move(counted));
 
   if (is_timed) {
@@ -543,7 +549,7 @@ void StepRunner::add_notes_about_uncounted_runs() {
     std::string what = uncounted.subject + uncounted.why.what + "; ";
     what += uncounted.events.empty()
                 ? runs + (uncounted.runs == 1 ? " was" : " were") + " not counted"
-                : "what lauka shows of " + uncounted.events + " leaves out " + runs;
+                : "what lauka shows for " + uncounted.events + " leaves out " + runs;
     session_.notes.push_back(
         {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
   }
@@ -601,10 +607,16 @@ void StepRunner::add_results(const FinishedRounds& done) {
     recorder_.add(run, is_untuned ? session_.runs_without_tuning : session_.runs);
   }
   for (const RedoneRun& redone : done.redone) add_redone(redone);
-  for (const FunctionsOfRun& run : done.functions)
+  for (const FunctionsOfRun& run : done.functions) {
     functions_.add(run.step, run.functions, run.uncounted_events);
-  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
+    functions_.add_paths(run.step, run.paths);
+  }
+
+  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short()) {
+    // The error is the answer. A table of one round beside it would only hide it.
+    session_.runs = {};
     cut_short(*std::move(unknown));
+  }
 }
 
 void StepRunner::go_on_with(const FinishedRounds& kept) {

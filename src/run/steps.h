@@ -99,6 +99,9 @@ class StepRunner {
 
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
+  /// Index of the command whose run ended the session, although the run itself succeeded: it lacks
+  /// a metric, or its output is not what is expected. nullopt without such a command.
+  std::optional<std::size_t> command_at_fault() const { return command_at_fault_; }
 
   const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
 
@@ -174,6 +177,7 @@ class StepRunner {
       0;  // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds time_of_whole_rounds_{};
   FinishedRounds result_;
+  std::optional<std::size_t> command_at_fault_{};
   std::chrono::nanoseconds batch_began_{};
   std::vector<os::Ended> shared_;  // results of a shared batch that were not taken yet
   std::optional<std::string> shared_error_output_end_;  // nullopt: the latest batch was not shared

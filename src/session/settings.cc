@@ -60,17 +60,6 @@ void add_allowance(const Machine& machine, SettingValues& values) {
       allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
 }
 
-/// Returns how a metric differs from the metric of the same name in a baseline's session; empty if
-/// the baseline lacks it.
-std::vector<SettingDifference> find_differences_from_baseline(const Baseline& baseline,
-                                                              const Metric& metric,
-                                                              const SettingValues& here) {
-  const std::vector<Metric>& theirs = baseline.session->metrics;
-  const auto place = find_metric(theirs, metric.source_metric());
-  if (!place) return {};
-  return find_method_differences(settings_of_metric(theirs[*place]), here);
-}
-
 /// Returns the differences that are obstacles: those of a command's runs that change what is
 /// measured, and all of a metric.
 std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_command,
@@ -159,18 +148,10 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   return values;
 }
 
-bool are_of_one_session(const Recording& session, std::size_t candidate) {
-  if (session.reference.baseline) return false;
-  return session.origins.empty() || &origin_of(session, candidate) ==
-                                        &origin_of(session, session.reference.index_for(candidate));
-}
-
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate) {
-  const auto& baseline = session.reference.baseline;
-  const SettingValues& of_reference =
-      baseline ? baseline->session->commands[baseline->reference_places[candidate]].settings
-               : session.commands[session.reference.index_for(candidate)].settings;
+  const OtherSide other = other_side_of(session, candidate);
+  const SettingValues& of_reference = other.reference().settings;
   const SettingValues& of_candidate = session.commands[candidate].settings;
   if (are_of_one_session(session, candidate)) {
     auto differences = find_differences(of_reference, of_candidate);
@@ -181,13 +162,9 @@ std::vector<SettingDifference> find_command_differences(const Recording& session
   }
 
   // A command's process may have another priority than the session.
-  SettingValues there = settings_of_session(
-      baseline ? baseline->session->circumstances
-               : origin_of(session, session.reference.index_for(candidate)).circumstances);
+  SettingValues there = settings_of_session(circumstances_of(other.session, other.command));
   there.add(of_reference);
-  SettingValues here =
-      settings_of_session(session.origins.empty() ? session.circumstances
-                                                  : origin_of(session, candidate).circumstances);
+  SettingValues here = settings_of_session(circumstances_of(session, candidate));
   here.add(of_candidate);
 
   // The CPUs that a command may use say more than those that lauka may use.
@@ -200,18 +177,19 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
                                                        std::size_t candidate) {
   if (are_of_one_session(session, candidate)) return {};
 
-  const auto values_of = [&](std::size_t command) {
-    if (session.origins.empty()) return settings_of_metric(session.metrics[metric]);
-    const auto& known = origin_of(session, command).metric_settings;
-    const auto found = known.find(session.metrics[metric].source_metric());
+  const std::string& name = session.metrics[metric].source_metric();
+  const auto settings_of = [&](const Recording& of, std::size_t command, std::size_t place) {
+    if (of.origins.empty()) return settings_of_metric(of.metrics[place]);
+    const auto& known = origin_of(of, command).metric_settings;
+    const auto found = known.find(name);
     return found == known.end() ? SettingValues() : found->second;
   };
-  const SettingValues here = values_of(candidate);
-  const auto& baseline = session.reference.baseline;
-  if (!baseline)
-    return find_method_differences(values_of(session.reference.index_for(candidate)), here);
 
-  return find_differences_from_baseline(*baseline, session.metrics[metric], here);
+  const OtherSide other = other_side_of(session, candidate);
+  const auto place = find_metric(other.session.metrics, name);
+  if (!place) return {};
+  return find_method_differences(settings_of(other.session, other.command, *place),
+                                 settings_of(session, candidate, metric));
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
@@ -227,10 +205,14 @@ std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metr
 
   // A shell, like every property of the session, is a circumstance and no obstacle.
   const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
-  const Command& reference = baseline->session->commands[baseline->reference_places[candidate]];
-  return join_obstacles(find_differences(reference.settings, here),
-                        find_differences_from_baseline(*baseline, plan.metrics[metric],
-                                                       settings_of_metric(plan.metrics[metric])));
+  const Recording& there = *baseline->session;
+  const Command& reference = there.commands[baseline->reference_places[candidate]];
+  const auto place = find_metric(there.metrics, plan.metrics[metric].source_metric());
+  std::vector<SettingDifference> of_metric;
+  if (place)
+    of_metric = find_method_differences(settings_of_metric(there.metrics[*place]),
+                                        settings_of_metric(plan.metrics[metric]));
+  return join_obstacles(find_differences(reference.settings, here), std::move(of_metric));
 }
 
 }  // namespace lauka

@@ -36,9 +36,6 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
 /// Returns where and with which priority a session was measured.
 SettingValues settings_of_session(const Circumstances& circumstances);
 
-/// True if a command and its reference were measured in one session.
-bool are_of_one_session(const Recording& session, std::size_t candidate);
-
 /// Returns what differs between the runs of `candidate` and those of its reference. If both were
 /// measured in one session, only what is seen of their programs and processes (SettingUse) is
 /// compared, because the user has given the rest in one command line.

@@ -412,7 +412,7 @@ TEST_CASE("lauka-history: a database keeps its history when the processor's mode
   const Said shown = history("show it" + db);
   CHECK(has(shown.out, "c00"));
   CHECK(has(shown.out, "c03"));
-  CHECK(has(shown.out, "lauka now tells processors of one name apart"));
+  CHECK(has(shown.out, "lauka now tells processors with the same name apart"));
 }
 
 TEST_CASE(

@@ -34,7 +34,7 @@ void build_program(const Folder& folder, const std::string& target, const std::s
 /// Builds a library of one name in two folders, with these build-ids.
 void build_libraries(const Folder& folder) {
   for (const auto& [side, build_id] :
-       {std::pair("a", "0xaaaaaaaa01"), std::pair("b", "0xbbbbbbbb02")}) {
+       {std::pair("a", "0xaaaaaaaa00000001"), std::pair("b", "0xbbbbbbbb00000002")}) {
     REQUIRE(std::system(("mkdir " + folder.file(side)).c_str()) == 0);  // NOLINT
     build_program(folder, std::string(side) + "/libown.so", "extern \"C\" int own() { return 0; }",
                   std::string("-shared -fPIC -Wl,--build-id=") + build_id);
@@ -92,7 +92,7 @@ TEST_CASE("another build of a shared library is noted by its build-id, and the s
       has(other.notes.front(), "things that may explain a delta differ from those of '" + with_a));
 
   const std::string libraries = settings_in(folder.file("out.json"), 1).at("libraries");
-  CHECK(has(libraries, "libown.so=bbbbbbbb02"));
+  CHECK(has(libraries, "libown.so=bbbbbbbb00000002"));
   CHECK(has(libraries, "libc"));
 
   CHECK(compare_commands(folder, {with_a, with_a + " again"}).notes.empty());

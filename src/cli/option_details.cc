@@ -372,7 +372,10 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "--quiet, and auto changes nothing.",
      "lauka --style basic ./old ./new"},
     {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
-    {"verbose", "", "lauka -v ./old ./new"},
+    {"verbose",
+     "lauka also shows all metrics, all warnings, and everything in which it sees the two sides "
+     "differ: compiler, recorded flags, size of the code, names of environment variables.",
+     "lauka -v ./old ./new"},
     {"check",
      "lauka shows what it can measure, what it cannot measure and why, what makes times vary, and "
      "which command helps. --export-json writes the same for programs.",

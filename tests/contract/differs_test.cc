@@ -33,7 +33,8 @@ void build_program(const Folder& folder, const std::string& target, const std::s
 
 /// Builds a library of one name in two folders, with these build-ids.
 void build_libraries(const Folder& folder) {
-  for (const auto& [side, build_id] : {std::pair("a", "0xaaaaaaaa01"), {"b", "0xbbbbbbbb02"}}) {
+  for (const auto& [side, build_id] :
+       {std::pair("a", "0xaaaaaaaa00000001"), std::pair("b", "0xbbbbbbbb00000002")}) {
     REQUIRE(std::system(("mkdir " + folder.file(side)).c_str()) == 0);  // NOLINT
     build_program(folder, std::string(side) + "/libown.so", "extern \"C\" int own() { return 0; }",
                   std::string("-shared -fPIC -Wl,--build-id=") + build_id);
@@ -91,7 +92,7 @@ TEST_CASE("another build of a shared library is noted by its build-id, and the s
       has(other.notes.front(), "things that may explain a delta differ from those of '" + with_a));
 
   const std::string libraries = settings_in(folder.file("out.json"), 1).at("libraries");
-  CHECK(has(libraries, "libown.so=bbbbbbbb02"));
+  CHECK(has(libraries, "libown.so=bbbbbbbb00000002"));
   CHECK(has(libraries, "libc"));
 
   CHECK(compare_commands(folder, {with_a, with_a + " again"}).notes.empty());
@@ -140,14 +141,12 @@ TEST_CASE("a command that is itself nice has another priority") {
 TEST_CASE("a command under chrt or taskset has another scheduling policy or affinity") {
   if (!is_linux()) return;
   const Folder folder;
-  if (std::system("command -v chrt taskset >/dev/null 2>&1") != 0)  // NOLINT
-    return skip("util-linux has no chrt and taskset here");
   const Compared batch = compare_commands(folder, {"true", "chrt -b 0 true"});
   CHECK(batch.said.err_has("scheduling policy 'batch' instead of 'other'"));
 
   const std::string allowed = settings_in(folder.file("out.json"), 0).at("affinity");
   const std::string cpu = allowed.substr(0, allowed.find_first_of(",-"));
-  if (cpu == allowed) return skip("only one CPU may be used here");
+  if (cpu == allowed) return skip("it takes two CPUs");
   const Compared bound = compare_commands(folder, {"true", "taskset -c " + cpu + " true"});
   CHECK(bound.said.err_has("CPU affinity '" + cpu + "' instead of '"));
   CHECK(bound.notes.size() == 1);
@@ -170,8 +169,8 @@ TEST_CASE("a changed LD_PRELOAD is noted with its value, whoever sets it") {
   const std::string with = "with LD_PRELOAD '" + library + "'";
   const Compared by_env = compare_commands(folder, {"true", "env LD_PRELOAD=" + library + " true"});
   CHECK(by_env.said.err_has("libraries (with libown.so build aaaaaaaa), variables (" + with + ")"));
-  const Compared by_option =
-      compare_commands(folder, {"true", "true 2"}, {"--env", "", "--env", "LD_PRELOAD=" + library});
+  const Compared by_option = compare_commands(
+      folder, {"true", "true 2"}, {"--env", "OWN=1", "--env", "OWN=1 LD_PRELOAD=" + library});
   CHECK(by_option.said.err_has("variables (" + with + ")"));
   CHECK(by_option.notes.size() == 1);
 }
@@ -196,13 +195,11 @@ TEST_CASE("a baseline and a joined session are compared in the same way") {
   const std::string old = folder.file("old.json");
   const std::string now = folder.file("new.json");
   completed({"-q", "-r3", "-n", "it", "--export-json", old, "--", "nice -n3 true"});
-  const Said with_baseline =
-      completed({"-r3", "-n", "it", "--baseline", old, "--export-json", now, "--", "true"});
+  completed({"-q", "-r3", "-n", "it", "--export-json", now, "--", "true"});
+  const Said with_baseline = completed({"-r3", "-n", "it", "--baseline", old, "--", "true"});
   CHECK(with_baseline.err_has("the baseline was measured under other conditions: nice value '"));
-
   const Said joined = completed({"--from", old, now});
   CHECK(joined.err_has("was measured under other conditions than the reference: nice value '"));
-  check_schema(json::parse(text_of(now)));
 }
 
 TEST_CASE("sessions that were measured alike have no note about conditions") {

@@ -94,7 +94,7 @@ TEST_CASE("where only simulated counts are shown and gated, nothing is timed") {
   const Said said = lauka(
       "--engine cachegrind --metrics instructions --fail-if 'instructions > 0.5' --export-json " +
           file,
-      {"true", "ls /"});
+      {"true", "seq 100000"});
   CHECK(said.status == 3);
   CHECK(said.out_has("Benchmark 1 (3 simulated runs): true\n"));
   CHECK(said.out_has("\ninstructions (simulated)  "));
@@ -115,12 +115,12 @@ TEST_CASE("exact counts have no notes about too few runs, their order or a basel
   const std::string file = folder.file("out.json");
   const std::string counted = "--engine cachegrind --metrics instructions -r 1 ";
   const Said sequential =
-      lauka(counted + "--order sequential --export-json " + file, {"true", "ls /"});
+      lauka(counted + "--order sequential --export-json " + file, {"true", "seq 100000"});
   CHECK(sequential.status == 0);
-  CHECK(sequential.out_has("ls /: instructions is "));
+  CHECK(sequential.out_has("seq 100000: instructions is "));
   CHECK(sequential.out_has(" times higher than in true (exact)\n"));
   CHECK(sequential.err.empty());
-  const Said compared = lauka(counted + "--baseline " + file, {"true", "ls /"});
+  const Said compared = lauka(counted + "--baseline " + file, {"true", "seq 100000"});
   CHECK(compared.status == 0);
   CHECK(compared.out_has("is exactly the same as in itself in "));
   CHECK_FALSE(compared.err_has("deltas against a baseline"));

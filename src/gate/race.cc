@@ -17,7 +17,7 @@ namespace {
 /// Rounds before the first look, as before the first early look of a gate.
 constexpr std::size_t kFirstLook = 10;
 /// The number of rounds doubles from one look to the look that comes so many looks later.
-constexpr std::size_t kLooksOfDoubling = 8;
+constexpr double kRaceLooksPerDoubling = 8.0;
 /// Look until which the looks spend more and more. It has 2^(17/8), about 4.4 times, the rounds of
 /// the first look. Each later look spends 8% less than the one before, so that the sum stays
 /// finite.
@@ -27,14 +27,6 @@ constexpr double kShareOfNextLook = 0.92;
 /// Commands with which each command is compared at a look. With fewer, a loser may stay longer, but
 /// the best command is not lost more often.
 constexpr std::size_t kLeaders = 8;
-
-/// Returns `first` * 2^(step / kLooksOfDoubling), rounded up. Subtracts 1e-9 because of rounding
-/// errors.
-std::size_t rounds_of_step(std::size_t first, std::size_t step) {
-  const double doublings = static_cast<double>(step) / static_cast<double>(kLooksOfDoubling);
-  return static_cast<std::size_t>(
-      std::ceil(static_cast<double>(first) * std::exp2(doublings) - 1e-9));
-}
 
 /// Returns how much a look (from 1) spends, as a share of what the look kPeakLook spends.
 ///
@@ -127,7 +119,7 @@ RaceSchedule::RaceSchedule(double error, std::size_t min_rounds) : error_(error)
 }
 
 std::size_t RaceSchedule::rounds_at_next_look() const {
-  return rounds_of_step(rounds_at_first_look_, looks_reached_);
+  return rounds_at_look(rounds_at_first_look_, looks_reached_, kRaceLooksPerDoubling);
 }
 
 double RaceSchedule::take_look(std::size_t rounds, bool last) {

@@ -129,7 +129,7 @@ type t = {
   commands : command list;
   gates : gate list;
   confidence : float;  (** confidence of every interval, as a fraction *)
-  complete : bool;  (** false if a run failed, or if the user interrupted lauka *)
+  complete : bool;  (** false if the session ended early, because a run failed or was interrupted *)
   warnings : string list;
   notes : string list;  (** for example, why something was not measured *)
   version : string;  (** version of the program lauka *)

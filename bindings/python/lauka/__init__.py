@@ -191,7 +191,7 @@ class Session:
     commands: tuple[Command, ...]
     gates: tuple[Gate, ...]
     confidence: float  # confidence of every interval, as a fraction
-    complete: bool  # False if a run failed, or if the user interrupted lauka
+    complete: bool  # False if the session ended early, because a run failed or was interrupted
     warnings: tuple[str, ...]
     notes: tuple[str, ...]  # for example, why something was not measured
     version: str  # version of the program lauka

@@ -19,8 +19,13 @@ std::string runs_text(std::size_t number) {
   return group_digits(fmt::to_string(number), 3);
 }
 
+/// True for "12" and "64k", which read well before a name: "12, 16 threads".
+bool begins_with_digit(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
 /// Returns the names of commands or, if a single command was typed with one parameter, the
-/// parameter's values and its name: "12, 16 threads".
+/// parameter's values and its name: "12, 16 threads", "opt O2, O3".
 std::string names_of(const Results& results, std::span<const std::size_t> commands) {
   const std::vector<Command>& all = results.session.commands;
   const std::vector<std::string> parameters = parameter_names(results);
@@ -32,9 +37,14 @@ std::string names_of(const Results& results, std::span<const std::size_t> comman
   }
 
   std::string text;
-  for (const std::size_t c : commands)
-    text += (text.empty() ? "" : ", ") + one_line(all[c].parameters.front().value);
-  return text + " " + one_line(parameters.front());
+  bool are_numbers = true;
+  for (const std::size_t c : commands) {
+    const std::string& value = all[c].parameters.front().value;
+    text += (text.empty() ? "" : ", ") + one_line(value);
+    are_numbers = are_numbers && begins_with_digit(value);
+  }
+  const std::string name = one_line(parameters.front());
+  return are_numbers ? text + " " + name : name + " " + text;
 }
 
 bool is_about_time(const Results& results, const gate::RaceResult& race) {

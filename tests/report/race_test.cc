@@ -52,6 +52,8 @@ TEST_CASE("the line of a race over one parameter has its values and its name") {
   for (std::size_t c = 0; c < 3; ++c)
     results.session.commands[c].parameters = {{"threads", std::to_string(4 * c)}};
   CHECK(has(race_line(results), ": 8, 0 threads ("));
+  results.session.commands[2].parameters = {{"threads", "all"}};
+  CHECK(has(race_line(results), ": threads all, 0 ("));
 }
 
 TEST_CASE("the table of a race is in the order of the result, with the round of each exit") {

@@ -99,6 +99,15 @@ Claims make_claims(const Condition& condition) {
                   : Claims{"at most " + limit, "more than " + limit};
 }
 
+/// Returns what the verdict's answer, pass or fail, claims.
+std::string claim_of(const gate::Verdict& verdict) {
+  const Condition& condition = verdict.condition;
+  const bool is_worse = verdict.decision() == gate::Decision::Worse;
+  if (is_worse && !condition.limit_value) return change_in_words(condition, 0.0);
+  const Claims claims = make_claims(condition);
+  return verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail;
+}
+
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
   if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
@@ -201,7 +210,8 @@ std::string more_rounds(double times) {
                      std::max(std::ceil(times), 2.0));
 }
 
-/// Returns advice to gate on CPU time if CPU time is clearly less noisy than wall time; else empty.
+/// Returns advice to decide on CPU time if CPU time is clearly less noisy than wall time; else
+/// empty.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -214,7 +224,10 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
   constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
   if (times < 2 || std::log(times) < sure * error) return "";
-  return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
+  // All candidates of a series have the same conditions.
+  const std::string_view where = results.session.series ? " (in a new series)" : "";
+  return fmt::format("{} on cpu_time{}, which is {:.0f} times less noisy here",
+                     verdict.condition.is_for_keeping() ? "decide" : "gate", where, times);
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
@@ -391,20 +404,20 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                        plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
                        row->runs_needed_for_percentile);
 
-  const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
-    return fmt::format("{} with {:g}% confidence ({})",
-                       verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail,
+    return fmt::format("{} with {:g}% confidence ({})", claim_of(verdict),
                        percent_of_confidence(results, verdict), grounds);
 
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return grounds + advice;
 
+  const Claims claims = make_claims(verdict.condition);
   const bool is_failing = (side > 0) != verdict.condition.fails_below_limit;
-  return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
-                     is_failing ? claims.fail : claims.pass, grounds, advice);
+  return fmt::format("probably {}, but not with the confidence that {} needs ({}){}",
+                     is_failing ? claims.fail : claims.pass,
+                     verdict.condition.is_for_keeping() ? "keeping" : "a gate", grounds, advice);
 }
 
 /// Returns "accepted: measured +3.1%, and at most +5% is accepted (new parser, until 2027-03-01)".

@@ -19,22 +19,42 @@ std::string runs_text(std::size_t number) {
   return group_digits(fmt::to_string(number), 3);
 }
 
+/// True for "12" and "64k", which read well before a name: "12, 16 threads".
+bool begins_with_digit(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
+/// Number of names in a race's last line; the table has all.
+constexpr std::size_t kMaxNames = 10;
+
 /// Returns the names of commands or, if a single command was typed with one parameter, the
-/// parameter's values and its name: "12, 16 threads".
+/// parameter's values and its name: "12, 16 threads", "opt O2, O3". Of many commands, names the
+/// best ones: "12, 16 threads and 54 more".
 std::string names_of(const Results& results, std::span<const std::size_t> commands) {
   const std::vector<Command>& all = results.session.commands;
   const std::vector<std::string> parameters = parameter_names(results);
-  if (!has_single_typed_command(results) || parameters.size() != 1) {
-    std::vector<std::string> names;
-    names.reserve(commands.size());
-    for (const std::size_t c : commands) names.push_back(one_line(all[c].name));
-    return listed(names);
+  const bool has_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
+  // One more name is as short as its number.
+  const std::size_t named = commands.size() > kMaxNames + 1 ? kMaxNames : commands.size();
+
+  std::vector<std::string> names;
+  names.reserve(named + 1);
+  bool are_numbers = true;
+  for (const std::size_t c : commands.first(named)) {
+    names.push_back(one_line(has_one_parameter ? all[c].parameters.front().value : all[c].name));
+    are_numbers = are_numbers && begins_with_digit(names.back());
   }
 
-  std::string text;
-  for (const std::size_t c : commands)
-    text += (text.empty() ? "" : ", ") + one_line(all[c].parameters.front().value);
-  return text + " " + one_line(parameters.front());
+  const std::string more =
+      named < commands.size() ? fmt::format("{} more", commands.size() - named) : "";
+  if (!has_one_parameter) {
+    if (!more.empty()) names.push_back(more);
+    return listed(names);
+  }
+  const std::string parameter = one_line(parameters.front());
+  const std::string values = fmt::format("{}", fmt::join(names, ", "));
+  return (are_numbers ? values + " " + parameter : parameter + " " + values) +
+         (more.empty() ? "" : " and " + more);
 }
 
 bool is_about_time(const Results& results, const gate::RaceResult& race) {

@@ -100,13 +100,13 @@ TEST_CASE("a condition for keeping says if the command is kept, and if not, why"
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), -1) ==
         "keep if wall_time < -1%: kept: more than 1% faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.05, 0.01), -1) ==
-        "keep if wall_time < -1%: not kept, worse: at most 1% faster with 95% confidence");
+        "keep if wall_time < -1%: not kept, worse: slower with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.0, 0.005), -1) ==
         "keep if wall_time < -1%: not kept, gain too small: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
         "keep if wall_time < 0%: kept: faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
-        "keep if wall_time < 0%: not kept, worse: not faster with 95% confidence");
+        "keep if wall_time < 0%: not kept, worse: slower with 95% confidence");
   CHECK(line(Answer::Inconclusive, changed(-0.01, 0.02), -1)
             .starts_with("keep if wall_time < -1%: not kept, undecided: "));
 }
@@ -203,6 +203,16 @@ TEST_CASE("an inconclusive gate says what would decide") {
         "wall_time > 10%: inconclusive: measured +9.1%, between +3.1% and +15.1%; 100 rounds; "
         "about 4 times as many rounds would probably be enough to decide, or gate on cpu_time, "
         "which is 12 times less noisy here\n");
+}
+
+TEST_CASE("an undecided candidate of a series is told what would decide, in a series of its own") {
+  auto open = verdict(Answer::Inconclusive, changed(-0.091, 0.120), 100);
+  open.condition = {.metric = "wall_time", .limit_percent = -1, .purpose = ConditionPurpose::Keep};
+  CHECK(
+      has(line_of(open), "; 100 rounds; decide on cpu_time, which is 12 times less noisy here\n"));
+  Results results = with(open, 0.01);
+  results.session.series = SeriesPlace{.number = 2};
+  CHECK(has(gate_lines(results, false), "decide on cpu_time (in a new series), which is 12 times"));
 }
 
 TEST_CASE("an inconclusive gate whose interval seems to decide says what it lacks") {

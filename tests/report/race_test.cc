@@ -52,6 +52,22 @@ TEST_CASE("the line of a race over one parameter has its values and its name") {
   for (std::size_t c = 0; c < 3; ++c)
     results.session.commands[c].parameters = {{"threads", std::to_string(4 * c)}};
   CHECK(has(race_line(results), ": 8, 0 threads ("));
+  results.session.commands[2].parameters = {{"threads", "all"}};
+  CHECK(has(race_line(results), ": threads all, 0 ("));
+}
+
+TEST_CASE("the line of a race names the best ten of many that are left") {
+  Results results = race_of(gate::RaceEnd::Duration);
+  std::vector<MadeCommand> commands;
+  for (char name = 'a'; name <= 'l'; ++name)
+    commands.push_back(command(std::string(1, name), 9, {}));
+  set_commands(results, std::move(commands));
+  gate::RaceResult& race = *results.findings.race;
+  race.exits.clear();
+  race.left = {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+  CHECK(has(race_line(results), "l, k, j, i, h, g, f, e, d, c and b ("));
+  race.left.push_back(0);
+  CHECK(has(race_line(results), "l, k, j, i, h, g, f, e, d, c and 2 more ("));
 }
 
 TEST_CASE("the table of a race is in the order of the result, with the round of each exit") {

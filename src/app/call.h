@@ -129,6 +129,10 @@ Result<CandidateSeries> read_series_of(const Call& call);
 /// Shows and exports the results. Returns the exit status.
 int deliver(Call& call);
 
+/// Takes the session that was measured last, and analyses it without the facts about the machine.
+/// The call has a single benchmark.
+Results analyse_session(Call& call);
+
 Result<void> start_launcher(Call& call);
 Result<void> find_user(Call& call);
 Result<void> decide_cores(const Call& call, Benchmark& benchmark);

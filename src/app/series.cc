@@ -159,10 +159,9 @@ Result<void> enter_series(Call& call) {
   if (!added) return added.error();
 
   if (has_unfinished_line)
-    say_notes(call,
-              {fmt::format("the last line of {} was not complete, as after a kill or on a full "
-                           "disk; it was removed",
-                           cited(path))});
+    say_notes(call, {fmt::format("the last line of {} was incomplete, as it can be after a kill or "
+                                 "on a full disk, so lauka removed it",
+                                 cited(path))});
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);
   return {};

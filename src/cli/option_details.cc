@@ -205,6 +205,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "timed. A gate such as --fail-if 'sampled_time@FUNCTION > 5' limits a single function. "
      "docs/functions.md explains the output.",
      "lauka --profile ./old ./new"},
+    {"call-graph",
+     "With fp, the kernel follows the frame pointers on the stack, so that lauka knows through "
+     "which calls each sample was reached. The programs and their libraries should be compiled "
+     "with -fno-omit-frame-pointer. A path whose beginning is unknown is below (stack "
+     "incomplete). The option needs --profile.",
+     "lauka --profile --call-graph none ./old ./new"},
     {"derive",
      "FORMULA has names of metrics and events, numbers, + - * / and parentheses. lauka computes it "
      "in each run that has all parts, and counts the events in it without -e. You may repeat the "

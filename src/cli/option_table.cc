@@ -395,6 +395,10 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"profile", '\0', ValueForm::OptionalWord, "PERIOD",
      "sample additional runs, to show which functions became faster or slower (Linux only)",
      put<sampling_period, &CountingOptions::profiling_period>},
+    {"call-graph", '\0', ValueForm::Value, "fp|none",
+     "find the callers of sampled code by frame pointers (fp, the default), or not at all",
+     set_choice<&CountingOptions::call_graph, CallGraphChoice::FramePointers,
+                CallGraphChoice::None>},
     {"derive", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "compute a metric from other metrics",
      [](ParsedOptions& d, const OptionValue& g) -> Result<void> {

@@ -126,7 +126,8 @@ Result<void> settle_race(ParsedOptions& draft) {
     return refused("--order sequential", "a race compares the commands in common rounds",
                    "use --order random");
   if (options.run.tune && options.run.tune->compares)
-    return refused("--tune=compare", "commands that have left have no untuned runs to compare",
+    return refused("--tune=compare",
+                   "commands that have left the race have no untuned runs to compare",
                    "use --tune");
   return {};
 }
@@ -153,7 +154,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
         "leave --baseline out, and give the reference as the first command"};
 
   if (draft.options.gates.series_file && !keeps)
-    return Error{"--series has no effect without a condition that keeps a candidate",
+    return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
   // A saved session may have gates of its own.
@@ -342,6 +343,9 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
+  if (is_given(draft, "call-graph") && !are_sampled)
+    return Error{"--call-graph has no effect without --profile", "add --profile, or leave it out"};
+
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
     return Error{
         fmt::format("{} needs the counts of each function, which --engine {} does not give", what,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/choices.h"
 #include "core/event.h"
 #include "core/functions.h"
@@ -48,6 +49,8 @@ struct CountsOfRun {
   /// Counts of the pass's events in each function, without events that count a single function
   /// (Event::only_function); nullopt: not counted by function. Functions that are missing have 0.
   std::optional<std::vector<FunctionCounts>> functions{};
+  /// Samples by call path; empty if call chains were not recorded.
+  std::vector<PathCounts> paths{};
 };
 
 /// An event whose count `read` finds in the launcher's report of a run, without a counter that
@@ -262,12 +265,18 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
 
-/// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs,
-/// about one sample per `period` of CPU time. The engine also counts "sampled_time@FUNCTION".
-/// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own rights.
-/// `calls`: null if this is not Linux.
-OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
-                         const std::optional<User>& user, const os::LinuxCalls* calls);
+struct ProfileRequest {
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< CPU time for each sample
+  CallGraphChoice call_graph = CallGraphChoice::FramePointers;
+  bool user_only = false;
+  /// User with whose rights files with symbols are opened; nullopt: lauka's own rights.
+  std::optional<User> user{};
+};
+
+/// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs.
+/// The engine also counts "sampled_time@FUNCTION". `calls`: null if this is not Linux.
+OwnedEngine with_profile(OwnedEngine engine, const ProfileRequest& request,
+                         const os::LinuxCalls* calls);
 
 /// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
 /// cannot sample.

@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/result.h"
+#include "format/text.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
 #include "results/results.h"
@@ -74,8 +75,9 @@ struct FileSessions {
   gate::ErrorRate suite_error_rate = gate::ErrorRate::AnyFalseFail;
 };
 
-/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error message lacks its
-/// subject, the file: "has no commands".
+/// Reads the sessions in lauka's or hyperfine's JSON, of which only the sessions are in memory. The
+/// error message lacks its subject, the file: "has no commands".
+Result<FileSessions> read_sessions(const TextSource& source);
 Result<FileSessions> read_sessions(std::string_view text);
 
 }  // namespace lauka

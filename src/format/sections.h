@@ -191,6 +191,8 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::FunctionsLeftOut, "functions_left_out"},
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
+    {NoteKind::IncompleteStacks, "incomplete_stacks"},
+    {NoteKind::TooManyPaths, "too_many_paths"},
     {NoteKind::GateReplaced, "gate_replaced"},
     {NoteKind::Acceptance, "acceptance"},
     {NoteKind::SamplingCost, "sampling_cost"},
@@ -359,8 +361,11 @@ struct HyperfineResult {
   std::vector<Parameter> parameters{};
 };
 
+class RunLists;
+
 /// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs);
+HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
+                                      const RunLists& lists);
 
 /// Sets Command::source_command_index of hyperfine's commands, and Command::unfilled_name of
 /// commands with parameters. If a command's name is not unique, the command's parameters are added
@@ -372,8 +377,9 @@ void infer_typed_indices_and_names(std::vector<Command>& commands);
 UtcTime parse_utc_time(const std::string& text);
 
 /// Reads lauka's or hyperfine's document of a single session; a benchmark of a suite must be made
-/// into such a document first. The error message lacks its subject, the file: "has no commands".
-Result<SessionFromFile> read_session_document(ParsedJson document);
+/// into such a document first. `lists`: of the file; those of the session are then empty. The error
+/// message lacks its subject, the file: "has no commands".
+Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lists);
 
 /// Reads the plan of a session, or of a suite's benchmark, with its events and passes.
 StoredPlan read_plan(const ParsedJson& there);

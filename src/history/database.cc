@@ -381,7 +381,8 @@ Result<void> Database::Connection::open_to_read(const std::string& path) {
     // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
     if (os::is_there(path + "-wal"))
       return Error{"is being written, and only users who may write to its folder can read it now",
-                   "wait until nobody writes, or copy its file and the file that ends in -wal"};
+                   "wait until nobody writes to it, or copy the database file and the file beside "
+                   "it that ends in -wal"};
     return open_uri(path, "mode=ro&immutable=1");
   }
   return {};

@@ -117,8 +117,8 @@ void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
       if (is_new) continue;
       plan.setting.events.notes.push_back(
           {NoteKind::SameSession,
-           fmt::format("{} and {} are the same session (session_id {}), so commands are compared "
-                       "with themselves; give files of two sessions",
+           fmt::format("{} and {} are the same session (session_id {}), so commands would be "
+                       "compared with themselves; give files of two different sessions",
                        cited(first->second->file), cited(session.file), id)});
     }
   }
@@ -238,6 +238,8 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.overheads = session.overheads;
   for (Command& command : recording.commands)
     command.settings = settings_of_planned(recording.setting, command, recording.shell);
+  for (std::size_t c = 0; c < session.program_settings.size(); ++c)
+    recording.commands[c].settings.add(session.program_settings[c]);
   return recording;
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("saved sessions of which one has layouts are shown together, and not c
     CHECK(said.err_has("--layouts"));
     CHECK_FALSE(said.out_has("no change over layouts"));
     CHECK(lauka({"--from", joined, "--metrics=v", "--fail-if-inconclusive"}).out == said.out);
-    CHECK(has(text_of(page), "or the median where there is one build"));
+    CHECK(has(text_of(page), "or the median if there is only one build"));
 
     // What one file has is as it is alone.
     const auto results = nlohmann::json::parse(text_of(joined)).at("results");

@@ -51,6 +51,7 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/commands.cc", "(region)"},  // of files before the key "region"
     {"format/commands.cc", "role"},
     {"format/commands.cc", "warmup_runs"},
+    {"format/functions.cc", "sampled_time"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/record.cc", "mad"},

@@ -91,7 +91,7 @@ class DatabaseEngine : public CounterEngine {
   }
 
   Result<OwnedPass> arm(std::size_t /*pass*/) override {
-    return Error{"a kpep database cannot count", "leave out --kpep"};
+    return Error{"a kpep database alone cannot count events", "leave out --kpep"};
   }
 
  protected:
@@ -126,8 +126,8 @@ class KperfEngine final : public DatabaseEngine {
 
     const int all = std::popcount(database().config_counters);
     if (!find_available())
-      return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
-                               "processor {}",
+      return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
+                               "this processor has {}",
                                kernel_.counter_count(kConfigurableClass), database().name, all),
                    ""};
 
@@ -166,7 +166,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    if (!strategy_) return Error{"this engine can only answer questions", ""};
+    if (!strategy_) return Error{"this engine can only list and explain events", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).event_indices)

@@ -453,9 +453,12 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
   } else if (tally.role == Role::Cycles &&
              count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
-    return fmt::format("{} was larger than is possible in its time", tally.event);
+    return fmt::format("{} was larger than is possible in the time for which it was counted",
+                       tally.event);
   } else if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all)) {
-    return fmt::format("{} was larger than is possible in its cycles or its time", tally.event);
+    return fmt::format(
+        "{} was larger than is possible in the counted cycles or the time for which it was counted",
+        tally.event);
   }
   return "";
 }

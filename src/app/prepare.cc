@@ -30,7 +30,7 @@ namespace lauka {
 
 namespace {
 
-constexpr const char* kKeepRoot = "use --as-root to keep root";
+constexpr const char* kKeepRoot = "use --as-root to keep root's rights";
 
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);

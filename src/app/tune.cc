@@ -48,7 +48,7 @@ void say_without_root(Call& call) {
     if (setting.is_requested && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
       more.emplace_back(setting.row->name);
-  std::string note = "--tune needs root's rights: ";
+  std::string note = "--tune needs root's rights, so ";
   note += call.tune_cpus.command_cpus.empty()
               ? std::string("nothing is switched")
               : fmt::format("the commands get CPUs of their own ({}), but nothing else is switched",

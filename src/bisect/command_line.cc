@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kUsage = "write lauka-bisect [options] GOOD BAD -- 'COMMAND'";
 
 constexpr const char* kDecidesItself = "lauka-bisect sets the gates of its sessions itself";
-constexpr const char* kOneCommand = "lauka-bisect compares commits by one command";
+constexpr const char* kOneCommand = "lauka-bisect compares commits with a single command";
 constexpr const char* kOtherExports = "lauka-bisect writes its result as JSON and Markdown only";
 constexpr const char* kHasNoTitle = "lauka-bisect names its result itself";
 constexpr const char* kOneSession = "lauka-bisect measures two commits at a time";

@@ -213,7 +213,7 @@ Result<Commit> Repository::find_commit(const std::string& revision) const {
   auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
   if (commit) return *std::move(commit);
   return Error{cited(revision) + " is not a commit of this repository",
-               "git log lists the commits; git fetch gets those of the server"};
+               "git log lists the commits, and git fetch gets new ones from the server"};
 }
 
 /// Refuses a commit that git could check out only in part.

@@ -114,7 +114,7 @@ Result<void> settle_race(ParsedOptions& draft) {
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),
                      "a race drops commands before a gate on them could be decided",
-                     "run the race first, and then a gate on its winner");
+                     "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
     return refused("--precision", "a race ends as soon as its winner is known", leave_out);
   if (options.gates.anchor_command)
@@ -149,7 +149,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
   const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
   if (keeps && draft.options.gates.baseline_file)
     return Error{
-        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, but the "
         "runs of --baseline are from an earlier one",
         "leave --baseline out, and give the reference as the first command"};
 
@@ -426,7 +426,7 @@ bool is_about_lauka(InquiryKind kind) {
 }
 
 Error refused_in_suite(const OptionInfo& option) {
-  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+  return {option.spelling() + " decides about one candidate, but a suite has many benchmarks",
           "leave it out, and measure the two commands in a call without --suite"};
 }
 

@@ -278,9 +278,10 @@ Result<Address> parse_address(const std::string& where) {
   Address address{.name = scheme + "://", .url = scheme + "://"};
   const std::string_view rest = std::string_view(where).substr(scheme.size());
   if (rest.substr(0, 3) != "://" || !add_parts(address, rest.substr(3)))
-    return Error{"has an address that cannot be read",
-                 "write postgresql://user@host/database, and put the password into PGPASSWORD or "
-                 "~/.pgpass; in an address, write its % @ / ? as %25 %40 %2F %3F"};
+    return Error{
+        "has an address that cannot be read",
+        "write postgresql://user@host/database, and put the password into PGPASSWORD or ~/.pgpass; "
+        "if the address must contain the password, write its % @ / ? as %25 %40 %2F %3F"};
   return address;
 }
 

@@ -315,7 +315,7 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
     rows.push_back({line.name, line.unit, line.availability, line.meaning});
   return printed(rows, columns, false) +
          "\nEvery event of lauka --list-events is also a metric. --scrape, --derive and "
-         "LAUKA_METRICS\nadd others. If an event says no, lauka --check says why.\n";
+         "LAUKA_METRICS\nadd others. If the list says no for an event, lauka --check says why.\n";
 }
 
 std::string threads_table(const ThreadTable& threads) {

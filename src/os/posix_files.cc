@@ -674,7 +674,7 @@ bool create_mark_once(const char* mark) {
 
 Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
+  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root's rights"};
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
@@ -692,7 +692,7 @@ FileFacts TextFile::facts() const {
 
 Result<TextFile> TextFile::make() {
   Descriptor file = open_anonymous_file();
-  if (!file) return system_error("lauka cannot make a file without a name", errno);
+  if (!file) return system_error("lauka cannot create a temporary file", errno);
   return TextFile(std::move(file));
 }
 
@@ -704,7 +704,7 @@ Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
   std::vector<std::string> all = {"/dev/shm", "/tmp"};
   if (const auto chosen = read_variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
   for (const std::string& place : all) {

@@ -38,7 +38,8 @@ constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; us
 constexpr timespec kTickTime{0, 200'000'000};
 
 Error too_large() {
-  return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
+  return Error{"the arguments of the commands take more than 64 MB",
+               "compare fewer commands at once"};
 }
 
 /// Allocates shared memory, which has the same addresses in the launcher and is never freed. Throws

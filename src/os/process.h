@@ -133,9 +133,9 @@ struct ProcessState {
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  bool reads_end_state = false;  ///< true: Ended::end_state is read, after the run's time has ended
   std::vector<RunObserver*> run_observers{};
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
+  bool reads_end_state = false;  ///< true: Ended::end_state is read, after the run's time has ended
   std::string launch_variable_value{};
   OutputListener* listener = nullptr;  ///< may be null; with a listener, the batch has no other run
   /// May be null; with a listener, the batch has no other run.

@@ -223,7 +223,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   if (std::ranges::any_of(all, has_several))
     refuse({fmt::format("note: sessions of {} on the same machine are averaged",
                         plural(commits.size(), "commit")),
-            "combine sessions of one commit only"},
+            "combine only sessions of the same commit"},
            ExitStatus::Done);
 
   std::vector<MetricHistory> list;

@@ -134,7 +134,8 @@ int side_of(const stats::Change& change, const Condition& condition) {
 /// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
-  if (!change.change) return "no percentage, because the reference has values of 0 or below";
+  if (!change.change)
+    return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
   const bool claims_above =
@@ -161,13 +162,14 @@ std::string measured(stats::Change change, std::optional<double> bound,
 std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
-  std::string rounds =
-      plural(verdict.rounds, fmt::format("{}{}round", kind, kind.empty() ? "" : " "));
+  const std::string round = fmt::format("{}{}round", kind, kind.empty() ? "" : " ");
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
   if (is_decided && row != nullptr && row->runs > verdict.rounds)
-    return fmt::format("decided after {} of the {} in the table", rounds, row->runs);
-  if (verdict.estimated_rounds_without_gates <= verdict.rounds) return rounds;
+    return fmt::format("decided after {} of the {} in the table", verdict.rounds,
+                       plural(row->runs, round));
+  if (verdict.estimated_rounds_without_gates <= verdict.rounds)
+    return plural(verdict.rounds, round);
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      exact_decimal(std::stod(fmt::format(
                          "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
@@ -244,7 +246,7 @@ std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
   const std::string rounds =
       rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
-  return fmt::format("measured {} in the mean, and {} in the typical round; {}",
+  return fmt::format("measured {} on average, and {} in the typical round; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
                      rounds);
 }
@@ -861,7 +863,7 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
     case gate::Decision::Worse:
       return {"not kept, worse", Ink::Red};
     case gate::Decision::Equal:
-      return {"not kept, no such gain", Ink::Red};
+      return {"not kept, gain too small", Ink::Red};
     case gate::Decision::Undecided:
       return {"not kept, undecided", Ink::Bold};
     case gate::Decision::Inconclusive:

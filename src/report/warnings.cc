@@ -277,8 +277,8 @@ struct WarningWords {
     const bool is_single = warning.runs == 1;
     return {"few_runs",
             warning.is_about_gate
-                ? fmt::format("with {} round{}, a gate can decide only about large changes",
-                              warning.runs, is_single ? "" : "s")
+                ? fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                              is_single ? "" : "s")
             : is_single ? std::string("a single run gives no σ and no confidence interval")
             : warning.runs == 2
                 ? std::string("two runs give no confidence interval")

@@ -114,7 +114,7 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
   if ((baseline.session->setting.layouts > 1) == has_layouts) return {};
   return Error{fmt::format("the baseline {} has {}", cited(baseline.file),
                            has_layouts ? "one build of each command, not layouts"
-                                       : "layouts, and this session has one build"),
+                                       : "layouts, but this session has one build"),
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
 }
 
@@ -175,13 +175,12 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
       const std::string& name = plan.commands[c].name;
       const auto there = std::ranges::count(session->commands, name, &Command::name);
       if (there > 0)
-        return Error{
-            fmt::format("the baseline {} has {} {}, but this session has another number of "
-                        "commands with that name; the baseline has {}",
-                        cited(file), cited(name),
-                        there == 1 ? std::string("once") : fmt::format("{} times", there),
-                        list_names(session->commands)),
-            "use -n to give each command a different name of the baseline"};
+        return Error{fmt::format("the baseline {} has {} {}, but this session has a different "
+                                 "number of commands with that name; the baseline has {}",
+                                 cited(file), cited(name),
+                                 there == 1 ? std::string("once") : fmt::format("{} times", there),
+                                 list_names(session->commands)),
+                     "use -n to give each command a different name of the baseline"};
       return Error{fmt::format("the baseline {} does not have {}; it has {}", cited(file),
                                cited(name), list_names(session->commands)),
                    "use -n to give the command one of these names, or leave it out"};
@@ -204,8 +203,8 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     if (there == plan.commands[c].name) continue;
     plan.setting.events.notes.push_back(
         {NoteKind::MatchedByPlace,
-         fmt::format("{} is compared with {} of the baseline {}, which is in the same place, "
-                     "because no command there has its name",
+         fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
+                     "because no command there has the same name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
 

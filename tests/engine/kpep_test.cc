@@ -419,8 +419,8 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",
                                  "/usr/share/kpep/cpu_100000c_2_1b588bb3.plist"});
   CHECK(load_kpep_for(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
-        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
-        "name the file of a similar one with --kpep FILE");
+        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; name the file of a "
+        "similar processor with --kpep FILE");
   CHECK(must(load_kpep_for(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")})).name ==
         "a15");
 }

@@ -102,7 +102,7 @@ TEST_CASE("a condition for keeping says if the command is kept, and if not, why"
   CHECK(line(Answer::Fail, changed(0.05, 0.01), -1) ==
         "keep if wall_time < -1%: not kept, worse: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.0, 0.005), -1) ==
-        "keep if wall_time < -1%: not kept, no such gain: at most 1% faster with 95% confidence");
+        "keep if wall_time < -1%: not kept, gain too small: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
         "keep if wall_time < 0%: kept: faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
@@ -163,7 +163,7 @@ TEST_CASE("the mean comes first if it decided, or contradicts the typical round"
   failed.decided_by = gate::DecidedBy::Mean;
   const std::string by_mean = line_of(failed);
   CHECK(has(by_mean,
-            "(measured +20.3%, at least +11.2% in the mean, and +0.3%, between −0.2% and +0.8% in "
+            "(measured +20.3%, at least +11.2% on average, and +0.3%, between −0.2% and +0.8% in "
             "the typical round; 114 rounds)"));
   failed.decided_by = gate::DecidedBy::Ranks;
   CHECK(line_of(failed) != by_mean);
@@ -287,7 +287,8 @@ TEST_CASE("a gate on few rounds says so") {
   CHECK(figures_of(line_of(verdict(Answer::Inconclusive, changed(0.5, std::nullopt), 1))) ==
         "+50.0% 1");
   CHECK(has(line_of(verdict(Answer::Fail, changed(std::nullopt, std::nullopt), 12)),
-            "no percentage, because the reference has values of 0 or below; 12 rounds)"));
+            "a change that has no percentage, because the reference has values of 0 or below; 12 "
+            "rounds)"));
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {
@@ -428,7 +429,7 @@ TEST_CASE("a verdict of fewer rounds than the table says so") {
   Results results = with(passed, 0.01);
   results.commands[1].rows[0] = row(0, summary(432, 1, 0.1, 0.9, 1.1), passed.delta);
   CHECK(has(gate_lines(results, false),
-            "measured +4.2%, at most +4.9%; decided after 57 rounds of the 432 in the table, so "
+            "measured +4.2%, at most +4.9%; decided after 57 of the 432 rounds in the table, so "
             "slow runs"));
   results.findings.verdicts[0].rounds = 432;
   results.findings.verdicts[0].estimated_rounds_without_gates = 0;

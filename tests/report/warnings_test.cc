@@ -109,8 +109,8 @@ TEST_CASE("too few runs name the option that allows more") {
         "lauka: warning: a single run gives no σ and no confidence interval; use --max-runs 10 or "
         "more\n");
   CHECK(line_of(results, {FewRuns{7, true, FewRunsReason::MinRuns}}) ==
-        "lauka: warning: with 7 rounds, a gate can decide only about large changes; use --min-runs "
-        "10 or more\n");
+        "lauka: warning: with 7 rounds, a gate can detect only large changes; use --min-runs 10 or "
+        "more\n");
   CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round, a gate"));
 }
 

@@ -117,7 +117,7 @@ class KperfEngine final : public DatabaseEngine {
 
     if (claim_.had_leftovers())
       notes_.push_back({NoteKind::CountersInUse,
-                        "the counters that a killed session had left on were switched off"});
+                        "lauka switched off the counters that a killed session had left on"});
     if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
           {NoteKind::OtherStrategy, fmt::format("macOS has changed its private framework ({} is "

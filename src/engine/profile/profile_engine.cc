@@ -426,7 +426,7 @@ class WithProfile final : public EngineWrapper {
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
@@ -525,17 +525,18 @@ class WithProfile final : public EngineWrapper {
     Pass pass{{}, RoundKind::Counting};
     const bool is_whole = !has(os::kPerfExcludeKernel);
 
-    const Event whole{.name = std::string(kSampledTime),
-                      .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
-                                             is_cycles() ? "cycles" : "the CPU clock",
-                                             milliseconds(), is_whole ? "" : ", user space only"),
-                      .is_time = true,
-                      .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
-                                                   : CountedPrivilegeLevels::UserOnly,
-                      .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
-                      .role = Role::SampledTime,
-                      .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock",
-                                                         request_.period}}};
+    const Event whole{
+        .name = std::string(kSampledTime),
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
+                               is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
+                               is_whole ? "" : ", user space only"),
+        .is_time = true,
+        .privilege_levels =
+            is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
+        .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
+        .role = Role::SampledTime,
+        .method = {.sampled =
+                       SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {

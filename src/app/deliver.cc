@@ -28,12 +28,12 @@ report::Style choose_style(const OutputOptions& options) {
   const StandardStream stream = shown_on(options);
   const bool has_color = options.color == ColorChoice::Always ||
                          (options.color == ColorChoice::Auto && os::wants_color(stream));
-  return {has_color,
-          os::terminal_width(stream, 0),
-          options.verbosity == Verbosity::Verbose,
-          options.shows_histogram,
-          !os::locale_uses_utf8(),
-          options.presentation.marks == MarksChoice::Text};
+  return {.color = has_color,
+          .width = os::terminal_width(stream, 0),
+          .verbose = options.verbosity == Verbosity::Verbose,
+          .shows_histograms = options.shows_histogram,
+          .ascii = !os::locale_uses_utf8(),
+          .shows_marks_as_words = options.presentation.marks == MarksChoice::Text};
 }
 
 /// True with --verbose or a request for counts. Else true at most once per user; a file in lauka's

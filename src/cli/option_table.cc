@@ -483,7 +483,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      push<keep_condition, &GateOptions::conditions>, kInPlainCall},
     {"series", '\0', ValueForm::Value, "FILE",
      "limit the share of falsely kept candidates among all calls that use FILE, or show the series "
-     "if there are no commands",
+     "if there is no command",
      put<read_nonempty_text, &GateOptions::series_file>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",

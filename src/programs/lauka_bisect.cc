@@ -202,7 +202,7 @@ Stop Bisection::end_failed(const Comparison& comparison) const {
   // What is wrong with the command line has been said, and no commit is at fault.
   if (comparison.status != static_cast<int>(ExitStatus::Usage))
     refuse({fmt::format("the commit {} {}", describe(commits_.back()), comparison.failure),
-            "files that git does not know are not in the worktree, so name them by absolute paths"},
+            "files that git does not know are not in the worktree, so give their absolute paths"},
            ExitStatus::Failed);
   return Stop{static_cast<int>(ExitStatus::Failed)};
 }

@@ -66,7 +66,8 @@ TEST_CASE("an expired entry is named, and the gate's own limit applies again") {
   CAPTURE(said.out);
   CHECK(said.status == 3);
   CHECK(said.out_has("v > 2%: fail: more than 2% higher"));
-  CHECK(said.out_has("a.toml:1 (new parser) expired on 2020-03-01, so the gate has its own limit"));
+  CHECK(said.out_has(
+      "a.toml:1 (new parser) expired on 2020-03-01, so the gate's own limit applies again"));
 }
 
 TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was accepted") {
@@ -98,7 +99,7 @@ TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was acce
                              "--accept", folder.file("a.toml")});
   CAPTURE(judged.out);
   CHECK(judged.status == 0);
-  CHECK(judged.out_has("v > 1%: pass: accepted: +3"));
+  CHECK(judged.out_has("v > 1%: pass: accepted: measured +3"));
 }
 
 TEST_CASE("a bad file is refused before anything is run, with its line") {

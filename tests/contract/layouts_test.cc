@@ -133,7 +133,7 @@ TEST_CASE("where more runs would not do, the layouts are named that would") {
   const std::string file = folder.file("out.json");
   const Said said = lauka(measured(folder, {"-m64", "-M64", "--duration=1ms", "--precision=v:0.5",
                                             "--fail-if=v > 1", "--export-json=" + file}));
-  CHECK(said.out_has(", but ±"));
+  CHECK(said.out_has(", not the ±"));
   const std::string json = text_of(file);
   CHECK(json.find("\"layouts_to_reach\"") != std::string::npos);
   CHECK(json.find("\"layouts_to_decide\"") != std::string::npos);

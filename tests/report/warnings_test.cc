@@ -296,7 +296,7 @@ TEST_CASE("A/A says that programs are identical only of native ones, and names a
             "the program (apart from its name) and its arguments are identical to those of 'one'"));
   CHECK(has(line_of(results, {SamePrograms{"one", false, true}, 1U}),
             "the file that is run and its arguments are the same as those of 'one'; make sure that "
-            "they run different code"));
+            "the commands run different code"));
 }
 
 TEST_CASE("one line about pairs of identical programs names the reference of none") {
@@ -370,7 +370,7 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
                       {BelowShell{10, 3}, 0U}};
   const std::vector<std::string> lines = screen_warnings({{results}}, {});
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0].starts_with("warning: 'two': it runs"));
+  CHECK(lines[0].starts_with("warning: 'two': the program and"));
   CHECK(has(lines[1], "rose by 5.0%"));
   CHECK(lines[2] == "2 more warnings: -v shows them");
   CHECK(screen_warnings({{results}}, {.verbose = true}).size() == 4);

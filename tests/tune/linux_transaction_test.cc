@@ -247,10 +247,10 @@ TEST_CASE("a value that another program changed is left alone and reported") {
                                  "lauka did not restore its earlier value, 0-3",
                                  "another program changed " + policy +
                                      "0/scaling_governor to schedutil, so lauka did not "
-                                     "restore it (it was powersave)",
+                                     "restore its earlier value, powersave",
                                  "another program changed " + policy +
                                      "0/energy_performance_preference to power, so lauka "
-                                     "did not restore it (it was balance_performance)"});
+                                     "did not restore its earlier value, balance_performance"});
   CHECK(machine.get(policy + "0/scaling_governor") == "schedutil\n");
   CHECK(machine.get(policy + "1/scaling_governor") == "powersave\n");
   CHECK(machine.list("/run/lauka").empty());
@@ -290,7 +290,7 @@ TEST_CASE("what another program changes between blocks is left alone and reporte
   CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
   const std::vector<std::string>& changed = tuned->restore().foreign_change_messages;
   REQUIRE(changed.size() == 2);
-  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", " 60)"});
+  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", ", 60"});
   CHECK(changed[1] == "cannot tune /proc/sys/kernel/timer_migration again: Input/output error");
 }
 

@@ -97,10 +97,10 @@ cli::ProgramDescription description() {
                                  .completions_made_by = "lauka-bisect",
                                  .purpose = "names the commit that changed the performance"};
   bisect.paragraphs = {
-      "lauka-bisect builds commits in worktrees of its own, where COMMAND runs too. It compares "
-      "both ends first, and then halves the commits between them. Last, it compares the commit "
-      "that it found with its parent. The same command line goes on with a search that was "
-      "interrupted."};
+      "lauka-bisect builds commits in separate worktrees, and runs COMMAND there. It first "
+      "compares both ends, and then halves the range of commits between them again and again. At "
+      "the end, it compares the commit that it found with its parent. If a search was interrupted, "
+      "call the same command line again to continue it."};
   bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
   bisect.exit_statuses = {
       {"0", "the ends do not differ significantly"},

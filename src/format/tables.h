@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "report/lines.h"
 #include "results/results.h"
+#include "results/statistics.h"
 #include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/layouts.h"
@@ -22,11 +23,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 // The fields (core/fields.h) of each struct that lauka's JSON stores, but for the runs and their
@@ -827,25 +830,20 @@ struct StoredMetric {
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredMetric& of) {
   MetricResult& row = of.row;
-  const auto write_statistic = [&](std::string_view key, auto statistic) {
-    visit.written(
-        key, [&] { return row.summary ? std::optional((*row.summary).*statistic) : std::nullopt; });
-  };
-  using stats::Summary;
-
   visit("unit", of.unit);
   visit("runs", row.runs);
   visit.written("mean", [&] {
     return row.mean_without_run_values ? row.mean_without_run_values : row.mean();
   });
-  visit.written("stddev", [&] { return row.summary ? row.summary->stddev() : std::nullopt; });
-  write_statistic("median", &Summary::median);
-  write_statistic("q1", &Summary::q1);
-  write_statistic("q3", &Summary::q3);
-  write_statistic("min", &Summary::min);
-  write_statistic("max", &Summary::max);
-  write_statistic("outliers", &Summary::outliers);
-  write_statistic("severe_outliers", &Summary::severe_outliers);
+  for (const Statistic& statistic : kStatistics)
+    std::visit(
+        [&](auto member) {
+          using Value = decltype(std::optional(std::invoke(member, *row.summary)));
+          visit.written(statistic.key, [&] {
+            return row.summary ? Value(std::invoke(member, *row.summary)) : std::nullopt;
+          });
+        },
+        statistic.value);
 
   visit("doubtful", row.is_probably_uncounted);
   visit("at_most", row.largest_bound_of_runs);

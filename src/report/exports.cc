@@ -7,11 +7,15 @@
 #include "report/race.h"
 #include "report/screen.h"
 #include "report/table.h"
+#include "results/statistics.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -35,14 +39,34 @@ std::string number(std::optional<double> value) {
 }
 
 std::string summary_fields(const MetricResult& row) {
-  // The ends of a percentile's interval are not minimum and maximum.
-  if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
-  if (!row.summary)
-    return fmt::format("{},,,,{},", number(row.mean_without_run_values),
-                       number(row.largest_bound_of_runs));
-  const stats::Summary& s = *row.summary;
-  return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev()), number(s.median),
-                     number(s.min), number(s.max), s.outliers);
+  const auto text_of = [&](const Statistic& statistic) {
+    // The ends of a percentile's interval are not minimum and maximum.
+    if (row.quantile) return std::string();
+    if (!row.summary) return statistic.key == "max" ? number(row.largest_bound_of_runs) : "";
+    return std::visit(
+        [&](auto member) {
+          const auto value = std::invoke(member, *row.summary);
+          if constexpr (std::is_integral_v<decltype(value)>)
+            return fmt::to_string(value);
+          else
+            return number(value);
+        },
+        statistic.value);
+  };
+
+  std::string fields = number(row.quantile  ? row.quantile->value
+                              : row.summary ? row.summary->mean
+                                            : row.mean_without_run_values);
+  for (const Statistic& statistic : kStatistics)
+    if (statistic.is_in_csv) fields += "," + text_of(statistic);
+  return fields;
+}
+
+std::string statistic_headings() {
+  std::string headings = "mean";
+  for (const Statistic& statistic : kStatistics)
+    if (statistic.is_in_csv) headings.append(",").append(statistic.key);
+  return headings;
 }
 
 std::string delta_fields(const std::optional<stats::Delta>& delta) {
@@ -442,9 +466,8 @@ std::string csv_field(std::string_view text) {
 
 void write_summary_csv(const Report& report, const Sink& sink) {
   const std::vector<std::string> parameters = list_parameters(report);
-  const std::string heading =
-      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-      "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
+  const std::string heading = "command,metric,unit,runs," + statistic_headings() +
+                              ",delta_percent,delta_low_percent,delta_high_percent,failed_runs";
   const bool shows_races = has_races(report);
   sink(first_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
        parameter_headings(parameters) + kLineEnd);

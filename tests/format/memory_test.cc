@@ -92,10 +92,10 @@ TEST_CASE("two runs take less than 4 kB, as a suite has thousands of sessions") 
   CHECK(allocated - before < 4096);
 }
 
-TEST_CASE("reading a session takes 12 bytes for each value at most, and 64 for a run with one") {
+TEST_CASE("reading a session takes 10 bytes for each value at most, and 48 for a run with one") {
   const std::string times = list_of_runs(time_of);
   // A run of which only the time is known has more fields than values.
-  CHECK(bytes_per_value(R"({"results":[{"command":"a","times":)" + times + "}]}", kRuns) <= 64);
+  CHECK(bytes_per_value(R"({"results":[{"command":"a","times":)" + times + "}]}", kRuns) <= 48);
   const std::string measurements = list_of_runs([](int run) {
     return fmt::format(
         R"({{"time_wall_clock":{{"value":{0},"unit":"second"}},"time_user":{{"value":{0},)"
@@ -104,7 +104,7 @@ TEST_CASE("reading a session takes 12 bytes for each value at most, and 64 for a
   });
   CHECK(bytes_per_value(R"({"schema_version":2,"results":[{"command":"a","measurements":)" +
                             measurements + "}]}",
-                        11 * kRuns) <= 12);
+                        11 * kRuns) <= 10);
   const std::string runs = list_of_runs([](int run) {
     return fmt::format(R"({{"run":{},"kind":"{}","round":{},"pass":1,"exit_code":0,)"
                        R"("coverage":null,"order":{}}})",
@@ -116,7 +116,7 @@ TEST_CASE("reading a session takes 12 bytes for each value at most, and 64 for a
                            name, times);
   CHECK(bytes_per_value(R"({"results":[{"command":"a","lauka":{"metrics":{)" + metrics +
                             R"(},"runs":)" + runs + R"(}}],"lauka":{"format":2,"metrics":[]}})",
-                        12 * kRuns) <= 12);
+                        12 * kRuns) <= 10);
 }
 
 }  // namespace lauka

@@ -1,4 +1,9 @@
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/inquiries.h"
+#include "app/measure.h"
+#include "app/prepare.h"
+#include "app/tuning.h"
 #include "cli/option_table.h"
 
 #include <exception>

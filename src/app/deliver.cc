@@ -1,4 +1,8 @@
+#include "app/deliver.h"
+
 #include "app/call.h"
+#include "app/measure.h"
+#include "app/series_entry.h"
 #include "cli/describe.h"
 #include "format/json.h"
 #include "os/clock.h"

@@ -1,4 +1,9 @@
+#include "app/prepare.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/measure.h"
+#include "app/tuning.h"
 #include "cli/accepted.h"
 #include "cli/option_table.h"
 #include "core/text.h"

@@ -1,4 +1,10 @@
+#include "app/measure.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/prepare.h"
+#include "app/series_entry.h"
+#include "app/tuning.h"
 #include "cli/describe.h"
 #include "cli/option_table.h"
 #include "cli/suite.h"

@@ -1,4 +1,7 @@
+#include "app/series_entry.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
 #include "core/text.h"
 #include "format/series_file.h"
 #include "gate/schedule.h"

@@ -1,4 +1,9 @@
+#include "app/tuning.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/inquiries.h"
+#include "app/prepare.h"
 #include "core/machine.h"
 #include "core/text.h"
 #include "os/linux_calls.h"

@@ -6,6 +6,7 @@
 #include "cli/describe.h"
 #include "format/json.h"
 #include "os/clock.h"
+#include "os/export_files.h"
 #include "os/machine.h"
 #include "os/signals.h"
 #include "os/users.h"

@@ -11,6 +11,7 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"
+#include "os/control_groups.h"
 #include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/signals.h"

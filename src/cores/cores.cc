@@ -2,6 +2,8 @@
 
 #include "core/text.h"
 #include "engine/perf/resolve.h"
+#include "os/mac_queries.h"
+#include "os/program_files.h"
 #include "os/sysfs.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "cores/threads.h"
+#include "os/mac_queries.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -8,6 +8,7 @@
 #include "engine/perf/counters.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "os/files.h"
+#include "os/program_files.h"
 #include "os/sysfs.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
+#include "os/control_groups.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
-#include "os/machine.h"
+#include "os/control_groups.h"
 #include "os/setting_files.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
+#include "os/helper_program.h"
 #include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/platform.h"

@@ -4,12 +4,9 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <sys/types.h>
 
@@ -43,32 +40,8 @@ MachineFacts linux_facts(const LinuxCalls& calls);
 void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class_facts(const DarwinCalls& calls, MachineFacts& facts);
 
-/// Returns the limits of this process: its CPU affinity, and the smallest limits of CPU time and of
-/// memory that its control groups and their ancestors have (cgroup v1 and v2). Ignores a memory
-/// limit that is not below the machine's memory.
-Allowance read_allowance(const LinuxCalls& calls);
-
-/// Returns the throttling so far of this process's control group and of the group's ancestors, the
-/// innermost group first. Leaves out groups without a CPU quota.
-std::vector<QuotaWait> read_throttling(const LinuxCalls& calls);
-
 MachineFacts darwin_facts(const DarwinCalls& calls);
 
 MachineFacts machine_facts();
-
-struct ProcessFacts {
-  pid_t parent = 0;
-  bool is_zombie = false;
-  std::int64_t started_ns = 0;  ///< latest possible start of the process, CLOCK_MONOTONIC
-  /// Signal that has stopped the process, SIGSTOP if unknown; 0 if the process is not stopped.
-  int stop_signal = 0;
-};
-
-using ProcessTable = std::map<pid_t, ProcessFacts>;
-
-ProcessTable all_processes();
-
-/// True if `all` shows `root` as an ancestor of `pid`.
-bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

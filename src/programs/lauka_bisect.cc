@@ -12,6 +12,7 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "os/clock.h"
+#include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/layouts.h"

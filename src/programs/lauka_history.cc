@@ -5,6 +5,7 @@
 #include "history/store.h"
 #include "history/text.h"
 #include "history/trend.h"
+#include "os/export_files.h"
 #include "os/files.h"
 #include "os/signals.h"
 

@@ -3,7 +3,9 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/files.h"
+#include "os/helper_program.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "plan/layouts.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "plan/layouts.h"
 #include "run/programs.h"
 #include "session/baseline.h"

@@ -1,6 +1,7 @@
 #include "run/programs.h"
 
 #include "os/files.h"
+#include "os/program_files.h"
 #include "plan/commands.h"
 #include "plan/layouts.h"
 #include "run/output.h"

@@ -165,7 +165,7 @@ TEST_CASE("each rule finds what breaks it, and nothing else") {
            {"other.cc", "", 1},
            {"main.cc", R"("plan/plan.h" <unistd.h>)", 0},
            // System headers are for os alone.
-           {"os/posix_files.cc", "<unistd.h> <sys/wait.h> <linux/perf_event.h> <time.h>", 0},
+           {"os/files.cc", "<unistd.h> <sys/wait.h> <linux/perf_event.h> <time.h>", 0},
            {"engine/perf/events.cc", "<unistd.h> <sys/wait.h> <linux/perf_event.h> <time.h>", 4},
            // A pure room reads no file, writes to no stream and starts no thread.
            {"stats/delta.cc", "<fstream> <iostream> <thread> <filesystem>", 4},

@@ -3,6 +3,7 @@
 #include "engine/perf/layout.h"
 #include "engine/perf/resolve.h"
 #include "os/process.h"
+#include "os/program_files.h"
 
 #include <algorithm>
 #include <array>

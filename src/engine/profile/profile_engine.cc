@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/perf/counters.h"
 #include "engine/profile/samples.h"
+#include "os/program_files.h"
 #include "os/sample_rings.h"
 #include "os/symbols.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/functions.h"
+#include "os/symbol_maps.h"
 #include "os/symbols.h"
 
 #include <chrono>

@@ -1,15 +1,14 @@
+#include "os/files.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
-#include "os/files.h"
-#include "os/linux_calls.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/users.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,66 +30,6 @@ namespace lauka::os {
 namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
-
-int may(const std::string& path, int mode) {
-  return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
-}
-
-bool is_directory(const std::string& path) {
-  struct stat there {};
-  return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
-}
-
-/// Returns why this process cannot run the file `path`, or with `is_folder` enter the folder
-/// `path`: an errno; 0 if it can.
-int why_not_usable(const std::string& path, bool is_folder) {
-  if (may(path, F_OK) != 0) return errno;
-  if (is_directory(path) != is_folder) return is_folder ? ENOTDIR : EISDIR;
-  return may(path, X_OK) != 0 ? errno : 0;
-}
-
-std::string remedy_of_right(const std::string& path) {
-  struct stat there {};
-  if (stat(path.c_str(), &there) != 0)
-    return errno == EACCES ? "use chmod o+x on its folder to let this user enter it" : "";
-  if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
-  return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
-                                      : "use chmod o+x to let this user run it";
-}
-
-std::string interpreter_in(std::string_view head) {
-  if (!head.starts_with("#!")) return "";
-  head.remove_prefix(2);
-  head = head.substr(0, head.find('\n'));
-  head.remove_prefix(std::min(head.find_first_not_of(" \t"), head.size()));
-  return std::string(head.substr(0, head.find_first_of(" \t\r")));
-}
-
-/// Returns the interpreter of a script if lauka cannot find the interpreter; else empty. execve
-/// would report "no such file" as if the script were missing.
-std::string missing_interpreter(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, kMaxHeadBytes> head{};
-  const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
-  std::string interpreter =
-      interpreter_in({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
-  return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
-}
-
-std::string seen_from(const std::string& folder, const std::string& path) {
-  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
-}
-
-Result<std::string> if_runnable(const std::string& word, const std::string& path,
-                                const std::string& folder) {
-  const std::string there = seen_from(folder, path);
-  if (const int error = why_not_usable(there, false); error != 0)
-    return system_error(word, error, remedy_of_right(there));
-  const std::string interpreter = missing_interpreter(seen_from(folder, path));
-  if (!interpreter.empty())
-    return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
-  return path;
-}
 
 std::string file_name(std::uint64_t number) {
   return fmt::format("run-{:010}", number);
@@ -237,72 +176,6 @@ bool is_set(const char* name) {
   return !read_variable(name).value_or("").empty();
 }
 
-constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
-
-struct Credentials {
-  std::uint32_t user = 0;
-  std::uint32_t group = 0;
-  std::uint64_t permitted = 0;
-  std::uint64_t inheritable = 0;
-  std::uint64_t bounding = 0;
-  bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
-};
-
-std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
-  return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
-}
-
-std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
-  const std::string ids = find_value(status, name, ':').value_or("");
-  const auto words = blank_separated(ids);
-  return words.size() < 2 ? 0 : static_cast<std::uint32_t>(parse_number(words[1]).value_or(0));
-}
-
-Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
-  const std::string status = calls.read_file("/proc/self/status").value_or("");
-  return {spec.user ? spec.user->id : effective_id_in(status, "Uid"),
-          spec.user ? spec.user->group : effective_id_in(status, "Gid"),
-          spec.user ? 0 : capabilities_in(status, "CapPrm"),
-          capabilities_in(status, "CapInh"),
-          capabilities_in(status, "CapBnd"),
-          find_value(status, "NoNewPrivs", ':') == "1"};
-}
-
-/// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
-/// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
-/// 32 bits of both first. Revision 3 counts as granting nothing.
-bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
-  const auto word = [&](std::size_t index) {
-    std::uint32_t value = 0;
-    if (attribute.size() >= (index + 1) * sizeof value)
-      std::memcpy(&value, attribute.data() + index * sizeof value, sizeof value);
-    return std::uint64_t{value};
-  };
-  constexpr unsigned revision_bits = 24;
-  if (word(0) >> revision_bits > 2) return false;
-  const std::uint64_t permitted = word(1) | word(3) << 32U;
-  const std::uint64_t inheritable = word(2) | word(4) << 32U;
-  const std::uint64_t given = (permitted & rights.bounding) | (inheritable & rights.inheritable);
-  return (given & ~rights.permitted) != 0;
-}
-
-std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
-  if (!file.is_on_nosuid && !rights.gains_nothing) {
-    constexpr std::uint32_t setgid =
-        S_ISGID | S_IXGRP;  // setgid without group execution has no effect
-    if ((file.mode & S_ISUID) != 0 && file.owner != rights.user) return CounterLoss::SetUser;
-    if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
-    if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
-      return CounterLoss::Capabilities;
-  }
-  return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
-}
-
-bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
-  file.first_bytes = "";
-  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
-}
-
 std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
   constexpr long long most = 1 << 20;
   const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
@@ -336,162 +209,8 @@ Error cannot_follow(const std::string& target, const std::string& foreign_link) 
           "name another file"};
 }
 
-bool Pipe::open() {
-  std::array ends = {-1, -1};
-  if (pipe(ends.data()) != 0) return false;
-  read_end = Descriptor(ends[0]);
-  write_end = Descriptor(ends[1]);
-  return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
-         fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-}
-
-bool write_all(int fd, std::string_view bytes, WriteCall call) {
-  while (!bytes.empty()) {
-    const ssize_t written = call(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
-      pollfd ready{fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-      continue;
-    }
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const ssize_t got =
-        pread(fd, into.data() + filled, into.size() - filled, static_cast<off_t>(from + filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  return filled;
-}
-
-std::optional<std::string> read_whole(int fd, std::size_t most) {
-  struct stat about {};
-  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-  if (static_cast<std::uint64_t>(about.st_size) > most) return std::nullopt;
-  std::string text(static_cast<std::size_t>(about.st_size), '\0');
-  text.resize(read_at(fd, 0, text));
-  return text;
-}
-
-std::optional<std::string> read_rest(int fd, std::size_t most) {
-  std::string bytes;
-  std::array<char, 16384> piece;
-  while (bytes.size() < most) {
-    const ssize_t got = read(fd, piece.data(), std::min(piece.size(), most - bytes.size()));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    bytes.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  return bytes;
-}
-
-bool copy_all(int from, int to, WriteCall call) {
-  std::array<char, 16384> piece;
-  for (off_t at = 0;;) {
-    const ssize_t got = pread(from, piece.data(), piece.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got == 0;
-    if (!write_all(to, {piece.data(), static_cast<std::size_t>(got)}, call)) return false;
-    at += got;
-  }
-}
-
-std::vector<std::string> names_in(Descriptor folder) {
-  std::vector<std::string> names;
-  DIR* const entries = folder ? fdopendir(folder.get()) : nullptr;
-  if (entries == nullptr) return names;
-  static_cast<void>(folder.release());
-  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  closedir(entries);
-  std::ranges::sort(names);
-  return names;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
-                                 const std::string& in) {
-  if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
-
-  const std::string path =
-      own ? *own : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  std::string unusable;
-  const auto is_file = [](const std::string& file) {
-    return may(file, F_OK) == 0 && !is_directory(file);
-  };
-
-  for (const std::string_view folder : split(path, ':')) {
-    const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
-    const std::string from_here = seen_from(in, candidate);
-    if (word.empty() || !is_file(from_here)) continue;
-    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
-    unusable = candidate;
-  }
-
-  if (!unusable.empty())
-    return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
-  if (is_file(seen_from(in, word)))
-    return Error{word + ": command not found",
-                 "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
-
-  return Error{.what = word + ": command not found",
-               .remedy = "name a program in PATH, or use -S for the shell's own commands",
-               .unknown_name = word};
-}
-
 // Linux takes counters away from a process that gains rights beyond its user's rights, or whose
 // memory its user may not read. Source: begin_new_exec in fs/exec.c.
-
-std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
-                                                      const LinuxCalls& calls) {
-  // With suid_dumpable 1, processes that gain rights keep their counters.
-  if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
-    return std::nullopt;
-
-  const auto found = find_program(spec);
-  const ActAs user(spec.user);
-  if (!found || !user.error().empty()) return std::nullopt;
-  std::string path = seen_from(spec.folder, *found);
-
-  for (int i = 0; i <= kMaxInterpreters; ++i) {
-    const auto file = calls.describe_program(path);
-    if (!file) return std::nullopt;
-
-    const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
-    if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
-      path = seen_from(spec.folder, interpreter);
-      continue;
-    }
-
-    // The kernel may know an interpreter for a file in another format (binfmt_misc).
-    if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
-
-    const Credentials rights = rights_of(spec, calls);
-    const auto loss = loss_at(*file, rights);
-    if (!loss) return std::nullopt;
-    return CounterLossFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
-  }
-
-  return std::nullopt;
-}
 
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;

@@ -1,18 +1,16 @@
-#include "core/numbers.h"
+#include "os/helper_program.h"
+
 #include "os/clock.h"
-#include "os/files.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "os/signals.h"
-#include "os/users.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -25,35 +23,6 @@
 namespace lauka::os {
 
 namespace {
-
-/// `Count` is size_t on Linux, int on macOS.
-template <typename Count>
-int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
-  const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
-  return set(static_cast<Count>(std::min(groups.size(), most)), groups.data());
-}
-
-int set_groups(const std::vector<gid_t>& groups) {
-  return set_all(&setgroups, groups);
-}
-
-std::vector<gid_t> own_groups() {
-  const int count = getgroups(0, nullptr);
-  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
-  const int got = getgroups(count, groups.data());
-  groups.resize(static_cast<std::size_t>(std::max(got, 0)));
-  return groups;
-}
-
-Result<std::uint32_t> read_id(const char* name) {
-  const std::string text = read_variable(name).value_or("");
-  // The highest id means "no change" to the system.
-  const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
-  if (id) return static_cast<std::uint32_t>(*id);
-  return Error{std::string(name) + "='" + text +
-                   "' is not the number of a user, so lauka does not know who called sudo",
-               "use --as-root to run the commands as root"};
-}
 
 using std::chrono::nanoseconds;
 
@@ -88,77 +57,7 @@ LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
   return LaunchStep::Execute;
 }
 
-std::string_view name_of(std::string_view variable) {
-  return variable.substr(0, variable.find('='));
-}
-
-/// Adds `variable` (NAME=VALUE) at the end, and removes other variables with the same name.
-void set(std::vector<std::string>& environment, const std::string& variable) {
-  std::erase_if(environment,
-                [&](const std::string& other) { return name_of(other) == name_of(variable); });
-  environment.push_back(variable);
-}
-
 }  // namespace
-
-const IdentityCalls& identity_calls() {
-  static constexpr IdentityCalls kUserCalls{&join_groups, &set_groups, &setegid, &seteuid};
-  return kUserCalls;
-}
-
-ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)
-    : calls_(calls), original_group_(getegid()) {
-  if (!user) return;
-  errno = EPERM;
-  if (geteuid() == 0) {
-    original_groups_ = own_groups();
-    acting_ = calls_.join_groups(*user) == 0 && calls_.setegid(user->group) == 0 &&
-              calls_.seteuid(user->id) == 0;
-  }
-  if (acting_) return;
-  const int why = errno;
-  if (geteuid() == 0) give_back();
-  error_ =
-      "lauka cannot act as the user " + user->name + ": " + std::generic_category().message(why);
-}
-
-ActAs::~ActAs() {
-  if (acting_) give_back();
-}
-
-/// Restores root's rights. Ends lauka if that fails.
-void ActAs::give_back() const {
-  if (calls_.seteuid(0) == 0 && calls_.setegid(original_group_) == 0 &&
-      calls_.setgroups(original_groups_) == 0)
-    return;
-  std::perror("lauka: cannot become root again");
-  _exit(1);
-}
-
-bool belongs_to_another(const std::string& path, const std::optional<User>& user) {
-  struct stat there {};
-  return lstat(path.c_str(), &there) == 0 && there.st_uid != (user ? user->id : geteuid());
-}
-
-bool has_root_rights() {
-  return geteuid() == 0;
-}
-
-Result<std::optional<User>> user_behind_sudo(bool keep_root) {
-  if (keep_root || geteuid() != 0 || read_variable("SUDO_UID").value_or("").empty())
-    return std::optional<User>{};
-  const auto id = read_id("SUDO_UID");
-  if (!id) return id.error();
-  if (*id == 0) return std::optional<User>{};
-  const auto group = read_id("SUDO_GID");
-  if (!group) return group.error();
-  User user{*id, *group, {}, read_variable("SUDO_USER").value_or(""), "/"};
-  if (user.name.empty()) user.name = std::to_string(*id);
-  take_account(user);
-  std::erase(user.groups, *group);
-  user.groups.insert(user.groups.begin(), *group);
-  return std::optional<User>{std::move(user)};
-}
 
 /// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
 /// and leaves at most kAfterInterrupt until the deadline. Also watches for stopped descendants of
@@ -316,38 +215,6 @@ void HelperProgram::kill_it() {
   while (!is_over() && patience.left() > nanoseconds(0)) sleep_for(kPause);
   if (is_over()) waitpid(pid_, nullptr, 0);
   pid_ = 0;
-}
-
-Result<std::string> find_program(const ProgramSpec& spec) {
-  const ActAs user(spec.user);
-  if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root"};
-  constexpr std::string_view name = "PATH=";
-  std::optional<std::string> path;
-  for (const std::string& variable : spec.environment_changes) {
-    if (variable.starts_with(name)) path = variable.substr(name.size());
-  }
-  return find_program(spec.words.at(0), path, spec.folder);
-}
-
-std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value) {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    environment.emplace_back(*variable);
-  if (spec.user) {
-    set(environment, "HOME=" + spec.user->home);
-    set(environment, "USER=" + spec.user->name);
-    set(environment, "LOGNAME=" + spec.user->name);
-  }
-  if (!spec.folder.empty()) {
-    std::error_code error;
-    const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
-    if (!error) set(environment, "PWD=" + folder.string());
-  }
-  for (const std::string& variable : spec.environment_changes) set(environment, variable);
-  if (spec.jobs > 1) set(environment, std::string(kJobEntryPrefix) + "0000");
-  if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
-  if (spec.has_region) set(environment, std::string(kRegionVariable) + "=");
-  return environment;
 }
 
 }  // namespace lauka::os

@@ -1,15 +1,14 @@
+#include "os/machine.h"
+
 #include "core/text.h"
 #include "os/clock.h"
-#include "os/machine.h"
-#include "os/platform.h"
-#include "os/signals.h"
+#include "os/control_groups.h"
+#include "os/mac_queries.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <random>
 #include <tuple>
 #include <utility>
@@ -327,48 +326,6 @@ MachineFacts machine_facts() {
   return facts;
 }
 
-std::chrono::nanoseconds observed_step(const Clock& clock) {
-  constexpr int most_steps = 16;
-  constexpr int most_readings = 2'000'000;
-  std::chrono::nanoseconds smallest{};
-  std::chrono::nanoseconds before = clock.now();
-  int steps = 0;
-  for (int i = 0; i < most_readings && steps < most_steps; ++i) {
-    const std::chrono::nanoseconds now = clock.now();
-    if (now == before) continue;
-    smallest = steps == 0 ? now - before : std::min(smallest, now - before);
-    before = now;
-    ++steps;
-  }
-  return smallest;
-}
-
-void sleep_for(std::chrono::nanoseconds time) {
-  timespec left = to_timespec(time);
-  while (first_interrupt_signal() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
-
-std::chrono::nanoseconds MonotonicClock::now() const {
-  return std::chrono::nanoseconds(now_ns());
-}
-
-std::chrono::nanoseconds MonotonicClock::resolution() const {
-  timespec t{};
-  clock_getres(CLOCK_MONOTONIC, &t);
-  return std::max(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec),
-                  observed_step(*this));
-}
-
-std::chrono::nanoseconds utc_minus_monotonic() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
-}
-
-UtcTime utc_now() {
-  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
 void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
   const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
@@ -392,32 +349,6 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;
-}
-
-std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name) {
-  std::array<char, 256> bytes{};
-  std::size_t length = bytes.size() - 1;
-  if (calls.sysctlbyname(name.c_str(), bytes.data(), &length, nullptr, 0) != 0) return std::nullopt;
-  return bytes.data();
-}
-
-std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name) {
-  std::int64_t value = 0;
-  std::size_t length = sizeof value;
-  if (calls.sysctlbyname(name.c_str(), &value, &length, nullptr, 0) != 0) return std::nullopt;
-  if (length == sizeof(std::int32_t)) return static_cast<std::int32_t>(value);
-  return length == sizeof value ? std::optional(value) : std::nullopt;
-}
-
-std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
-  for (std::size_t room = 64;; room *= 2) {
-    std::vector<pid_t> children(room);
-    const int count = calls.proc_listchildpids(parent, children.data(),
-                                               static_cast<int>(room * sizeof children[0]));
-    if (count >= static_cast<int>(room)) continue;
-    children.resize(static_cast<std::size_t>(std::max(count, 0)));
-    return children;
-  }
 }
 
 void add_darwin_class_facts(const DarwinCalls& calls, MachineFacts& facts) {

@@ -1,3 +1,5 @@
+#include "os/export_files.h"
+
 #include "core/text.h"
 #include "os/files.h"
 #include "os/platform.h"

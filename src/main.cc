@@ -4,7 +4,7 @@
 #include "app/measure.h"
 #include "app/prepare.h"
 #include "app/tuning.h"
-#include "cli/option_table.h"
+#include "cli/parse.h"
 
 #include <exception>
 #include <utility>

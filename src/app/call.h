@@ -16,7 +16,8 @@
 #include "run/runner.h"
 #include "session/candidate_series.h"
 #include "session/recording.h"
-#include "tune/tune.h"
+#include "tune/switches.h"
+#include "tune/transaction.h"
 
 #include <cstdint>
 #include <memory>

@@ -10,6 +10,8 @@
 #include "os/users.h"
 #include "report/lines.h"
 #include "results/results.h"
+#include "tune/switches.h"
+#include "tune/transaction.h"
 
 #include <algorithm>
 #include <filesystem>

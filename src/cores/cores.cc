@@ -1,6 +1,7 @@
 #include "cores/cores.h"
 
 #include "core/text.h"
+#include "cores/mac_threads.h"
 #include "engine/perf/resolve.h"
 #include "os/mac_queries.h"
 #include "os/program_files.h"

@@ -1,3 +1,5 @@
+#include "cores/mac_threads.h"
+
 #include "cores/threads.h"
 #include "os/mac_queries.h"
 

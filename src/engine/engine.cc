@@ -6,6 +6,7 @@
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "os/files.h"
 #include "os/program_files.h"

@@ -213,23 +213,6 @@ OwnedEngine make_accounted_engine(std::optional<Error> why);
 /// `calls` is null.
 OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls);
 
-using EventIndices = std::vector<std::size_t>;
-
-/// A function that tests if events fit on the counters at the same time. Called with at least two
-/// events.
-using FitTest = std::function<Result<bool>(const EventIndices&)>;
-
-/// Divides the events 0..count-1 into sets that fit: into the fewest sets if there are at most ten
-/// events. Puts both events of a pair in `together` into the same set if this is found to need no
-/// additional set; earlier pairs have priority.
-Result<std::vector<EventIndices>> partition(
-    std::size_t count, const FitTest& fits,
-    const std::vector<std::pair<std::size_t, std::size_t>>& together);
-
-/// Finds a set of events that does not fit, but fits after any one of its events is left out. Empty
-/// if all events 0..count-1 fit.
-Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits);
-
 using Choice = EngineChoice;
 
 /// The engine of a session. `note`: message to users that explains why Auto chose neither perf nor
@@ -262,24 +245,9 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
 
-/// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs,
-/// about one sample per `period` of CPU time. The engine also counts "sampled_time@FUNCTION".
-/// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own rights.
-/// `calls`: null if this is not Linux.
-OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
-                         const std::optional<User>& user, const os::LinuxCalls* calls);
-
-/// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
-/// cannot sample.
-Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls);
-
 /// Moves the counting of `engine` out of timed runs: timed passes that need counters become
 /// counting passes. If there are any such passes, adds a timed pass for the accounted events.
 OwnedEngine separate_counting(OwnedEngine engine);
-
-/// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
-/// that call into a region (lauka/region.h). `engine` counts whole runs if they are requested, too.
-OwnedEngine with_calling_thread_counts(OwnedEngine engine);
 
 /// Wraps `engine`, which cannot count in a region, in an engine that counts no events and refuses
 /// events requested by name.

@@ -1,7 +1,8 @@
+#include "inquire/check.h"
+
 #include "core/metric.h"
 #include "core/text.h"
 #include "format/text.h"
-#include "inquire/answers.h"
 #include "report/format.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "cores/cores.h"
 
+#include "cores/mac_threads.h"
 #include "cores/threads.h"
 #include "darwin/launched.h"
 #include "engine/engine.h"

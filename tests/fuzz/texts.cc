@@ -1,5 +1,6 @@
 #include "cli/option_table.h"
 #include "cli/options.h"
+#include "cli/parse.h"
 #include "cli/values.h"
 #include "core/machine.h"
 #include "core/metric.h"

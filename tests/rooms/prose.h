@@ -26,7 +26,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cli/", ""},
     {"core/command.h", "sha256:"},
     {"core/text.cc", "find "},  // the program of a user's command
-    {"cores/proc_threads.cc", ""},
+    {"cores/threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for

@@ -1,4 +1,7 @@
+#include "engine/perf/perf_engine.h"
+
 #include "core/text.h"
+#include "engine/partition.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/layout.h"
 #include "engine/perf/resolve.h"

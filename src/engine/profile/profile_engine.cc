@@ -1,3 +1,5 @@
+#include "engine/profile/profile_engine.h"
+
 #include "core/functions.h"
 #include "core/text.h"
 #include "engine/engine.h"

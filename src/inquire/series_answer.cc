@@ -1,5 +1,6 @@
+#include "inquire/series_answer.h"
+
 #include "core/text.h"
-#include "inquire/answers.h"
 #include "report/format.h"
 #include "report/style.h"
 

@@ -4,13 +4,11 @@
 #include "core/machine.h"
 #include "core/result.h"
 #include "cores/threads.h"
-#include "session/candidate_series.h"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,36 +39,8 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
 /// Returns a text that shows the passes, and the counter of each event in its pass.
 std::string explain_events(Explanation explanation);
 
-/// Returns the state of a series with terms: its numbers, a table of what was kept, and what the
-/// next candidate needs. `file`: the name of its file. Sentences are wrapped for a terminal of
-/// `columns` cells; 0: not wrapped.
-std::string series_text(const CandidateSeries& series, const std::string& file,
-                        std::size_t columns);
-
 /// Returns a table with a line per thread and a line of totals; unknown values are "-".
 std::string threads_table(const cores::ThreadTable& threads);
-
-enum class Severity : unsigned char { Ok, Note, Problem };
-
-std::string_view name_of(Severity standing);
-
-struct CheckLine {
-  std::string topic;
-  Severity severity = Severity::Ok;
-  std::string finding;
-  std::string remedy{};  ///< may be empty
-};
-
-/// Checks what can be measured on a machine, and what makes measurements noisy there.
-std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
-
-/// Returns the text of --check. Findings are wrapped for a terminal of `width` cells; 0: not
-/// wrapped.
-std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
-                       std::size_t width);
-
-std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
-                       std::span<const CheckLine> lines);
 
 /// Appends a line of JSON to `text`. `time`: end of the sample's interval, since 1970 (UTC).
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,

@@ -1,6 +1,8 @@
+#include "cores/threads.h"
+
 #include "core/text.h"
 #include "cores/cores.h"
-#include "cores/threads.h"
+#include "cores/mac_threads.h"
 #include "engine/perf/counters.h"
 
 #include <algorithm>

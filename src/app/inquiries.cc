@@ -20,6 +20,7 @@
 #include "os/machine.h"
 #include "os/signals.h"
 #include "os/users.h"
+#include "plan/make_plan.h"
 #include "report/screen.h"
 
 #include <utility>

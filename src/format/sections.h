@@ -8,7 +8,6 @@
 #include "format/tables.h"
 #include "format/text.h"
 #include "gate/verdict.h"
-#include "plan/plan.h"
 #include "results/results.h"
 #include "session/recording.h"
 #include "stats/delta.h"

@@ -2,7 +2,7 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/choices.h"
 #include "core/event.h"
 #include "core/machine.h"
 #include "core/metric.h"
@@ -105,5 +106,11 @@ FormulaRequest request_formulas(const CountingOptions& options, const GateOption
 /// wanted.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics);
+
+/// Returns the built-in metrics, the metrics of core kinds, a metric for each other event, and
+/// ratios of events that are counted together. `selection` and `events_were_asked_for` decide which
+/// metrics tables show.
+std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
+                                 bool events_were_asked_for, bool has_tree_peak = false);
 
 }  // namespace lauka

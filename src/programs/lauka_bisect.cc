@@ -15,7 +15,7 @@
 #include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "run/builds.h"

@@ -1,3 +1,4 @@
+#include "plan/gates.h"
 #include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"

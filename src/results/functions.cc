@@ -1,6 +1,7 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
+#include "plan/gates.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/series.h"

@@ -1,5 +1,5 @@
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/settings.h"

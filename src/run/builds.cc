@@ -6,7 +6,7 @@
 #include "os/helper_program.h"
 #include "os/process.h"
 #include "os/program_files.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 
 #include <algorithm>
 #include <array>

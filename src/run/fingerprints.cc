@@ -5,7 +5,7 @@
 #include "os/files.h"
 #include "os/process.h"
 #include "os/program_files.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 #include "run/programs.h"
 #include "session/baseline.h"
 

@@ -2,8 +2,8 @@
 
 #include "os/files.h"
 #include "os/program_files.h"
-#include "plan/commands.h"
-#include "plan/layouts.h"
+#include "plan/make_commands.h"
+#include "plan/command_layouts.h"
 #include "run/output.h"
 #include "session/baseline.h"
 

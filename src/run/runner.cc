@@ -1,6 +1,7 @@
 #include "run/runner.h"
 
 #include "core/text.h"
+#include "plan/rounds.h"
 #include "run/fingerprints.h"
 #include "run/programs.h"
 #include "run/progress.h"

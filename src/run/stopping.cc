@@ -1,5 +1,7 @@
 #include "run/stopping.h"
 
+#include "plan/gates.h"
+#include "plan/rounds.h"
 #include "session/baseline.h"
 #include "session/settings.h"
 #include "stats/delta.h"

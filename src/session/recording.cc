@@ -1,7 +1,9 @@
 #include "session/recording.h"
 
 #include "core/text.h"
-#include "plan/commands.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
+#include "plan/make_plan.h"
 #include "plan/rows.h"
 #include "session/baseline.h"
 #include "session/settings.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/rows.h"
 #include "session/recording.h"
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "format/json.h"
+#include "plan/rows.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "results/results.h"

@@ -9,7 +9,8 @@
 #include "core/text.h"
 #include "format/json.h"
 #include "fuzz/targets.h"
-#include "plan/plan.h"
+#include "plan/make_plan.h"
+#include "plan/rounds.h"
 #include "plan/rows.h"
 #include "results/results.h"
 

@@ -1,7 +1,6 @@
-#include "plan/commands.h"
-
+#include "plan/make_commands.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,5 @@
 #include "core/metric.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 

@@ -1,7 +1,8 @@
-#include "plan/layouts.h"
-
 #include "has.h"
+#include "plan/command_layouts.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
+#include "plan/rounds.h"
 
 #include <map>
 #include <set>

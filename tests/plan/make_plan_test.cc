@@ -1,6 +1,9 @@
+#include "plan/make_plan.h"
+
 #include "has.h"
 #include "notes.h"
-#include "plan/commands.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "plan/plan.h"
+#include "plan/make_plan.h"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,6 @@
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
+#include "plan/rounds.h"
 
 #include <algorithm>
 #include <cstdint>

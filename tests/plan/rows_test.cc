@@ -2,8 +2,8 @@
 
 #include "core/choices.h"
 #include "has.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
 
 #include <string>
 #include <utility>

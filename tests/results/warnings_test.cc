@@ -3,6 +3,8 @@
 #include "fakes/gates.h"
 #include "fakes/one_look.h"
 #include "has.h"
+#include "plan/make_plan.h"
+#include "plan/rows.h"
 #include "results/results.h"
 #include "stats/noise.h"
 

@@ -1,4 +1,5 @@
 #include "fakes/analysed.h"
+#include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

@@ -37,7 +37,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"history/command_line.cc", ""},
     {"history/database.cc", ""},
     {"os/", ""},
-    {"plan/commands.cc", ""},
+    {"plan/make_commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
     {"report/function_name.cc", ""},  // what a demangler writes

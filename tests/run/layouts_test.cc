@@ -1,3 +1,4 @@
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/builds.h"
 #include "run/scheduler.h"

@@ -4,6 +4,7 @@
 #include "fakes/gates.h"
 #include "notes.h"
 #include "os/control_groups.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/stopping.h"
 

@@ -4,6 +4,7 @@
 #include "fakes/made_session.h"
 #include "fakes/recorded.h"
 #include "has.h"
+#include "plan/rows.h"
 #include "session/recording.h"
 
 #include <memory>

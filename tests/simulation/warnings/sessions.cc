@@ -2,6 +2,7 @@
 
 #include "core/metric.h"
 #include "fakes/analysed.h"
+#include "plan/rows.h"
 
 #include <array>
 #include <chrono>

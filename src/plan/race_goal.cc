@@ -1,3 +1,5 @@
+#include "plan/race_goal.h"
+
 #include "core/text.h"
 #include "plan/plan.h"
 

@@ -1,18 +1,13 @@
-#include "plan/commands.h"
+#include "plan/make_commands.h"
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/placeholders.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstring>
-#include <functional>
 #include <map>
-#include <memory>
 #include <set>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -22,8 +17,6 @@
 namespace lauka {
 
 namespace {
-
-constexpr std::string_view kLayoutVariable = "layout";
 
 /// True if a shell would take `word` for an assignment, NAME=... (POSIX XCU 2.10.2).
 bool is_assignment(std::string_view word) {
@@ -55,55 +48,6 @@ struct Combination {
   std::size_t typed = 0;
   std::vector<Parameter> parameters{};
 };
-
-std::string placeholder(std::string_view name) {
-  return "{" + std::string(name) + "}";
-}
-
-bool mentions(std::string_view text, std::string_view name) {
-  return text.find(placeholder(name)) != std::string_view::npos;
-}
-
-/// Replaces each {NAME} by the value of the parameter NAME; does not search inserted values.
-std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
-  if (parameters.empty()) return std::string(text);
-  std::string result;
-  while (!text.empty()) {
-    const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
-      return text.starts_with(placeholder(parameter.name));
-    });
-    if (found == parameters.end()) {
-      result.push_back(text.front());
-      text.remove_prefix(1);
-    } else {
-      result += found->value;
-      text.remove_prefix(found->name.size() + 2);
-    }
-  }
-  return result;
-}
-
-std::vector<std::string> filled(std::vector<std::string> texts,
-                                const std::vector<Parameter>& parameters) {
-  for (std::string& text : texts) text = filled(text, parameters);
-  return texts;
-}
-
-OutputChoice filled(const OutputChoice& output, const std::vector<Parameter>& parameters) {
-  return {output.kind, filled(output.path, parameters)};
-}
-
-/// Fills in the parameters of a hook or build. Returns nullopt if nothing is left, because an empty
-/// text stands for none.
-std::optional<std::string> filled_or_none(const std::string& line,
-                                          const std::vector<Parameter>& parameters) {
-  std::string result = filled(line, parameters);
-  return result.empty() ? std::nullopt : std::optional(std::move(result));
-}
-
-ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
-  return {output.kind, filled(output.file_or_hash, parameters)};
-}
 
 std::string text_of(const std::string& text) {
   return text;
@@ -514,67 +458,6 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 }
 
 }  // namespace
-
-bool mentions_layout(std::string_view text) {
-  return mentions(text, kLayoutVariable);
-}
-
-std::string with_layout(std::string_view text, std::uint64_t layout) {
-  return filled(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
-}
-
-std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
-                                                 std::uint32_t layout) {
-  if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
-
-  auto result = std::make_shared<Command>(plan.commands[command]);
-  Command& built = *result;
-  const std::vector<Parameter> number = {
-      {std::string(kLayoutVariable), std::to_string(layout + 1)}};
-
-  built.name =
-      name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
-  built.text = filled(built.text, number);
-  built.words = filled(std::move(built.words), number);
-  built.environment = filled(std::move(built.environment), number);
-  built.input = filled(built.input, number);
-  built.output = filled(built.output, number);
-  built.folder = filled(built.folder, number);
-  if (built.expected) built.expected = filled(*built.expected, number);
-  if (built.build) built.build = filled(*built.build, number);
-  for (auto& hook : built.hooks.all)
-    if (hook) hook = filled(*hook, number);
-
-  return result;
-}
-
-std::string name_in_layout(const Plan& plan, const Step& step) {
-  const std::string& name = plan.commands[step.command].name;
-  if (plan.setting.layouts == 1) return name;
-  const std::string number = std::to_string(step.layout + 1);
-  return mentions_layout(name) ? filled(name, {{std::string(kLayoutVariable), number}})
-                               : fmt::format("{} (layout {})", name, number);
-}
-
-Result<void> check_layouts(const Options& options, const std::vector<Command>& commands) {
-  if (!options.run.layouts) return {};
-  const auto is_layout = [](const ParameterOption& parameter) {
-    return parameter.name == kLayoutVariable;
-  };
-  if (std::ranges::any_of(options.commands.parameters, is_layout))
-    return Error{"the variable 'layout' belongs to --layouts", "give your variable another name"};
-  for (const Command& command : commands) {
-    const bool has_own = mentions_layout(command.text) || mentions_layout(command.folder) ||
-                         mentions_layout(command.input) ||
-                         std::ranges::any_of(command.environment, mentions_layout);
-    if (has_own) continue;
-    return Error{
-        fmt::format("{} has no {{layout}}, so all of its {} layouts would be the same program",
-                    cited(command.text), *options.run.layouts),
-        "write {layout} where the names of its builds differ, as in './old-{layout}'"};
-  }
-  return {};
-}
 
 Error too_many_names(std::size_t names, std::size_t commands) {
   return Error{

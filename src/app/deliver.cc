@@ -15,6 +15,7 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/suite_screen.h"
 #include "results/results.h"
 #include "run/programs.h"
 #include "session/baseline.h"

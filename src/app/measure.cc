@@ -18,6 +18,7 @@
 #include "os/users.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/warning_lines.h"
 #include "run/builds.h"
 #include "run/fingerprints.h"
 #include "run/programs.h"

@@ -24,6 +24,7 @@
 #include "plan/make_commands.h"
 #include "plan/make_plan.h"
 #include "report/screen.h"
+#include "report/suite_screen.h"
 #include "session/baseline.h"
 #include "session/functions.h"
 

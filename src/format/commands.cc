@@ -5,6 +5,7 @@
 #include "format/saved_runs.h"
 #include "format/sections.h"
 #include "report/exports.h"
+#include "report/layout_lines.h"
 #include "report/lines.h"
 #include "results/results.h"
 #include "session/baseline.h"

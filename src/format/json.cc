@@ -5,6 +5,7 @@
 #include "format/fields.h"
 #include "format/sections.h"
 #include "format/text.h"
+#include "report/exports.h"
 #include "report/format.h"
 #include "stats/distributions.h"
 

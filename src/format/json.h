@@ -4,6 +4,7 @@
 #include "core/result.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
+#include "report/html.h"
 #include "results/results.h"
 #include "session/recording.h"
 

@@ -2,6 +2,7 @@
 #include "format/fields.h"
 #include "format/sections.h"
 #include "report/lines.h"
+#include "report/warning_lines.h"
 #include "session/baseline.h"
 #include "session/settings.h"
 

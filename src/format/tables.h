@@ -12,7 +12,7 @@
 #include "core/text.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "report/lines.h"
+#include "report/warning_lines.h"
 #include "results/results.h"
 #include "session/recording.h"
 #include "stats/delta.h"

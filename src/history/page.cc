@@ -1,9 +1,12 @@
+#include "history/page.h"
+
 #include "core/text.h"
 #include "history/page_files.h"
 #include "history/text.h"
 #include "report/charts.h"
-#include "report/exports.h"
 #include "report/format.h"
+#include "report/html.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>

@@ -4,12 +4,10 @@
 #include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
-#include "report/table.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,10 +83,5 @@ struct TableWriter {
 
 /// Returns the writer for a format of `lauka-history export`; CSV if the format is unknown.
 TableWriter table_writer(std::string_view format, const Sink& sink);
-
-/// Writes a self-contained HTML page about the series that have values. `commit_url` is the web
-/// address of a commit, with {} for the commit; empty: no links.
-void write_history_page(const std::string& title, const std::string& commit_url,
-                        std::span<const SteppedSeries> all, const Sink& sink);
 
 }  // namespace lauka::history

@@ -18,6 +18,7 @@
 #include "plan/command_layouts.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/suite_screen.h"
 #include "run/builds.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "history/command_line.h"
 #include "history/database.h"
+#include "history/page.h"
 #include "history/store.h"
 #include "history/text.h"
 #include "history/trend.h"

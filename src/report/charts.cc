@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "report/format.h"
+#include "report/scan_chart.h"
 #include "report/screen.h"
 #include "report/table.h"
 #include "stats/distributions.h"

@@ -1,3 +1,5 @@
+#include "report/scan_chart.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/charts.h"

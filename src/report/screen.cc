@@ -2,8 +2,12 @@
 
 #include "core/text.h"
 #include "report/format.h"
+#include "report/function_lines.h"
+#include "report/layout_lines.h"
 #include "report/lines.h"
-#include "report/race.h"
+#include "report/race_lines.h"
+#include "report/scan_chart.h"
+#include "report/suite_screen.h"
 #include "stats/summary.h"
 
 #include <algorithm>

@@ -4,7 +4,8 @@
 #include "format/json.h"
 #include "plan/rows.h"
 #include "report/example.h"
-#include "report/screen.h"
+#include "report/exports.h"
+#include "report/html.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

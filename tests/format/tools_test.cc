@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "format/json.h"
 #include "report/example.h"
+#include "report/exports.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "history/database.h"
+#include "history/page.h"
 #include "history/record.h"
 #include "history/sessions.h"
 #include "history/store.h"

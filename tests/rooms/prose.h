@@ -41,7 +41,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
     {"report/function_name.cc", ""},  // what a demangler writes
-    {"report/warnings.cc", "abm"},    // the kernel's name of a processor's feature
+    {"report/warning_lines.cc", "abm"},    // the kernel's name of a processor's feature
     {"tune/", ""},
 });
 

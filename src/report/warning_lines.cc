@@ -1,6 +1,7 @@
+#include "report/warning_lines.h"
+
 #include "core/text.h"
 #include "report/format.h"
-#include "report/lines.h"
 #include "report/style.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
+#include "report/function_lines.h"
+
 #include "core/pattern.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/function_name.h"
-#include "report/lines.h"
 #include "stats/distributions.h"
 
 #include <algorithm>

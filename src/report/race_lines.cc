@@ -1,4 +1,4 @@
-#include "report/race.h"
+#include "report/race_lines.h"
 
 #include "core/text.h"
 #include "report/format.h"

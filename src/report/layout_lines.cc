@@ -1,6 +1,7 @@
+#include "report/layout_lines.h"
+
 #include "core/text.h"
 #include "report/format.h"
-#include "report/lines.h"
 
 #include <algorithm>
 #include <cmath>

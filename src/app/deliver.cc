@@ -16,9 +16,10 @@
 #include "report/screen.h"
 #include "report/style.h"
 #include "report/suite_screen.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
-#include "session/baseline.h"
+#include "session/join.h"
 
 #include <algorithm>
 #include <utility>

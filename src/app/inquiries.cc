@@ -22,7 +22,6 @@
 #include "os/users.h"
 #include "plan/make_plan.h"
 #include "report/screen.h"
-#include "report/suite_screen.h"
 
 #include <utility>
 

@@ -24,9 +24,9 @@
 #include "plan/make_commands.h"
 #include "plan/make_plan.h"
 #include "report/screen.h"
-#include "report/suite_screen.h"
 #include "session/baseline.h"
 #include "session/functions.h"
+#include "session/join.h"
 
 #include <algorithm>
 #include <chrono>

@@ -9,7 +9,7 @@
 #include "os/linux_calls.h"
 #include "os/users.h"
 #include "report/lines.h"
-#include "results/results.h"
+#include "results/analyse.h"
 #include "tune/switches.h"
 #include "tune/transaction.h"
 

@@ -13,6 +13,7 @@
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "report/warning_lines.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/recording.h"
 #include "stats/delta.h"

@@ -2,7 +2,7 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "format/sections.h"
+#include "format/session_json.h"
 #include "history/trend.h"
 #include "os/files.h"
 #include "session/settings.h"

@@ -3,7 +3,7 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "format/text.h"
+#include "format/json_text.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"

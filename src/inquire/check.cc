@@ -2,7 +2,8 @@
 
 #include "core/metric.h"
 #include "core/text.h"
-#include "format/text.h"
+#include "format/json_text.h"
+#include "format/session_json.h"
 #include "report/format.h"
 
 #include <algorithm>

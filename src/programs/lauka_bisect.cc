@@ -18,7 +18,6 @@
 #include "plan/command_layouts.h"
 #include "report/lines.h"
 #include "report/screen.h"
-#include "report/suite_screen.h"
 #include "run/builds.h"
 
 #include <algorithm>

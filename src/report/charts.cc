@@ -5,6 +5,7 @@
 #include "report/scan_chart.h"
 #include "report/screen.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 

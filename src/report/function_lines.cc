@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/function_name.h"
+#include "results/analyse.h"
 #include "stats/distributions.h"
 
 #include <algorithm>

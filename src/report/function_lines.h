@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gate/verdict.h"
 #include "report/style.h"
 #include "report/table.h"
 #include "results/functions.h"

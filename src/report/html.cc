@@ -13,6 +13,7 @@
 #include "report/screen.h"
 #include "report/suite_screen.h"
 #include "report/table.h"
+#include "results/analyse.h"
 
 #include <functional>
 #include <span>

@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "report/format.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <cmath>

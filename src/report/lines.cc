@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/function_lines.h"
 #include "report/layout_lines.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <array>

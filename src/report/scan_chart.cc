@@ -5,6 +5,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "stats/models.h"
 
 #include <algorithm>

@@ -8,6 +8,8 @@
 #include "report/race_lines.h"
 #include "report/scan_chart.h"
 #include "report/suite_screen.h"
+#include "results/analyse.h"
+#include "results/warnings.h"
 #include "stats/summary.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "core/choices.h"
 #include "core/record.h"
 #include "report/style.h"
-#include "report/suite_screen.h"
 #include "results/results.h"
 
 #include <chrono>

@@ -8,6 +8,7 @@
 #include "report/screen.h"
 #include "report/table.h"
 #include "report/warning_lines.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <map>

@@ -6,6 +6,7 @@
 #include "report/lines.h"
 #include "report/race_lines.h"
 #include "report/scan_chart.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <map>

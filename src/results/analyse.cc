@@ -1,6 +1,10 @@
+#include "results/analyse.h"
+
 #include "plan/gates.h"
 #include "plan/rows.h"
+#include "results/explanations.h"
 #include "results/results.h"
+#include "results/warnings.h"
 #include "session/baseline.h"
 #include "session/functions.h"
 #include "session/series.h"

@@ -2,6 +2,7 @@
 
 #include "core/functions.h"
 #include "plan/gates.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/series.h"

@@ -1,5 +1,8 @@
+#include "results/warnings.h"
+
 #include "core/text.h"
 #include "plan/command_layouts.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/settings.h"

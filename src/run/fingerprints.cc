@@ -7,7 +7,6 @@
 #include "os/program_files.h"
 #include "plan/command_layouts.h"
 #include "run/programs.h"
-#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>

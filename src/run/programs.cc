@@ -2,10 +2,9 @@
 
 #include "os/files.h"
 #include "os/program_files.h"
-#include "plan/make_commands.h"
 #include "plan/command_layouts.h"
+#include "plan/make_commands.h"
 #include "run/output.h"
-#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>

@@ -6,6 +6,7 @@
 #include "report/example.h"
 #include "report/exports.h"
 #include "report/html.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

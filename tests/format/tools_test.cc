@@ -2,6 +2,7 @@
 #include "format/json.h"
 #include "report/example.h"
 #include "report/exports.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <cmath>

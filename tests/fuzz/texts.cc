@@ -12,7 +12,6 @@
 #include "plan/make_plan.h"
 #include "plan/rounds.h"
 #include "plan/rows.h"
-#include "results/results.h"
 
 #include <algorithm>
 #include <cmath>

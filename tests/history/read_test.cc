@@ -1,4 +1,4 @@
-#include "format/sections.h"
+#include "format/session_json.h"
 #include "history/record.h"
 #include "history/sessions.h"
 

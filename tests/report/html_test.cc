@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/scan_chart.h"
+#include "results/analyse.h"
 
 #include <functional>
 #include <string>

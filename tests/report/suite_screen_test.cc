@@ -6,6 +6,7 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/warning_lines.h"
+#include "results/analyse.h"
 
 #include <string>
 #include <utility>

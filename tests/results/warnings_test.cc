@@ -1,3 +1,5 @@
+#include "results/warnings.h"
+
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
@@ -5,6 +7,7 @@
 #include "has.h"
 #include "plan/make_plan.h"
 #include "plan/rows.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "stats/noise.h"
 

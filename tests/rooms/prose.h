@@ -48,9 +48,9 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
 /// Keys of tables and of JSON, and files in lauka's own formats.
 inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"engine/engine.cc", "power"},
-    {"format/commands.cc", "(region)"},  // of files before the key "region"
-    {"format/commands.cc", "role"},
-    {"format/commands.cc", "warmup_runs"},
+    {"format/command_json.cc", "(region)"},  // of files before the key "region"
+    {"format/command_json.cc", "role"},
+    {"format/command_json.cc", "warmup_runs"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/record.cc", "mad"},

@@ -3,6 +3,7 @@
 #include "fakes/recorded.h"
 #include "has.h"
 #include "session/baseline.h"
+#include "session/join.h"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,6 @@
-#include "format/fields.h"
+#include "format/field_json.h"
+
+#include "format/session_json.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "format/text.h"
+#include "format/json_text.h"
 
 #include "core/text.h"
 #include "report/format.h"

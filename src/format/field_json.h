@@ -4,7 +4,7 @@
 #include "core/numbers.h"
 #include "format/sections.h"
 #include "format/tables.h"
-#include "format/text.h"
+#include "format/json_text.h"
 
 #include <chrono>
 #include <cstdint>

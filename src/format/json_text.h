@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/choices.h"
-#include "core/machine.h"
 #include "core/metric.h"
 #include "core/result.h"
 
@@ -160,7 +159,5 @@ class JsonWriter {
   std::vector<char> closing_brackets_;
   bool is_first_ = true;  // true until the innermost open object or list has a member
 };
-
-Json to_json(const Machine& machine);
 
 }  // namespace lauka

@@ -1,5 +1,6 @@
+#include "format/function_json.h"
+
 #include "core/own_metric.h"
-#include "format/sections.h"
 
 #include <nlohmann/json.hpp>
 

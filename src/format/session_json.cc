@@ -1,8 +1,13 @@
+#include "format/session_json.h"
+
 #include "core/text.h"
-#include "format/fields.h"
-#include "format/sections.h"
+#include "format/field_json.h"
+#include "format/function_json.h"
+#include "format/json.h"
+#include "format/session_json.h"
 #include "report/lines.h"
 #include "report/warning_lines.h"
+#include "results/analyse.h"
 #include "session/baseline.h"
 #include "session/settings.h"
 

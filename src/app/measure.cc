@@ -13,8 +13,8 @@
 #include "os/clock.h"
 #include "os/control_groups.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
 #include "os/signals.h"
+#include "os/this_machine.h"
 #include "os/users.h"
 #include "report/lines.h"
 #include "report/screen.h"
@@ -22,7 +22,7 @@
 #include "run/builds.h"
 #include "run/fingerprints.h"
 #include "run/programs.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -15,7 +15,7 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/summary.h"
 
 #include <cmath>

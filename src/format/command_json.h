@@ -3,7 +3,6 @@
 #include "core/result.h"
 #include "format/json.h"
 #include "format/json_text.h"
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 
 #include "core/fields.h"
 #include "core/numbers.h"
+#include "format/json_text.h"
 #include "format/sections.h"
 #include "format/tables.h"
-#include "format/json_text.h"
 
 #include <chrono>
 #include <cstdint>

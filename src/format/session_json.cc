@@ -9,7 +9,7 @@
 #include "report/warning_lines.h"
 #include "results/analyse.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,6 @@
 #include "format/json_text.h"
 #include "format/tables.h"
 #include "gate/verdict.h"
-#include "plan/reference.h"
-#include "results/functions.h"
 #include "results/results.h"
 #include "session/recording.h"
 

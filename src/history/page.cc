@@ -1,8 +1,8 @@
 #include "history/page.h"
 
 #include "core/text.h"
+#include "history/answer_text.h"
 #include "history/page_files.h"
-#include "history/text.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/html.h"

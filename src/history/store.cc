@@ -5,7 +5,7 @@
 #include "format/session_json.h"
 #include "history/trend.h"
 #include "os/files.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <chrono>

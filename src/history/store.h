@@ -2,7 +2,7 @@
 
 #include "core/result.h"
 #include "history/database.h"
-#include "history/record.h"
+#include "history/session_record.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 
-
 namespace lauka::os {
 
 std::chrono::nanoseconds observed_step(const Clock& clock) {

@@ -2,11 +2,11 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/mac_queries.h"
-#include "os/machine.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/setting_files.h"
 #include "os/spawning_launcher.h"
+#include "os/this_machine.h"
 #include "os/users.h"
 
 #include <algorithm>

@@ -4,11 +4,11 @@
 #include "os/descriptor.h"
 #include "os/helper_program.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/sample_rings.h"
 #include "os/setting_files.h"
+#include "os/this_machine.h"
 #include "os/users.h"
 
 #include <algorithm>

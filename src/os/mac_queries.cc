@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-
 namespace lauka::os {
 
 std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name) {

@@ -5,8 +5,8 @@
 #include "core/result.h"
 #include "os/descriptor.h"
 
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <ctime>

@@ -245,10 +245,6 @@ using ExitHandler = void (*)(int lauka);
 /// called while lauka is small.
 Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler after_lauka = nullptr);
 
-struct DarwinCalls;
-
-struct LinuxCalls;
-
 /// True if runs of `spec` get lauka's own environment without any change.
 inline bool inherits_environment_unchanged(const ProgramSpec& spec) {
   return spec.environment_changes.empty() && spec.launch_variable.empty() && spec.folder.empty() &&

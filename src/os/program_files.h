@@ -2,6 +2,7 @@
 
 #include "core/command.h"
 #include "core/result.h"
+#include "os/linux_calls.h"
 #include "os/process.h"
 
 #include <optional>

@@ -1,7 +1,8 @@
+#include "os/signals.h"
+
 #include "os/clock.h"
 #include "os/files.h"
 #include "os/platform.h"
-#include "os/signals.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "os/darwin_calls.h"
 #include "os/process.h"
 
 #include <memory>

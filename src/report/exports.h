@@ -2,7 +2,6 @@
 
 #include "core/choices.h"
 #include "core/metric.h"
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <cstddef>

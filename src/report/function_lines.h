@@ -2,7 +2,6 @@
 
 #include "report/style.h"
 #include "report/table.h"
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 #include "report/screen.h"
 #include "report/style.h"
 #include "report/table.h"
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include "core/command.h"
 #include "report/style.h"
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <cstddef>

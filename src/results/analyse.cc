@@ -8,7 +8,7 @@
 #include "session/baseline.h"
 #include "session/functions.h"
 #include "session/series.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/detectable.h"
 
 #include <array>

@@ -5,8 +5,6 @@
 #include "core/session.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "plan/reference.h"
-#include "results/functions.h"
 #include "results/results.h"
 #include "session/recording.h"
 #include "stats/delta.h"

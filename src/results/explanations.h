@@ -1,6 +1,5 @@
 #pragma once
 
-#include "results/functions.h"
 #include "results/results.h"
 
 #include <vector>

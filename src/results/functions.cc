@@ -6,7 +6,7 @@
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/series.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"

@@ -5,7 +5,7 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
 

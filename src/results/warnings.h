@@ -1,8 +1,6 @@
 #pragma once
 
 #include "core/metric.h"
-#include "plan/reference.h"
-#include "results/functions.h"
 #include "results/results.h"
 #include "session/recording.h"
 #include "stats/delta.h"

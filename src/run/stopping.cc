@@ -3,7 +3,7 @@
 #include "plan/gates.h"
 #include "plan/rounds.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "session/series.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <map>

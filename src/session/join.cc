@@ -7,7 +7,7 @@
 #include "plan/rows.h"
 #include "session/baseline.h"
 #include "session/recording.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,6 @@
 #include "core/result.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "plan/reference.h"
 #include "session/recording.h"
 
 #include <vector>

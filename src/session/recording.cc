@@ -1,7 +1,7 @@
 #include "session/recording.h"
 
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 #include "format/session_json.h"
-#include "history/record.h"
+#include "history/session_record.h"
 #include "history/sessions.h"
 
 #include <cmath>

@@ -34,14 +34,14 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"engine/profile/", "sampled_time"},          // a name that the user typed
     {"engine/profile/samples.cc", " (deleted)"},  // of the kernel
     {"engine/valgrind/", ""},
-    {"history/command_line.cc", ""},
+    {"history/history_request.cc", ""},
     {"history/database.cc", ""},
     {"os/", ""},
     {"plan/make_commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
-    {"report/function_name.cc", ""},  // what a demangler writes
-    {"report/warning_lines.cc", "abm"},    // the kernel's name of a processor's feature
+    {"report/function_name.cc", ""},     // what a demangler writes
+    {"report/warning_lines.cc", "abm"},  // the kernel's name of a processor's feature
     {"tune/", ""},
 });
 
@@ -53,8 +53,8 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/command_json.cc", "warmup_runs"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
-    {"history/record.cc", "mad"},
-    {"history/record.cc", "reference"},
+    {"history/session_record.cc", "mad"},
+    {"history/session_record.cc", "reference"},
 });
 
 /// Rooms that are given facts and never text to decide by: there even a single word is refused.

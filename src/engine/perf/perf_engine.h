@@ -3,7 +3,6 @@
 #include "core/machine.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
-#include "os/process.h"
 
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
-#include "os/process.h"
 
 #include <chrono>
 #include <optional>

@@ -1,9 +1,9 @@
-#include "history/text.h"
+#include "history/answer_text.h"
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "format/sections.h"
 #include "format/json_text.h"
+#include "format/sections.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"

@@ -1,4 +1,4 @@
-#include "history/record.h"
+#include "history/session_record.h"
 
 #include "core/own_metric.h"
 #include "core/sha256.h"
@@ -9,7 +9,7 @@
 #include "format/sections.h"
 #include "format/session_json.h"
 #include "results/analyse.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/summary.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include "core/numbers.h"
 #include "core/sha256.h"

@@ -1,4 +1,4 @@
-#include "history/command_line.h"
+#include "history/history_request.h"
 
 #include "cli/describe.h"
 #include "core/numbers.h"

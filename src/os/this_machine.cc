@@ -1,4 +1,4 @@
-#include "os/machine.h"
+#include "os/this_machine.h"
 
 #include "core/text.h"
 #include "os/clock.h"

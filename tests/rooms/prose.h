@@ -29,7 +29,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cores/threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
-    {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
+    {"engine/kperf/calling_threads.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
     {"engine/profile/", "sampled_time"},          // a name that the user typed
     {"engine/profile/samples.cc", " (deleted)"},  // of the kernel

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/recording.h"
 #include "core/result.h"
 #include "cores/cores.h"
 #include "engine/engine.h"
@@ -15,7 +16,6 @@
 #include "run/kept_rounds.h"
 #include "run/runner.h"
 #include "session/candidate_series.h"
-#include "session/recording.h"
 #include "tune/switches.h"
 #include "tune/transaction.h"
 

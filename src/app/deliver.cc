@@ -20,6 +20,7 @@
 #include "results/results.h"
 #include "run/programs.h"
 #include "session/join.h"
+#include "session/make_recording.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "core/choices.h"
+#include "core/recording.h"
 #include "core/result.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
 #include "report/html.h"
 #include "results/results.h"
-#include "session/recording.h"
 
 #include <string>
 #include <string_view>

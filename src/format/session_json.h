@@ -2,11 +2,11 @@
 
 #include "core/machine.h"
 #include "core/numbers.h"
+#include "core/recording.h"
 #include "format/json_text.h"
 #include "format/tables.h"
 #include "gate/verdict.h"
 #include "results/results.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decision.h"
 #include "core/metric.h"
 #include "core/settings.h"
 #include "gate/race.h"
@@ -8,28 +9,17 @@
 #include "stats/distributions.h"
 #include "stats/layouts.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace lauka::gate {
 
 enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 
-/// What a verdict says: the answer of a gate, or the decision about a candidate that may be kept.
-enum class Decision : unsigned char {
-  Pass,
-  Fail,
-  Inconclusive,
-  Kept,
-  Worse,      ///< not kept: shown to be worse than the reference, or that its value exceeds a limit
-  Equal,      ///< not kept: shown not to reach the limit, but not to be worse than the reference
-  Undecided,  ///< not kept: could not be decided
-};
+using lauka::Decision;
 
 /// Returns the answer behind a decision.
 Answer answer_of(Decision decision);

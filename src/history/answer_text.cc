@@ -7,6 +7,7 @@
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
+#include "report/table.h"
 #include "stats/detectable.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
+#include "report/table.h"
 
 #include <cstddef>
 #include <cstdint>

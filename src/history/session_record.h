@@ -4,9 +4,10 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
+#include "core/recording.h"
 #include "core/result.h"
-#include "session/recording.h"
 #include "stats/delta.h"
+#include "stats/summary.h"
 
 #include <cstddef>
 #include <cstdint>

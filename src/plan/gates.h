@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/reference.h"
 #include "core/result.h"
 #include "plan/plan.h"
-#include "plan/reference.h"
 
 #include <cstddef>
 #include <vector>

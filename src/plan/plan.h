@@ -2,36 +2,20 @@
 
 #include "cli/options.h"
 #include "core/command.h"
-#include "core/event.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
 #include "core/pattern.h"
-#include "plan/reference.h"
+#include "core/reference.h"
+#include "core/session_setting.h"
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace lauka {
-
-/// Confidence of intervals and gates without --confidence.
-inline constexpr double kDefaultConfidence = 0.95;
-
-struct StopRule {
-  std::optional<std::uint64_t> exact_runs{};
-  std::uint64_t min_runs = 10;
-  std::optional<std::uint64_t> max_runs{};
-  std::chrono::nanoseconds budget_per_command = std::chrono::seconds(5);
-};
-
-struct Gate {
-  Condition condition;
-  std::size_t metric = 0;
-};
 
 /// Largest width that --precision allows for a metric's intervals.
 struct PrecisionGoal {
@@ -47,24 +31,6 @@ struct RaceGoal {
   std::size_t metric = 0;  ///< metric by which the commands are compared
   /// Number of races, of all plans, that share the error 1 - confidence.
   std::size_t races_sharing_error_rate = 1;
-};
-
-/// The part of a plan that results keep (Recording::setting).
-struct Setting {
-  Order order = Order::Random;
-  std::uint64_t seed = 0;
-  std::uint64_t warmup_runs = 1;
-  /// Pattern of --until as typed; nullopt without --until.
-  std::optional<std::string> until{};
-  std::uint32_t jobs = 1;     ///< number of copies of a command in one run
-  std::uint32_t layouts = 1;  ///< number of builds of each command; 1 without --layouts
-  EventSet events{};
-  StopRule stop{};
-  /// True if the order is sequential only because there are setup or cleanup hooks.
-  bool order_for_hooks = false;
-  /// Copy of CorePlan::min_share_on_first_kind that is made for results; nullopt in a plan.
-  std::optional<double> min_share{};
-  bool measures_region = false;
 };
 
 /// Everything that is decided before the first run.

@@ -7,7 +7,6 @@
 #include "core/metric.h"
 #include "core/own_metric.h"
 #include "core/result.h"
-#include "plan/plan.h"
 
 #include <optional>
 #include <string>

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "core/machine.h"
+#include "core/metric.h"
 #include "core/record.h"
+#include "core/recording.h"
 #include "core/session.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/results.h"
-#include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"

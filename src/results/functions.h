@@ -1,9 +1,7 @@
 #pragma once
 
 #include "core/metric.h"
-#include "gate/verdict.h"
 #include "results/pairing.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/recording.h"
 #include "results/results.h"
-#include "session/recording.h"
 #include "stats/delta.h"
 
 #include <cstddef>

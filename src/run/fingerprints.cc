@@ -1,5 +1,6 @@
 #include "run/fingerprints.h"
 
+#include "core/recording.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/files.h"

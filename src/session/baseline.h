@@ -2,10 +2,10 @@
 
 #include "cli/options.h"
 #include "core/metric.h"
+#include "core/recording.h"
 #include "core/result.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "session/recording.h"
 #include "stats/layouts.h"
 
 #include <cstddef>

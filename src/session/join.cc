@@ -1,12 +1,13 @@
 #include "session/join.h"
 
+#include "core/metric.h"
+#include "core/recording.h"
 #include "core/text.h"
 #include "plan/gates.h"
 #include "plan/make_commands.h"
 #include "plan/make_plan.h"
 #include "plan/rows.h"
 #include "session/baseline.h"
-#include "session/recording.h"
 #include "session/setting_values.h"
 
 #include <algorithm>

@@ -2,9 +2,10 @@
 
 #include "core/command.h"
 #include "core/metric.h"
+#include "core/recording.h"
+#include "core/session_setting.h"
 #include "core/settings.h"
 #include "plan/plan.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <string>

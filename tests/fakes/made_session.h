@@ -1,8 +1,9 @@
 #pragma once
 
+#include "core/recording.h"
 #include "core/session.h"
 #include "plan/plan.h"
-#include "session/recording.h"
+#include "session/make_recording.h"
 
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/recording.h"
 #include "plan/rows.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <memory>

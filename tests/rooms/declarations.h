@@ -194,7 +194,7 @@ inline std::vector<std::string> names_of_several_files(const std::vector<Source>
 }
 
 /// Returns the types that a header announces, although no room that it may include defines them,
-/// one line each: "plan/reference.h: Recording is of session". Such a room would be in a circle.
+/// one line each: "core/reference.h: Recording is of session". Such a room would be in a circle.
 inline std::vector<std::string> types_of_lower_rooms(const std::vector<Source>& sources,
                                                      const std::vector<Room>& rooms) {
   static const std::regex kType(R"re((?:struct|class) (\w+)(?: final)?(?: ?:[^:].*)?)re");

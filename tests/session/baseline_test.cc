@@ -1,11 +1,12 @@
 #include "session/baseline.h"
 
+#include "core/recording.h"
 #include "fakes/gates.h"
 #include "fakes/made_session.h"
 #include "fakes/recorded.h"
 #include "has.h"
 #include "plan/rows.h"
-#include "session/recording.h"
+#include "session/make_recording.h"
 
 #include <memory>
 #include <string>

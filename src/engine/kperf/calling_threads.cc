@@ -1,5 +1,6 @@
 #include "engine/kperf/calling_threads.h"
 
+#include "core/text.h"
 #include "engine/kperf/kperf_engine.h"
 
 #include <algorithm>

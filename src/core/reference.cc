@@ -1,4 +1,4 @@
-#include "plan/reference.h"
+#include "core/reference.h"
 
 #include <algorithm>
 #include <map>

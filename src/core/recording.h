@@ -1,17 +1,18 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/command.h"
+#include "core/decision.h"
 #include "core/functions.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
-#include "core/own_metric.h"
 #include "core/record.h"
+#include "core/reference.h"
 #include "core/result.h"
 #include "core/runs.h"
-#include "core/session.h"
-#include "plan/plan.h"
-#include "session/candidate_series.h"
+#include "core/session_setting.h"
+#include "core/settings.h"
 
 #include <chrono>
 #include <cstddef>
@@ -90,6 +91,17 @@ struct KnownMean {
   double value = 0.0;
 };
 
+/// The place of a session in its series.
+struct SeriesPlace {
+  std::string file{};
+  std::size_t number = 0;  ///< of the candidate, from 1
+  double level = 0.0;
+  /// Decision that the file has; nullopt if none could be written.
+  std::optional<Decision> decision{};
+  bool has_other_reference = false;
+  std::size_t kept = 0;  ///< number of candidates kept so far, this one included
+};
+
 /// A session as data: everything that results are computed from, except gate::Findings.
 struct Recording {
   /// File of the session, or of the first joined session; empty if the session was just run.
@@ -131,16 +143,5 @@ struct Recording {
   /// Values by function, for each command; may be empty.
   std::vector<FunctionTable> function_tables{};
 };
-
-/// Metrics that programs reported without a request. In RunRecord::reported, their values follow
-/// the values of Plan::reported_metrics.
-struct DiscoveredMetrics {
-  std::vector<OwnMetric> metrics{};
-  bool is_shown = true;  ///< false: the user listed rows without these metrics
-};
-
-/// Makes a recording of a session that carried out `plan`.
-Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
-                         Circumstances circumstances, const DiscoveredMetrics& discovered = {});
 
 }  // namespace lauka

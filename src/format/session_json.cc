@@ -4,7 +4,6 @@
 #include "format/field_json.h"
 #include "format/function_json.h"
 #include "format/json.h"
-#include "format/session_json.h"
 #include "report/lines.h"
 #include "report/warning_lines.h"
 #include "results/analyse.h"

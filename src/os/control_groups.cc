@@ -2,7 +2,6 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "os/control_groups.h"
 #include "os/setting_files.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "fakes/fake_files.h"
 #include "must.h"
-#include "os/control_groups.h"
 #include "os/linux_calls.h"
 #include "os/setting_files.h"
 

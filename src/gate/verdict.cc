@@ -26,12 +26,12 @@ struct Tests {
 /// other, p values are larger.
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
-    return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                     evidence.paired, ratio, evidence.gated_quantile),
-            {},
-            0.0};
+    return {
+        stats::test_over_layouts(evidence.samples_with_layouts(), ratio, evidence.gated_quantile),
+        {},
+        0.0};
 
-  const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
+  const auto widening = stats::widening_of(evidence.samples());
   const auto widened = [&](const stats::TailProbabilities& ranks) {
     return stats::widen_tails(
         ranks, widening.rank_test_factor(evidence.reference.size(), evidence.candidate.size()));
@@ -105,8 +105,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
                     const LookErrors& levels, Judgement& result) {
   const bool above = fails_when == FailsWhen::Above;
   const stats::TailProbabilities tails =
-      stats::quantile_tails(evidence.reference, evidence.candidate, evidence.paired,
-                            *evidence.gated_quantile, ratio, above);
+      stats::quantile_tails(evidence.samples(), *evidence.gated_quantile, ratio,
+                            above ? stats::EqualToLimit::IsBelow : stats::EqualToLimit::IsAbove);
   result.rank_test_tails = tails;
   result.p_value_of_fail = above ? tails.above : tails.below;
   result.p_value_of_pass = above ? tails.below : tails.above;
@@ -149,8 +149,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
                                              const LookErrors& levels) {
   // Independent layouts may be those of a baseline, of which there will not be more.
   if (!evidence.paired || !level_of_likelier(judgement, levels)) return std::nullopt;
-  const auto estimate = stats::log_ratio_over_layouts(
-      evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
+  const auto estimate =
+      stats::log_ratio_over_layouts(evidence.samples_with_layouts(), evidence.gated_quantile);
   if (!estimate) return std::nullopt;
   const bool fails_above = fails_when == FailsWhen::Above;
   const stats::AllowedErrors allowed{
@@ -233,10 +233,9 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
 
   verdict.delta =
       evidence.has_layouts()
-          ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                      evidence.paired, levels.tails, evidence.gated_quantile)
-          : stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
-                                  levels.tails, evidence.gated_quantile);
+          ? stats::delta_over_layouts(evidence.samples_with_layouts(), levels.tails,
+                                      evidence.gated_quantile)
+          : stats::estimate_delta(evidence.samples(), levels.tails, evidence.gated_quantile);
 
   if (verdict.answer != Answer::Inconclusive) {
     verdict.bounds = decision_bounds(judgement, evidence, limit, fails_when(verdict.condition),

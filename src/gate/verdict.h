@@ -36,8 +36,12 @@ struct Evidence {
   std::span<const std::uint32_t> candidate_layouts{};
 
   bool has_layouts() const { return !candidate_layouts.empty(); }
-  stats::LayoutSamples of_reference() const { return {reference, reference_layouts}; }
-  stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
+  stats::SamplePair samples() const { return {reference, candidate, paired}; }
+  stats::LayoutSamplePair samples_with_layouts() const {
+    return {.reference = {reference, reference_layouts},
+            .candidate = {candidate, candidate_layouts},
+            .paired = paired};
+  }
 };
 
 /// The reason why a gate cannot decide. More runs would not remove it, but for None and CutShort.

@@ -76,8 +76,9 @@ std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, b
     ours.push_back(of.values[i]);
     theirs.push_back(to.values[k++]);
   }
-  return ours.empty() ? stats::log_ratio(to.values, of.values, false)
-                      : stats::log_ratio(theirs, ours, true);
+  return ours.empty()
+             ? stats::log_ratio({.reference = to.values, .candidate = of.values, .paired = false})
+             : stats::log_ratio({.reference = theirs, .candidate = ours, .paired = true});
 }
 
 template <typename Keys>

@@ -49,8 +49,9 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
 TEST_CASE("a verdict's delta is the one of the table at one look, and wider at one of several") {
   const Samples samples(41, 10, 0.3, 0.01);
   const Verdict once = decide(kTenPercent, 1, samples.evidence(), 0.95, 1);
-  const auto shown =
-      stats::estimate_delta(samples.reference, samples.candidate, true, stats::tails_of(0.95));
+  const auto shown = stats::estimate_delta(
+      {.reference = samples.reference, .candidate = samples.candidate, .paired = true},
+      stats::tails_of(0.95));
   CHECK(*once.delta.change == *shown.change);
   CHECK(once.delta.bounds->low == shown.bounds->low);
 
@@ -297,8 +298,10 @@ TEST_CASE("rounds that are all at the limit do not support a fail, on whichever 
 
 TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
   const Rounds rounds(20, 0.2);
-  const stats::Delta delta =
-      stats::estimate_delta(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+  const stats::Delta delta = stats::estimate_delta({.reference = rounds.evidence().reference,
+                                                    .candidate = rounds.evidence().candidate,
+                                                    .paired = true},
+                                                   {});
   for (const double limit : {0.05, 0.4}) {
     const Judgement judgement = judged(rounds.evidence(), limit);
     const auto bounds =
@@ -315,7 +318,8 @@ TEST_CASE("the bound of a decision is the limit at which it would just have been
 TEST_CASE("the bound of values that repeat exactly is their change, to the last digit") {
   const std::vector<double> reference(3, 55130276.0);
   const std::vector<double> candidate(3, 56230242.0);
-  const stats::Delta delta = stats::estimate_delta(reference, candidate, true, {});
+  const stats::Delta delta =
+      stats::estimate_delta({.reference = reference, .candidate = candidate, .paired = true}, {});
   const Judgement judgement = judged({reference, candidate, true}, 0.01);
   REQUIRE(judgement.answer == Answer::Fail);
   const auto bounds = decision_bounds(judgement, {reference, candidate, true}, 0.01,

@@ -59,8 +59,9 @@ Intervals intervals_of(const Noise& noise, std::size_t rounds, const Options& op
   noise::Source source(rounds);
   const auto delta_at = [&](double truth) {
     const Measured measured = in_random_order(noise, source, rounds, truth);
-    return stats::estimate_delta(measured.reference, measured.candidate, true,
-                                 stats::tails_of(0.95));
+    return stats::estimate_delta(
+        {.reference = measured.reference, .candidate = measured.candidate, .paired = true},
+        stats::tails_of(0.95));
   };
   constexpr double truth = 1.1;
   Intervals seen;

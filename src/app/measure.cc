@@ -124,8 +124,9 @@ std::optional<int> build_layouts(const Call& call) {
       return refuse(shell.error(), ExitStatus::Failed);
 
   const os::MonotonicClock clock;
-  const auto failed = run_builds(builds, at_once, call.user, clock,
-                                 [&](const BuildProgress& progress) { shown->building(progress); });
+  const auto show = [&](const BuildProgress& progress) { shown->building(progress); };
+  const auto failed =
+      run_builds(builds, {.at_once = at_once, .user = call.user, .clock = clock, .show = show});
   shown->finished();
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {
@@ -198,7 +199,8 @@ void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& con
   const ReadContext reader{context.user, context.pending_interrupt};
   for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
-    set_fingerprints(run.plan, reader, 0, run.plan.commands.size(), programs);
+    const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
+    set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c) {
       if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
       const std::string owner =

@@ -99,8 +99,10 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   };
 
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto planned = keep(make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
-                                benchmark.groups != nullptr),
+  auto planned = keep(make_plan(benchmark.options, select,
+                                {.clock_seed = seed,
+                                 .cores = benchmark.cores.core_plan,
+                                 .has_tree_peak = benchmark.groups != nullptr}),
                       benchmark.plan);
   if (!planned) return planned;
 

@@ -380,7 +380,7 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
 }
 
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
-                       std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
+                       const PlanCircumstances& here) {
   const auto all_counting =
       add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
@@ -391,14 +391,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
 
-  WantedByName by_name{events_of_gates(counting, options.gates, cores),
-                       request_formulas(counting, options.gates, selection, cores)};
+  const FormulaSources formulas{
+      .counting = counting, .gates = options.gates, .cores = here.cores, .selection = selection};
+  WantedByName by_name{events_of_gates(counting, options.gates, here.cores),
+                       request_formulas(formulas, FormulaForm::Usual)};
   auto events = choose_events(counting, options.run, by_name, select_events);
 
   // An older processor may lack the events of a formula's usual form.
   if (!events && by_name.formulas.has_older_form) {
     WantedByName older{by_name.of_gates,
-                       request_formulas(counting, options.gates, selection, cores, true)};
+                       request_formulas(formulas, FormulaForm::ForOlderProcessors)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);
@@ -420,7 +422,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.setting.order = options.run.order.value_or(
       options.run.race_limit ? Order::Random : default_order(options.commands));
   plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
-  plan.setting.seed = options.run.seed.value_or(clock_seed);
+  plan.setting.seed = options.run.seed.value_or(here.clock_seed);
   plan.timeout = options.run.timeout;
   plan.ignore_failure = options.run.ignore_failure;
   plan.compiled_end_pattern = options.run.end_pattern;
@@ -430,13 +432,13 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
 
   plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
   plan.shell = options.commands.shell;
-  plan.cores = cores;
+  plan.cores = here.cores;
   plan.presentation = options.output.presentation;
   plan.suggested_line =
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
 
-  if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
+  if (auto metrics = add_metrics(options, counting, by_name.formulas, here.has_tree_peak, plan);
       !metrics)
     return metrics.error();
   plan.setting.stop =

@@ -26,11 +26,16 @@ MetricSelection choose_metric_selection(const Options& options);
 /// Returns why --until cannot be added to a plan's options; nullopt if it can.
 std::optional<Error> why_no_until(const Options& options, const Plan& plan);
 
-/// Decides everything before the first run. `clock_seed`: seed without --seed. `has_tree_peak`:
-/// true if tree_peak_memory is measured.
+/// What a plan depends on besides the user's options and the events.
+struct PlanCircumstances {
+  std::uint64_t clock_seed = 0;  ///< seed without --seed
+  CorePlan cores{};
+  bool has_tree_peak = false;  ///< true if tree_peak_memory is measured
+};
+
+/// Decides everything before the first run.
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
-                       std::uint64_t clock_seed, const CorePlan& cores = {},
-                       bool has_tree_peak = false);
+                       const PlanCircumstances& here);
 
 /// The user's request for tree_peak_memory: none, together with all metrics, or by name.
 enum class TreePeakRequest : unsigned char { No, WithAll, ByName };

@@ -325,7 +325,7 @@ std::string Bisection::run_build(Tree tree, const Commit& commit) {
   }
 
   const os::MonotonicClock clock;
-  const auto failed = run_builds(builds, 1, user_, clock, [](const BuildProgress& /*progress*/) {});
+  const auto failed = run_builds(builds, {.user = user_, .clock = clock});
   if (!failed || os::first_interrupt_signal() != 0) return "";
 
   const std::string file = fmt::format("{}/failed-{}.txt", work_, commit.short_id());

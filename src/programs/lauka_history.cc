@@ -186,8 +186,10 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
         for (const SessionPoint& point : series.points) {
           if (found || step_id(series, point.began) != request.command_arguments[0]) continue;
           found = true;
-          return acknowledge(database, series.variant.id, series.metric.name, point.began,
-                             request.note);
+          return acknowledge(database, {.variant = series.variant.id,
+                                        .metric = series.metric.name,
+                                        .began = point.began,
+                                        .text = request.note});
         }
         return {};
       });

@@ -80,11 +80,18 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 
 std::string svg_tick_labels(const std::vector<TickLabel>& labels);
 
-/// Returns an SVG picture with the labels of a vertical `axis`. `height`: in pixels. `content`: SVG
-/// elements in a space `count` units wide and kSvgUnits units high.
-std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
-                                   std::size_t count, std::string_view title,
-                                   std::string_view content);
+/// A drawing beside a vertical axis with labels.
+struct SvgWithAxis {
+  std::size_t height_pixels = 0;
+  const Axis& axis;
+  const Metric& metric;         ///< metric of the axis
+  std::size_t width_units = 0;  ///< width of the drawing's space, which is kSvgUnits units high
+  std::string title{};
+  std::string content{};  ///< SVG elements
+};
+
+/// Returns an SVG picture of a drawing.
+std::string svg_with_vertical_axis(const SvgWithAxis& drawing);
 
 /// Returns the horizontal position of `place` (0 to `count`) in the picture of
 /// svg_with_vertical_axis, in percent of the picture's width.

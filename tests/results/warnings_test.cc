@@ -677,7 +677,7 @@ struct Wandering {
       set.passes = {{{0, 1, 2}}};
       return set;
     };
-    plan = *make_plan(options, select, 1, cores);
+    plan = *make_plan(options, select, {.clock_seed = 1, .cores = cores});
     for (std::uint32_t round = 0; round < 12; ++round)
       for (std::uint32_t c = 0; c < shares.size(); ++c) add(round, c, shares[c]);
   }

@@ -114,8 +114,10 @@ int show_threads(Call& call) {
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.output_interval) return stream_threads(call);
-  const auto threads = cores::sample_threads(wanted.processes.front(), wanted.measuring_time,
-                                             benchmark.cores.session_kinds, os::sleep_for,
+  const auto threads = cores::sample_threads({.process = wanted.processes.front(),
+                                              .during = wanted.measuring_time,
+                                              .kinds = benchmark.cores.session_kinds,
+                                              .wait = os::sleep_for},
                                              os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   print_to_standard_error(report::note_lines(threads->notes));

@@ -28,15 +28,18 @@ int list_thread_ids(const os::DarwinCalls& calls, int process, std::vector<std::
 /// thread may be missing.
 using CountsByLevel = std::vector<os::ThreadCounts>;
 
-/// Reads the counts of a thread on the first `levels` performance levels; no counts after an error.
-/// Returns 0 or an errno.
-int read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                       std::size_t levels, CountsByLevel& counts);
+struct CountsOfThread {
+  CountsByLevel counts{};  ///< empty after an error
+  int error = 0;           ///< errno; 0 if the counts were read
+};
+
+/// Reads the counts of a thread on the first `levels` performance levels.
+CountsOfThread read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                                  std::size_t levels);
 
 /// Reads the threads for sample_threads() on macOS, in any order.
-Result<ThreadTable> sample_darwin_threads(std::int32_t process,
-                                          std::optional<std::chrono::nanoseconds> during,
-                                          const WaitFunction& wait, const os::DarwinCalls& calls);
+Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
+                                          const os::DarwinCalls& calls);
 
 Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);

@@ -293,14 +293,12 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
-Result<ThreadTable> linux_threads(std::int32_t process,
-                                  std::optional<std::chrono::nanoseconds> during,
-                                  const CoreKinds& kinds, const WaitFunction& wait,
-                                  const os::LinuxCalls& calls) {
+Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::LinuxCalls& calls) {
+  const std::int32_t process = sampling.process;
   if (auto able = check_process(calls, process); !able) return able.error();
-  if (!during) return since_birth(process, calls);
+  if (!sampling.during) return since_birth(process, calls);
 
-  const ThreadCounting counting(kinds, calls);
+  const ThreadCounting counting(sampling.kinds, calls);
   const AllTimes before = read_all_times(calls, process);
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
@@ -310,7 +308,7 @@ Result<ThreadTable> linux_threads(std::int32_t process,
     if (auto able = counters.attach(id); !able) return able.error();
   }
 
-  wait(*during);
+  sampling.wait(*sampling.during);
   ThreadTable threads{counting.columns, {}, counting.notes};
   const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
@@ -566,14 +564,12 @@ class ProcStream final : public ThreadStream {
 
 }  // namespace
 
-Result<ThreadTable> sample_threads(std::int32_t process,
-                                   std::optional<std::chrono::nanoseconds> during,
-                                   const CoreKinds& kinds, const WaitFunction& wait,
-                                   const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+Result<ThreadTable> sample_threads(const ThreadSampling& sampling, const os::LinuxCalls* linux,
+                                   const os::DarwinCalls* darwin) {
   auto threads =
-      darwin != nullptr ? sample_darwin_threads(process, during, wait, *darwin)
+      darwin != nullptr ? sample_darwin_threads(sampling, *darwin)
       : linux != nullptr
-          ? linux_threads(process, during, kinds, wait, *linux)
+          ? linux_threads(sampling, *linux)
           : Result<ThreadTable>(Error{"--threads works only on Linux and macOS", "leave it out"});
   if (threads)
     std::ranges::stable_sort(threads->thread_rows, [](const ThreadRow& a, const ThreadRow& b) {

@@ -65,13 +65,18 @@ struct ThreadTable {
 /// A function that waits for a time, but may return early.
 using WaitFunction = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the work of a process's threads during the time `during`; nullopt: since the start of each
-/// thread. Sorts the threads by CPU time, the largest first. On Linux, cycles, instructions and
-/// times by core kind need `during`.
-Result<ThreadTable> sample_threads(std::int32_t process,
-                                   std::optional<std::chrono::nanoseconds> during,
-                                   const CoreKinds& kinds, const WaitFunction& wait,
-                                   const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
+struct ThreadSampling {
+  std::int32_t process = 0;
+  /// Time for which the threads are watched; nullopt: since the start of each thread. On Linux,
+  /// cycles, instructions and times by core kind need it.
+  std::optional<std::chrono::nanoseconds> during{};
+  CoreKinds kinds{};
+  WaitFunction wait{};  ///< called with `during`; may be empty without it
+};
+
+/// Reads the work of a process's threads. Sorts the threads by CPU time, the largest first.
+Result<ThreadTable> sample_threads(const ThreadSampling& sampling, const os::LinuxCalls* linux,
+                                   const os::DarwinCalls* darwin);
 
 /// The work of a thread since the previous ThreadStream::read().
 struct ThreadSample {

@@ -100,10 +100,16 @@ struct Judgement {
   stats::TailProbabilities mean_test_tails{};
 };
 
-/// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference).
-/// `last`: true if an undecided gate becomes inconclusive.
-Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
-                const LookErrors& levels, bool last);
+/// What one look tests.
+struct GateTest {
+  double limit = 0.0;  ///< limit of the candidate's change, as a fraction of the reference
+  FailsWhen fails_when = FailsWhen::Above;
+  LookErrors levels{};
+  bool is_last_look = false;  ///< true: an undecided gate becomes inconclusive
+};
+
+/// Decides, at one look, if the candidate's change is beyond the limit.
+Judgement judge(const Evidence& evidence, const GateTest& test);
 
 /// The one-sided bounds of a decision, as fractions of the reference. A bound is how far the
 /// gate's limit could be moved towards the estimate before the test's answer would change; nullopt
@@ -114,9 +120,8 @@ struct DecisionBounds {
 };
 
 /// Finds the bounds of a `judgement` that has an answer. `delta` has the estimates.
-DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
-                               FailsWhen fails_when, const LookErrors& levels,
-                               const stats::Delta& delta);
+DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence,
+                               const GateTest& test, const stats::Delta& delta);
 
 /// The answer of one gate about one candidate, with its evidence.
 struct Verdict {
@@ -182,12 +187,18 @@ inline constexpr double kMinChanceOfKeeping = 0.1;
 /// all rounds has the p value `p_value_of_pass`. `error`: what the last look may spend on a pass.
 double chance_to_pass_at_last_look(double p_value_of_pass, double share, double error);
 
+/// What a look sees of one gate.
+struct SamplesAtLook {
+  const Comparison& samples;
+  std::optional<double> gated_quantile{};  ///< Evidence::gated_quantile
+  /// Reason why there are no samples, if further rounds would not change that.
+  Hindrance lasting{};
+};
+
 /// Decides the gate of `verdict`, whose condition, candidate and metric are set, by a look at the
 /// samples, and sets the answer with its evidence. Returns false, and changes nothing, if the
-/// rounds must go on, which never happens at the last look. `gated_quantile`: see Evidence.
-/// `lasting`: reason why there are no samples if further rounds would not change that; else None.
-bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
-                    const Comparison& samples, const Hindrance& lasting, const LookErrors& levels,
+/// rounds must go on, which never happens at the last look.
+bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look);
 
 /// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each

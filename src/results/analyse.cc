@@ -639,8 +639,11 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                               series, c);
 
     const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
-    gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
-                         lasting, levels, {1, true});
+    gate::decide_at_look(verdict,
+                         {.samples = samples,
+                          .gated_quantile = session.metrics[verdict.metric].percentile_share(),
+                          .lasting = lasting},
+                         levels, {1, true});
     verdict.p_over_all_looks = verdict.p_value_of_fail;
     findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
   }

@@ -313,8 +313,11 @@ bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric&
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
   if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
-  return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
-                              lasting, at.levels, at.look);
+  return gate::decide_at_look(verdict,
+                              {.samples = samples,
+                               .gated_quantile = plan_.metrics[verdict.metric].percentile_share(),
+                               .lasting = lasting},
+                              at.levels, at.look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates)

@@ -29,7 +29,8 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     }
     const bool last = look + 1 == looks.size();
     const LookErrors levels = schedule.look_as_planned(looks[look], last);
-    const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
+    const Judgement judged =
+        judge({reference, candidate}, {.limit = 0.0, .levels = levels, .is_last_look = last});
     verdict.p_over_all_looks = schedule.p_over_looks_of(judged.p_value_of_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
@@ -67,7 +68,8 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   for (double& value : candidate) value += spread * noise.normal();
   const LookErrors levels = levels_of_only_look(1.0 - kError, gates);
   const double limit = spread > 0.0 ? 0.0 : 0.05;
-  const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
+  const Judgement judged =
+      judge({reference, candidate}, {.limit = limit, .levels = levels, .is_last_look = true});
   Verdict verdict;
   verdict.answer = judged.answer.value();
   verdict.p_over_all_looks = judged.p_value_of_fail;

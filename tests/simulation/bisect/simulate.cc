@@ -114,7 +114,7 @@ Session Machine::compare(double reference, double candidate, const std::vector<C
     bool all = true;
     for (std::size_t g = 0; g < gates.size(); ++g) {
       if (!is_decided[g])
-        is_decided[g] = gate::decide_at_look(session.verdicts[g], std::nullopt, samples, {}, levels,
+        is_decided[g] = gate::decide_at_look(session.verdicts[g], {.samples = samples}, levels,
                                              {.number = 1, .last = last});
       all = all && is_decided[g];
     }
@@ -138,7 +138,7 @@ Session Machine::measure_once(double reference, double candidate, const Conditio
   Session session{.verdicts = {{.condition = condition}}, .rounds = rounds};
   Comparison samples;
   add_rounds(reference, candidate, rounds, samples);
-  gate::decide_at_look(session.verdicts.front(), std::nullopt, samples, {},
+  gate::decide_at_look(session.verdicts.front(), {.samples = samples},
                        gate::levels_of_only_look(1.0 - error, 1), {.number = 1, .last = true});
   return session;
 }

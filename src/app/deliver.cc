@@ -190,9 +190,13 @@ Report make_report(Call& call) {
         call.reads_saved_sessions()
             ? join(benchmark.saved_recordings, benchmark.plan)
             : make_recording(
-                  benchmark.plan, std::move(benchmark.session_result.session), timers, now,
-                  {std::move(benchmark.session_result.unannounced_metrics),
-                   benchmark.options.counting.metric_selection != MetricSelection::Listed});
+                  benchmark.plan, std::move(benchmark.session_result.session),
+                  {.timers = timers,
+                   .circumstances = now,
+                   .discovered = {
+                       .metrics = std::move(benchmark.session_result.unannounced_metrics),
+                       .is_shown = benchmark.options.counting.metric_selection !=
+                                   MetricSelection::Listed}});
     results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
                                                    : std::move(benchmark.session_result.findings);
     void_doubtful_verdicts(results.session, results.findings);

@@ -448,10 +448,13 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   macos.strategy = counting.strategy;
   macos.macos_sampling_period = counting.thread_sampling_period;
   macos.gives_counters_back = !benchmark.name.empty();
-  auto chosen =
-      keep(engine::choose(counting.engine, counting.counts_user_space_only, os::linux_calls(),
-                          benchmark.cores.session_kinds, call.user, macos),
-           benchmark.chosen);
+  auto chosen = keep(engine::choose({.choice = counting.engine,
+                                     .counts_user_space_only = counting.counts_user_space_only,
+                                     .calls = os::linux_calls(),
+                                     .kinds = benchmark.cores.session_kinds,
+                                     .user = call.user,
+                                     .macos = macos}),
+                     benchmark.chosen);
   if (!chosen) return chosen;
 
   auto& engine = benchmark.chosen.engine;

@@ -232,14 +232,18 @@ struct MacosEngineOptions {
   bool gives_counters_back = false;
 };
 
+struct EngineRequest {
+  Choice choice = Choice::Auto;
+  bool counts_user_space_only = false;
+  const os::LinuxCalls* calls = os::linux_calls();  ///< null if this is not Linux
+  CoreKinds kinds{};
+  std::optional<User> user{};  ///< user who runs the commands; nullopt: lauka's user
+  MacosEngineOptions macos{};
+};
+
 /// Makes an engine. Returns an error if the chosen engine is known not to work here; Auto never
-/// gives an error. `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt:
-/// lauka's user.
-Result<ChosenEngine> choose(Choice choice, bool user_only,
-                            const os::LinuxCalls* calls = os::linux_calls(),
-                            const CoreKinds& kinds = {},
-                            const std::optional<User>& user = std::nullopt,
-                            const MacosEngineOptions& macos = MacosEngineOptions{});
+/// gives an error.
+Result<ChosenEngine> choose(const EngineRequest& request);
 
 std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),

@@ -31,8 +31,7 @@ void add_discovered(const Plan& plan, const DiscoveredMetrics& discovered, Recor
 
 }  // namespace
 
-Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
-                         Circumstances circumstances, const DiscoveredMetrics& discovered) {
+Recording make_recording(const Plan& plan, Session&& session, RecordingContext context) {
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
@@ -43,7 +42,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
     recording.commands[c].lost_counts = session.counter_loss_files[c];
 
   recording.reference = plan.reference;
-  add_discovered(plan, discovered, recording);
+  add_discovered(plan, context.discovered, recording);
   recording.runs = std::exchange(session.runs, {});
   recording.runs.set_metrics(recording.metrics);
   recording.discarded_runs = std::exchange(session.discarded_runs, {});
@@ -53,8 +52,8 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;
   recording.setting.min_share = plan.cores.min_share_on_first_kind;
-  recording.circumstances = std::move(circumstances);
-  recording.timers = timers;
+  recording.circumstances = std::move(context.circumstances);
+  recording.timers = context.timers;
   recording.function_tables = std::exchange(session.functions, {});
 
   recording.complete = !session.cut_short.has_value();

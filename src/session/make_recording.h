@@ -17,8 +17,14 @@ struct DiscoveredMetrics {
   bool is_shown = true;  ///< false: the user listed rows without these metrics
 };
 
+/// What a recording keeps besides the plan and the session.
+struct RecordingContext {
+  TimerResolutions timers{};
+  Circumstances circumstances{};
+  DiscoveredMetrics discovered{};
+};
+
 /// Makes a recording of a session that carried out `plan`.
-Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
-                         Circumstances circumstances, const DiscoveredMetrics& discovered = {});
+Recording make_recording(const Plan& plan, Session&& session, RecordingContext context);
 
 }  // namespace lauka

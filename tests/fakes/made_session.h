@@ -47,7 +47,8 @@ struct MadeSession : private Session {
 inline Recording make_recording(const Plan& plan, const MadeSession& session,
                                 const TimerResolutions& timers = {},
                                 Circumstances circumstances = {}) {
-  return make_recording(plan, session.stored(plan), timers, std::move(circumstances));
+  return make_recording(plan, session.stored(plan),
+                        {.timers = timers, .circumstances = std::move(circumstances)});
 }
 
 }  // namespace lauka

@@ -182,7 +182,7 @@ TEST_CASE("what was reported unannounced is added after the other metrics, and t
   plan.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
   const auto requests = parse_own_metric("requests:1:higher").value();
   const Recording recording =
-      make_recording(plan, Session{}, TimerResolutions{}, Circumstances{}, {{requests}, false});
+      make_recording(plan, Session{}, {.discovered = {.metrics = {requests}, .is_shown = false}});
   REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
   const Metric& added = recording.metrics.back();
   CHECK(added.name == "requests");

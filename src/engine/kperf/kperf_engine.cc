@@ -194,8 +194,7 @@ class KperfEngine final : public DatabaseEngine {
 
   Result<void> take_strategy() {
     if (strategy_) return {};
-    auto tried = try_strategies(here_.strategy, here_.macos_sampling_period, claim_, kernel_,
-                                trace_, *here_.launcher);
+    auto tried = try_strategies(here_, claim_, kernel_, trace_);
     if (!tried) return tried.error();
     strategy_ = std::move(tried->strategy);
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());

@@ -315,7 +315,7 @@ Result<void> check_output(const std::string& path) {
 }
 
 Result<void> check_folder(const std::string& path) {
-  const int error = path.empty() ? 0 : why_not_usable(path, true);
+  const int error = path.empty() ? 0 : why_not_enterable(path);
   if (error == 0) return {};
   return system_error(
       "--cwd " + cited(path) + " cannot be entered", error,

@@ -84,11 +84,17 @@ inline bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-/// Returns why this process cannot run the file `path`, or with `is_folder` enter the folder
-/// `path`: an errno; 0 if it can.
-inline int why_not_usable(const std::string& path, bool is_folder) {
+/// Returns why this process cannot run the file `path`: an errno; 0 if it can.
+inline int why_not_runnable(const std::string& path) {
   if (may(path, F_OK) != 0) return errno;
-  if (is_directory(path) != is_folder) return is_folder ? ENOTDIR : EISDIR;
+  if (is_directory(path)) return EISDIR;
+  return may(path, X_OK) != 0 ? errno : 0;
+}
+
+/// Returns why this process cannot enter the folder `path`: an errno; 0 if it can.
+inline int why_not_enterable(const std::string& path) {
+  if (may(path, F_OK) != 0) return errno;
+  if (!is_directory(path)) return ENOTDIR;
   return may(path, X_OK) != 0 ? errno : 0;
 }
 

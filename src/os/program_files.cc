@@ -57,7 +57,7 @@ std::string seen_from(const std::string& folder, const std::string& path) {
 Result<std::string> if_runnable(const std::string& word, const std::string& path,
                                 const std::string& folder) {
   const std::string there = seen_from(folder, path);
-  if (const int error = why_not_usable(there, false); error != 0)
+  if (const int error = why_not_runnable(there); error != 0)
     return system_error(word, error, remedy_of_right(there));
   const std::string interpreter = missing_interpreter(seen_from(folder, path));
   if (!interpreter.empty())

@@ -253,9 +253,11 @@ void GateWatch::look(const ScheduleKey& gates, const LookAtGates& at) {
     const ScheduleKey own{gate.kind, gate.verdict.condition.purpose};
     if (own != gates || !gate.is_open()) continue;
     gate.is_decided = decide(gate, at, all_series);
-    if (gate.is_decided)
-      gate.verdict.p_over_all_looks =
-          schedule_of(gate).p_over_looks_of(gate.verdict.p_value_of_fail, at.is_early);
+    if (!gate.is_decided) continue;
+
+    const double p = gate.verdict.p_value_of_fail;
+    gate.verdict.p_over_all_looks = at.is_early ? gate::Schedule::p_over_looks_of_early_look(p)
+                                                : schedule_of(gate).p_over_looks_of_planned_look(p);
   }
 }
 

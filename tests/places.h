@@ -9,6 +9,7 @@ extern const char* const kRepository;
 extern const char* const kProgram;         ///< the built lauka
 extern const char* const kProgramOnModel;  ///< the same on a model of macOS
 extern const char* const kFixtures;        ///< the folder of the built bench_fixtures
+extern const char* const kCompiler;        ///< of C++, with which all this is built
 extern const char* const kVersion;         ///< of the project
 
 }  // namespace lauka::places

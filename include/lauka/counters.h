@@ -21,8 +21,8 @@
  * counting.
  *
  * Counts are exact or missing, and never extrapolated. On Linux they are perf events of the thread.
- * They are read in user space where processor and kernel allow that (x86), and else by a system
- * call. On macOS they are what the kernel records of the thread, which needs no root.
+ * They are read in user space if the processor and the kernel allow that (x86), and otherwise by a
+ * system call. On macOS they are what the kernel records about the thread, which needs no root.
  *
  * Names that end with an underscore are internal. Do not use them.
  *
@@ -78,7 +78,7 @@ static inline void lauka_counters_end(lauka_counters* counters);
 #error "lauka/counters.h is for gcc and clang on Linux and macOS"
 #endif
 
-/* lauka's own tests define it elsewhere, and what the functions of the system are called. */
+/* lauka's own tests define this on Linux, too, and give the system's functions other names. */
 #if defined(__APPLE__) && !defined(LAUKA_COUNTERS_AS_ON_MACOS_)
 #define LAUKA_COUNTERS_AS_ON_MACOS_ 1
 #endif
@@ -124,12 +124,12 @@ struct lauka_counters {
   uint64_t began_ns;
   uint64_t began_cpu_ns;
   int is_user_only;
-  unsigned kinds;  /* of core; 0: not told apart */
-  unsigned groups; /* Linux; on macOS those whose names are known */
+  unsigned kinds;  /* number of kinds of core; 0 if they are not told apart */
+  unsigned groups; /* number of open groups; 0 on macOS */
   struct lauka_counters_group_ group[LAUKA_COUNTERS_MOST_KINDS];
-  struct lauka_reading then; /* macOS: the accounts when this began */
+  struct lauka_reading then; /* macOS: what the kernel had recorded when counting began */
   uint64_t thread_id;        /* macOS */
-  char why_not[160];         /* empty: all is counted */
+  char why_not[160];         /* empty if everything is counted */
 };
 
 static inline void lauka_counters_refuse_(lauka_counters* counters, const char* why) {
@@ -138,7 +138,8 @@ static inline void lauka_counters_refuse_(lauka_counters* counters, const char* 
 
 #if defined(LAUKA_COUNTERS_AS_ON_MACOS_)
 
-/* Functions of libSystem: no header has the first, and a strict C99 or POSIX hides the others. */
+/* Functions of libSystem. No header declares the first one, and strict C99 or POSIX hides the
+ * others. */
 #if !defined(LAUKA_COUNTERS_SYMBOL_)
 #define LAUKA_COUNTERS_SYMBOL_(name) __asm__("_" name)
 #define LAUKA_COUNTERS_OPTIONAL_ __attribute__((weak_import))
@@ -185,7 +186,7 @@ struct lauka_counters_levels_ {
   struct lauka_counters_level_ level[LAUKA_COUNTERS_MOST_KINDS];
 };
 
-/* The accounts of this thread since its birth, which a system call brings up to date. */
+/* Reads what the kernel has recorded about this thread since the thread began to exist. */
 static inline void lauka_counters_accounts_(const lauka_counters* counters,
                                             struct lauka_reading* reading) {
   uint64_t counts[2] = {0, 0};
@@ -269,14 +270,14 @@ struct lauka_counters_time_ {
   long nanoseconds;
 };
 
-/* Declared here, since a strict C99 leaves them out of its headers. */
+/* Declared here, because the headers of strict C99 do not declare them. */
 LAUKA_COUNTERS_C_ int lauka_counters_clock_(int clock, struct lauka_counters_time_* time) __asm__(
     "clock_gettime");
 LAUKA_COUNTERS_C_ long lauka_counters_syscall_(long number, ...) __asm__("syscall");
 #define LAUKA_COUNTERS_MONOTONIC_ 1
 #define LAUKA_COUNTERS_THREAD_TIME_ 3
 
-/* lauka's tests have other ones. */
+/* lauka's tests define these differently. */
 #if !defined(LAUKA_COUNTERS_PERF_EVENT_OPEN_)
 #define LAUKA_COUNTERS_DEVICES_ "/sys/bus/event_source/devices"
 #define LAUKA_COUNTERS_PERF_EVENT_OPEN_(attributes, group) \
@@ -338,7 +339,7 @@ static inline void lauka_counters_explain_(lauka_counters* counters, int error) 
   }
 }
 
-/* What counts on each kind of core: a PMU of its own, which has a file "cpus". */
+/* Finds the PMU of each kind of core: a PMU that has a file "cpus". Returns the number of PMUs. */
 static inline unsigned lauka_counters_find_pmus_(lauka_counters* counters,
                                                  uint32_t types[LAUKA_COUNTERS_MOST_KINDS]) {
   DIR* devices = opendir(LAUKA_COUNTERS_DEVICES_);
@@ -397,7 +398,7 @@ static inline void lauka_counters_describe_(struct perf_event_attr* attributes, 
   attributes->disabled = is_instructions ? 0 : 1;
 }
 
-/* 0, or errno. */
+/* Returns 0, or errno. */
 static inline int lauka_counters_open_groups_(lauka_counters* counters, unsigned pmus,
                                               const uint32_t* types) {
   const unsigned groups = pmus > 1 ? pmus : 1;
@@ -418,7 +419,8 @@ static inline int lauka_counters_open_groups_(lauka_counters* counters, unsigned
   return 0;
 }
 
-/* The pages that the kernel shows of two counters. Without them there is the system call. */
+/* Maps the pages through which the kernel shows two counters. Without them, lauka_counters_read
+ * uses a system call. */
 static inline void lauka_counters_map_(struct lauka_counters_group_* group) {
   const size_t size = LAUKA_COUNTERS_CAST_(size_t, sysconf(_SC_PAGESIZE));
   int k;
@@ -469,8 +471,8 @@ static inline uint64_t lauka_counters_sum_(int64_t offset, uint64_t counter, uns
   __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter))
 #endif
 
-/* False: it is not on a counter now, or the processor may not be asked. Source: the comment of
- * perf_event_mmap_page in linux/perf_event.h. */
+/* Returns false if the event is not on a counter now, or if programs may not read counters. Source:
+ * the comment of perf_event_mmap_page in linux/perf_event.h. */
 static inline int lauka_counters_look_(void* memory, uint64_t* count) {
   const volatile struct perf_event_mmap_page* page =
       LAUKA_COUNTERS_CAST_(const volatile struct perf_event_mmap_page*, memory);
@@ -518,7 +520,7 @@ static inline void lauka_counters_count_(lauka_counters* counters, struct lauka_
     uint64_t words[5] = {0, 0, 0, 0, 0}; /* number, enabled, running, cycles, instructions */
     const long bytes =
         LAUKA_COUNTERS_CAST_(long, read(counters->group[i].cycles, words, sizeof words));
-    /* What could not be put on a counter is in error, and reads as the end of a file. */
+    /* A group that got no counter is in an error state. Reading it then gives the end of file. */
     if (bytes != LAUKA_COUNTERS_CAST_(long, sizeof words) || words[0] != 2) {
       enabled = ~LAUKA_COUNTERS_CAST_(uint64_t, 0);
       running = 0;
@@ -532,7 +534,8 @@ static inline void lauka_counters_count_(lauka_counters* counters, struct lauka_
     reading->all.cycles += words[3];
     reading->all.instructions += words[4];
   }
-  /* Each kind's group stops while the thread is on another one; their clocks differ slightly. */
+  /* Each group stops while the thread runs on another kind of core. Their clocks differ slightly.
+   */
   if (running + (counters->groups > 1 ? 100000U + enabled / 1000U : 0U) >= enabled) {
     reading->has_counts = 1;
     reading->kinds = counters->kinds;

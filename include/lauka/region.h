@@ -28,7 +28,7 @@
 
 #if (defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__)
 
-/* lauka's own tests define it elsewhere, and what the functions of the system are called. */
+/* lauka's own tests define this on Linux, too, and give the system's functions other names. */
 #if defined(__APPLE__) && !defined(LAUKA_REGION_AS_ON_MACOS_)
 #define LAUKA_REGION_AS_ON_MACOS_ 1
 #endif
@@ -63,34 +63,34 @@
 #define LAUKA_REGION_MOST_COUNTERS_ 16
 #define LAUKA_REGION_MOST_THREADS_ 64
 
-/* A thread that is in the region, where threads are counted. */
+/* A thread that is in the region. Used only on macOS, where each thread is counted by itself. */
 struct lauka_region_thread_ {
-  uint64_t id; /* 0: nobody has this place */
+  uint64_t id; /* 0: this place is free */
   uint64_t depth;
-  uint64_t instructions; /* of its whole life, when it came in */
+  uint64_t instructions; /* since the thread began to exist, read when it entered the region */
   uint64_t cycles;
 };
 
-/* What lauka and all processes of a run share: a file in memory of this size, whose descriptor
- * LAUKA_REGION names. */
+/* The memory that lauka shares with all processes of a run. It is a file of this size in memory.
+ * LAUKA_REGION contains the number of its descriptor. */
 struct lauka_region_page_ {
   uint64_t magic;
   uint32_t version;
-  uint32_t counters; /* groups of counters that a region switches on */
-  int32_t descriptors[LAUKA_REGION_MOST_COUNTERS_]; /* of their leaders */
+  uint32_t counters; /* number of groups of counters that a region switches on */
+  int32_t descriptors[LAUKA_REGION_MOST_COUNTERS_]; /* of the leaders of these groups */
 
   uint32_t lock;  /* 0: free */
-  uint32_t depth; /* begins without their end; above 0 the region is open */
+  uint32_t depth; /* number of begins that have no end yet; the region is open if it is above 0 */
   uint64_t began_ns;
-  uint64_t time_ns;  /* of all entries that have ended */
-  uint64_t entries;  /* that have begun */
-  uint64_t stray;    /* ends without a begin */
-  uint64_t failures; /* switches that the system refused; from bit 32 on: locks not given back */
+  uint64_t time_ns;  /* time of all entries that have ended */
+  uint64_t entries;  /* number of entries that have begun */
+  uint64_t stray;    /* number of ends without a begin */
+  uint64_t failures; /* number of switches that the system refused; from bit 32 on: lost locks */
 
-  /* macOS, where each thread is asked for its own counts. */
-  uint32_t counts_threads; /* lauka wants them */
-  uint32_t uncounted;      /* threads of which they are not known */
-  uint64_t instructions;   /* of all that have left */
+  /* Used only on macOS, where each thread reads its own counts. */
+  uint32_t counts_threads; /* not 0 if lauka wants the counts */
+  uint32_t uncounted;      /* number of times that the counts of a thread were not known */
+  uint64_t instructions;   /* of all threads that have left the region */
   uint64_t cycles;
 };
 
@@ -102,8 +102,8 @@ struct lauka_region_memory_ {
 
 #if defined(LAUKA_REGION_AS_ON_MACOS_)
 
-/* Functions of libSystem: no header has the first, and a strict C99 or POSIX hides the others. A
- * system without the first has no counts. */
+/* Functions of libSystem. No header declares the first one, and strict C99 or POSIX hides the
+ * others. If a system lacks the first one, there are no counts. */
 #if !defined(LAUKA_REGION_SYMBOL_)
 #define LAUKA_REGION_SYMBOL_(name) __asm__("_" name)
 #define LAUKA_REGION_OPTIONAL_ __attribute__((weak_import))
@@ -121,15 +121,16 @@ static inline uint64_t lauka_region_now_(void) {
   return lauka_region_clock_(LAUKA_REGION_UPTIME_RAW_);
 }
 
-/* True if a descriptor has the shape of lauka's memory: on macOS shared memory has no type, and
- * whole pages. */
+/* Returns true if a descriptor may be lauka's memory. On macOS, shared memory has no file type, and
+ * its size is a multiple of the page size. */
 static inline int lauka_region_is_page_(const struct stat* file) {
   const int has_type = (file->st_mode & 0170000) != 0; /* S_IFMT, which a strict C99 hides */
   return (!has_type || S_ISREG(file->st_mode)) && file->st_size <= 65536 &&
          LAUKA_REGION_CAST_(uint64_t, file->st_size) >= sizeof(struct lauka_region_memory_);
 }
 
-/* Returns the place of the thread with that id (0: a free one); null if it has none. */
+/* Returns the place of the thread with that id, or a free place if `id` is 0. Returns null if there
+ * is none. */
 static inline struct lauka_region_thread_* lauka_region_place_(struct lauka_region_page_* page,
                                                                uint64_t id) {
   struct lauka_region_memory_* memory =
@@ -140,7 +141,7 @@ static inline struct lauka_region_thread_* lauka_region_place_(struct lauka_regi
   return LAUKA_REGION_NULL_;
 }
 
-/* False: this thread's counts are not known. */
+/* Reads the counts of this thread. Returns false if they are not known. */
 static inline int lauka_region_read_(uint64_t counts[2]) {
   return lauka_region_self_counts_ != LAUKA_REGION_NULL_ &&
          lauka_region_self_counts_(LAUKA_REGION_INSTRUCTIONS_AND_CYCLES_, counts,
@@ -203,7 +204,7 @@ struct lauka_region_time_ {
   long nanoseconds;
 };
 
-/* Declared here, since a strict C99 leaves clock_gettime out of its headers. */
+/* Declared here, because the headers of strict C99 do not declare clock_gettime. */
 LAUKA_REGION_C_ int lauka_region_clock_(int clock,
                                         struct lauka_region_time_* time) __asm__("clock_gettime");
 #define LAUKA_REGION_MONOTONIC_ 1
@@ -215,14 +216,14 @@ static inline uint64_t lauka_region_now_(void) {
          LAUKA_REGION_CAST_(uint64_t, time.nanoseconds);
 }
 
-/* True if a descriptor has the shape of lauka's memory. */
+/* Returns true if a descriptor may be lauka's memory. */
 static inline int lauka_region_is_page_(const struct stat* file) {
   return S_ISREG(file->st_mode) &&
          LAUKA_REGION_CAST_(uint64_t, file->st_size) == sizeof(struct lauka_region_memory_);
 }
 
-/* Of a group the leader alone is off outside of the region, and its members with it. The call
- * reaches the copies that threads and children have. */
+/* Switches all groups of counters on or off. It is enough to switch the leader of a group, because
+ * the members follow it. The call also reaches the copies that threads and children have. */
 static inline void lauka_region_switch_(struct lauka_region_page_* page, unsigned long request) {
   uint32_t i;
   for (i = 0; i < page->counters && i < LAUKA_REGION_MOST_COUNTERS_; ++i)
@@ -247,12 +248,14 @@ static inline void lauka_region_thread_leaves_(struct lauka_region_page_* page) 
 
 #endif
 
-/* Where it is not known yet whether lauka is there, this; otherwise the page, or null. */
+/* lauka_region_known_ is the page of this run, or null if lauka is missing. Until the first call
+ * has found out, it points to lauka_region_unknown_. */
 static struct lauka_region_page_ lauka_region_unknown_;
 static struct lauka_region_page_* lauka_region_known_ = &lauka_region_unknown_;
 
-/* Returns the page of this run; null if lauka is missing, did not ask, or a program in between has
- * closed its descriptors. Another file behind that number is left alone. */
+/* Returns the page of this run. Returns null if lauka is missing, if it does not measure a region,
+ * or if a program in between has closed its descriptors. Does not change another file that has the
+ * same number. */
 static inline struct lauka_region_page_* lauka_region_find_(void) {
   const char* text = getenv("LAUKA_REGION");
   struct stat file;
@@ -281,8 +284,9 @@ static __attribute__((noinline, unused)) struct lauka_region_page_* lauka_region
   return page;
 }
 
-/* Entering and leaving are each one step for all threads and processes. If a process is killed in
- * between, the lock is taken away after a second, and lauka learns of it. */
+/* The lock makes entering and leaving single steps for all threads and processes. If a process is
+ * killed while it holds the lock, another one takes the lock after a second, and lauka learns of
+ * it. */
 static __attribute__((noinline, unused)) void lauka_region_wait_(struct lauka_region_page_* page) {
   const uint64_t deadline = lauka_region_now_() + 1000000000U;
   while (__atomic_exchange_n(&page->lock, 1U, __ATOMIC_ACQUIRE) != 0) {
@@ -323,7 +327,7 @@ static __attribute__((noinline, unused)) void lauka_region_leave_(struct lauka_r
   if (page->depth == 0) {
     ++page->stray;
   } else if (--page->depth == 0) {
-    lauka_region_switch_off_(page); /* first, likewise */
+    lauka_region_switch_off_(page); /* first, for the same reason as above */
     page->time_ns += lauka_region_now_() - page->began_ns;
   }
   lauka_region_unlock_(page);

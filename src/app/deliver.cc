@@ -37,12 +37,12 @@ report::Style choose_style(const OutputOptions& options) {
   const StandardStream stream = shown_on(options);
   const bool has_color = options.color == ColorChoice::Always ||
                          (options.color == ColorChoice::Auto && os::wants_color(stream));
-  return {has_color,
-          os::terminal_width(stream, 0),
-          options.verbosity == Verbosity::Verbose,
-          options.shows_histogram,
-          !os::locale_uses_utf8(),
-          options.presentation.marks == MarksChoice::Text};
+  return {.color = has_color,
+          .width = os::terminal_width(stream, 0),
+          .verbose = options.verbosity == Verbosity::Verbose,
+          .shows_histograms = options.shows_histogram,
+          .ascii = !os::locale_uses_utf8(),
+          .shows_marks_as_words = options.presentation.marks == MarksChoice::Text};
 }
 
 /// True with --verbose or a request for counts. Else true at most once per user; a file in lauka's
@@ -177,33 +177,42 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                   : std::nullopt;
 }
 
+TimerResolutions timer_resolutions() {
+  return {os::MonotonicClock().resolution(), os::scheduler_tick()};
+}
+
+/// Takes the session of a benchmark. Its results still have to be analysed.
+Results make_results(const Call& call, Benchmark& benchmark, const TimerResolutions& timers,
+                     const Circumstances& now) {
+  Results results;
+  results.session =
+      call.reads_saved_sessions()
+          ? join(benchmark.saved_recordings, benchmark.plan)
+          : make_recording(
+                benchmark.plan, std::move(benchmark.session_result.session),
+                {.timers = timers,
+                 .circumstances = now,
+                 .discovered = {.metrics = std::move(benchmark.session_result.unannounced_metrics),
+                                .is_shown = benchmark.options.counting.metric_selection !=
+                                            MetricSelection::Listed}});
+  results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
+                                                 : std::move(benchmark.session_result.findings);
+  void_doubtful_verdicts(results.session, results.findings);
+  results.benchmark = benchmark.name;
+  results.presentation = benchmark.plan.presentation;
+  results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
+  return results;
+}
+
 Report make_report(Call& call) {
   const Circumstances now =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
-  const TimerResolutions timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
+  const TimerResolutions timers = timer_resolutions();
 
   std::vector<Results> all;
   all.reserve(call.benchmarks.size());
-  for (Benchmark& benchmark : call.benchmarks) {
-    Results& results = all.emplace_back();
-    results.session =
-        call.reads_saved_sessions()
-            ? join(benchmark.saved_recordings, benchmark.plan)
-            : make_recording(
-                  benchmark.plan, std::move(benchmark.session_result.session),
-                  {.timers = timers,
-                   .circumstances = now,
-                   .discovered = {
-                       .metrics = std::move(benchmark.session_result.unannounced_metrics),
-                       .is_shown = benchmark.options.counting.metric_selection !=
-                                   MetricSelection::Listed}});
-    results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
-                                                   : std::move(benchmark.session_result.findings);
-    void_doubtful_verdicts(results.session, results.findings);
-    results.benchmark = benchmark.name;
-    results.presentation = benchmark.plan.presentation;
-    results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
-  }
+  for (Benchmark& benchmark : call.benchmarks)
+    all.push_back(make_results(call, benchmark, timers, now));
 
   Recording& first = all.front().session;
   first.seconds_of_running_true = measure_start_of_process(call, first);
@@ -298,6 +307,12 @@ int show_and_export(Call& call, bool& is_exported) {
 }
 
 }  // namespace
+
+Results analyse_session(Call& call) {
+  Results results = make_results(call, call.benchmarks.front(), timer_resolutions(), {});
+  analyse(results);
+  return results;
+}
 
 bool describes_session(const OutputOptions& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& target) {

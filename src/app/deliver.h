@@ -5,6 +5,7 @@
 #include "core/choices.h"
 #include "core/result.h"
 #include "os/files.h"
+#include "results/results.h"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@ namespace lauka {
 
 /// Shows and exports the results. Returns the exit status.
 int deliver(Call& call);
+
+/// Takes the session that was measured last, and analyses it without the facts about the machine.
+/// The call has a single benchmark.
+Results analyse_session(Call& call);
 
 /// True if results are exported as JSON or HTML.
 bool describes_session(const OutputOptions& options);

@@ -115,7 +115,7 @@ std::optional<int> build_layouts(const Call& call) {
     const std::size_t all = builds.size();
     builds = list_missing_builds(plans, call.user);
     if (builds.size() < all)
-      say_notes(call, {fmt::format("--resume keeps {} of an earlier call",
+      say_notes(call, {fmt::format("--resume keeps {} from an earlier call",
                                    plural(all - builds.size(), "build"))});
   }
 
@@ -253,7 +253,8 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     for (const Command& command : benchmark.plan.commands)
       for (const std::string& word : command.words) add(word);
 
-    all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.hex_digest());
+    all.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
+                     hash.hex_digest());
 
     // The gates decided by these limits when the benchmark's rounds could end.
     for (const Gate& gate : benchmark.plan.gates)
@@ -284,7 +285,7 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   for (const auto& [name, value] : then)
     if (find(now, name) == now.end())
       return name.starts_with('-') ? fmt::format("{} {} was given before", name, value)
-                                   : name + " was measured before, too";
+                                   : name + " was also measured before";
   return std::nullopt;
 }
 
@@ -339,8 +340,8 @@ void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now)
     if (!is_setting && before != then.end() && before->second != value) add(name + " has changed");
   }
   if (!text.empty())
-    say_notes(call, {fmt::format("the kept rounds were measured under other circumstances: {}; "
-                                 "start again without --resume if that matters",
+    say_notes(call, {fmt::format("the kept rounds were measured under different circumstances "
+                                 "({}); start again without --resume if that matters",
                                  text)});
 }
 
@@ -396,8 +397,10 @@ Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
   if (!file)
-    return Error{"--resume needs the rounds that are kept next to the file of --export-json",
-                 "add --export-json FILE as in the call that was interrupted"};
+    return Error{
+        "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
+        "needs --export-json",
+        "add --export-json FILE as in the call that was interrupted"};
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   const auto text = os::AppendLog::read(*file, kMaxOfLog);

@@ -43,7 +43,7 @@ namespace lauka {
 
 namespace {
 
-constexpr const char* kKeepRoot = "use --as-root to keep root";
+constexpr const char* kKeepRoot = "use --as-root to keep root's rights";
 
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
@@ -119,13 +119,27 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   return {};
 }
 
+/// Opens a file ("-": standard input) with the rights of Call::user.
+Result<os::InputFile> open_text(const Call& call, const std::string& file, std::string_view what,
+                                std::size_t most_bytes) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, most_bytes);
+  if (!input) return input.error().about(fmt::format("{} {}", what, cited(file)));
+  return input;
+}
+
 Result<FileSessions> read_saved_file(const Call& call, const std::string& file,
                                      std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
-  const auto text = read_text(call, file, what, most_bytes);
-  if (!text) return text.error();
-  auto read = read_sessions(*text);
-  if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
+  auto input = open_text(call, file, what, most_bytes);
+  if (!input) return input.error();
+
+  auto read = read_sessions([&] { return input->next(); });
+  const std::string subject = fmt::format("{} {}", what, cited(file));
+  if (const auto& error = input->error()) return error->about(subject);
+  if (!read) return read.error().about(subject);
+
   for (SessionFromFile& session : read->benchmarks) session.recording.file = file;
   return read;
 }
@@ -472,8 +486,12 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (is_inquiry) return {};
 
   if (const auto period = counting.profiling_period)
-    engine = engine::with_profile(std::move(engine), *period, counting.counts_user_space_only,
-                                  call.user, os::linux_calls());
+    engine = engine::with_profile(std::move(engine),
+                                  {.period = *period,
+                                   .call_graph = counting.call_graph,
+                                   .user_only = counting.counts_user_space_only,
+                                   .user = call.user},
+                                  os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
 
@@ -553,9 +571,9 @@ void add_git_labels(Call& call, std::vector<Label> head) {
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes) {
-  const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
+  auto input = open_text(call, file, what, most_bytes);
+  if (!input) return input.error();
+  auto text = input->rest();
   return text ? text : text.error().about(fmt::format("{} {}", what, cited(file)));
 }
 

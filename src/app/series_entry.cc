@@ -96,8 +96,8 @@ void note_few_runs(const Call& call, const Plan& plan) {
 void note_other_reference(const SeriesEntry& entry, Results& results) {
   results.session.notes.push_back(
       {NoteKind::OtherReference,
-       fmt::format("the reference {} is not {}, which should be the reference of the series now; "
-                   "compare each candidate with the last one that was kept",
+       fmt::format("the reference {} is not {} of the series; compare each candidate with the last "
+                   "one that was kept, or with the first reference if none was kept",
                    cited(results.session.commands.front().name),
                    entry.has_kept ? "the last kept candidate" : "the first reference")});
 }
@@ -162,10 +162,9 @@ Result<void> enter_series(Call& call) {
   if (!added) return added.error();
 
   if (has_unfinished_line)
-    say_notes(call,
-              {fmt::format("the last line of {} was not complete, as after a kill or on a full "
-                           "disk; it was removed",
-                           cited(path))});
+    say_notes(call, {fmt::format("the last line of {} was incomplete, as it can be after a kill or "
+                                 "on a full disk, so lauka removed it",
+                                 cited(path))});
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);
   return {};

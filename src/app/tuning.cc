@@ -55,10 +55,10 @@ void say_without_root(Call& call) {
     if (setting.is_requested && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
       more.emplace_back(setting.row->name);
-  std::string note = "--tune needs root's rights: ";
+  std::string note = "--tune needs root's rights, so ";
   note += call.tune_cpus.command_cpus.empty()
               ? std::string("nothing is switched")
-              : fmt::format("commands run on CPUs of their own ({}), but nothing else is switched",
+              : fmt::format("the commands get CPUs of their own ({}), but nothing else is switched",
                             cpu_list_text(call.tune_cpus.command_cpus));
   if (!more.empty()) note += fmt::format("; with sudo, it would also switch {}", listed(more));
   say_notes(call, {note});
@@ -121,15 +121,15 @@ void restore_leftovers(Call& call) {
     const tune::RestoreResult& restored = **left;
     std::vector<std::string> lines = restored_lines(restored);
     if (restored.restored_count > 0)
-      lines.push_back(fmt::format("restored {} that a killed lauka had tuned",
-                                  plural(restored.restored_count, "setting")));
+      lines.push_back(
+          fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
+                      plural(restored.restored_count, "setting")));
     say_notes(call, lines);
   } else if (!left && os::has_root_rights()) {
     say_notes(call, {left.error().line()});
   } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
-    say_notes(
-        call,
-        {"a lauka that was killed left this machine tuned; run sudo lauka --untune to undo this"});
+    say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
+                     "--untune to undo this"});
   }
 }
 
@@ -168,8 +168,9 @@ int untune(Call& call) {
 int list_tuning(Call& call) {
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr)
-    return refuse({"--tune can switch nothing on macOS", "use --cores p to prefer the fast cores"},
-                  ExitStatus::Failed);
+    return refuse(
+        {"--tune cannot change any setting on macOS", "use --cores p to prefer the fast cores"},
+        ExitStatus::Failed);
   const TuneRequest& request = *call.options.run.tune;
   if (auto known = tune::check_names(request); !known)
     return refuse(known.error(), ExitStatus::Usage);
@@ -200,7 +201,8 @@ Result<void> choose_tuning(Call& call) {
   if (files == nullptr) {
     if (call.options.run.tune->compares)
       return Error{
-          "--tune=compare has nothing to compare on macOS, which lets programs switch nothing",
+          "--tune=compare has nothing to compare on macOS, where programs cannot change these "
+          "settings",
           "use --tune"};
     if (call.options.counting.core_preference == CorePreference::Any)
       for (Benchmark& benchmark : call.benchmarks)
@@ -266,7 +268,7 @@ Result<void> begin_tuning(Call& call) {
   std::vector<std::string> notes;
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty()
-                      ? "--tune found nothing to switch here"
+                      ? "--tune found no setting that it can change here"
                       : fmt::format("this machine is tuned for the session: {}", listed(names)));
   say_notes(call, notes);
   return {};

@@ -24,8 +24,9 @@ using Words = std::vector<std::string>;
 constexpr const char* kUsage = "write lauka-bisect [options] GOOD BAD -- 'COMMAND'";
 
 constexpr const char* kDecidesItself = "lauka-bisect sets the gates of its sessions itself";
-constexpr const char* kOneCommand = "lauka-bisect compares commits by one command";
-constexpr const char* kMakesNoFile = "lauka-bisect only prints its result";
+constexpr const char* kOneCommand = "lauka-bisect compares commits with a single command";
+constexpr const char* kOtherExports = "lauka-bisect writes its result as JSON and Markdown only";
+constexpr const char* kHasNoTitle = "lauka-bisect names its result itself";
 constexpr const char* kOneSession = "lauka-bisect measures two commits at a time";
 
 /// Options of lauka that are refused, with the reason.
@@ -45,7 +46,7 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"suite", kOneSession},
     {"only", kOneSession},
     {"shard", kOneSession},
-    {"resume", "lauka-bisect always goes on with an interrupted search"},
+    {"resume", "lauka-bisect always continues an interrupted search"},
     {"race", kOneCommand},
     {"reference", kOneCommand},
     {"reference-name", kOneCommand},
@@ -55,8 +56,8 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"parameter-step-size", kOneCommand},
     {"tune", "lauka-bisect does not tune the machine"},
     {"untune", "lauka-bisect does not tune the machine"},
-    {"title", kMakesNoFile},
-    {"description", kMakesNoFile},
+    {"title", kHasNoTitle},
+    {"description", kHasNoTitle},
 });
 
 bool is_refused(std::string_view name) {
@@ -74,6 +75,19 @@ cli::OptionGroup own_options() {
             .value_placeholder = "DIR",
             .help = "make the worktrees in DIR (default: lauka-bisect below .git)",
             .words = {{.word_placeholder = "DIR", .is_folder = true}}},
+           {.name = "no-first-parent",
+            .help = "search merged branches, too; git chooses the commit in the middle"},
+           {.name = "all",
+            .help = "if the commit explains less than three quarters of the change, search for the "
+                    "rest"},
+           {.name = "export-json",
+            .value_placeholder = "FILE",
+            .help = "write all steps and the answer as JSON (docs/bisect.schema.json)",
+            .words = {{.word_placeholder = "FILE", .is_file = true}}},
+           {.name = "export-markdown",
+            .value_placeholder = "FILE",
+            .help = "write the answer and a table of the steps",
+            .words = {{.word_placeholder = "FILE", .is_file = true}}},
            {.name = "help", .letter = "h", .help = "show a summary"},
            {.name = "version", .letter = "V", .help = "show the version"}}};
 }
@@ -170,22 +184,32 @@ Result<std::string> take_value(Words& words, std::string_view name) {
   return value;
 }
 
+/// Takes the option `name` without value out of `words`. Returns true if it is there.
+bool take_flag(Words& words, std::string_view name) {
+  return std::erase(words, "--" + std::string(name)) > 0;
+}
+
+bool is_writable(const ExportTarget& target) {
+  return target.kind == ExportKind::Json || target.kind == ExportKind::Markdown;
+}
+
 Result<void> refuse_unfit(const Options& options) {
   for (const CommandLineOption& typed : options.command_line_options) {
     const auto* const refused =
         std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
     if (refused != kRefused.end())
-      return Error{fmt::format("--{} has no place here, because {}", typed.key, refused->second),
+      return Error{fmt::format("--{} cannot be used here, because {}", typed.key, refused->second),
                    "leave it out"};
   }
 
   if (options.inquiry)
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
-  if (!options.output.exports.empty())
-    return Error{fmt::format("--{} has no place here, because {}",
-                             options.output.exports.front().option, kMakesNoFile),
-                 "leave it out"};
+  const auto& exports = options.output.exports;
+  const auto unfit = std::ranges::find_if_not(exports, is_writable);
+  if (unfit != exports.end())
+    return Error{fmt::format("--{} cannot be used here, because {}", unfit->option, kOtherExports),
+                 "use --export-json or --export-markdown"};
 
   const auto is_given_twice = [](const auto& values) { return values.size() > 1; };
   const CommandOptions& commands = options.commands;
@@ -231,6 +255,9 @@ Result<Request> parse(std::span<const std::string> words) {
   if (auto taken = keep(take_value(before, "build"), request.build); !taken) return taken.error();
   if (auto taken = keep(take_value(before, "work"), request.work_folder); !taken)
     return taken.error();
+
+  if (take_flag(before, "no-first-parent")) request.parents = Parents::All;
+  request.finds_all = take_flag(before, "all");
 
   before.insert(before.end(), dashes, words.end());
   std::vector<const char*> argv{"lauka-bisect"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bisect/git.h"
 #include "cli/options.h"
 #include "core/result.h"
 
@@ -17,7 +18,9 @@ struct Request {
   std::string bad{};
   std::string build{};  ///< command line for sh -c that builds a commit; empty without --build
   std::string work_folder{};  ///< empty without --work
-  Options options{};          ///< options for lauka, with the only command
+  Parents parents = Parents::First;
+  bool finds_all = false;  ///< true: also searches for the rest of a change (--all)
+  Options options{};       ///< options for lauka, with the only command
 
   /// Returns the name of the metric that is searched for.
   std::string metric() const;

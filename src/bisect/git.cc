@@ -92,7 +92,8 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
 }
 
 Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
-                                                     const std::string& bad) const {
+                                                     const std::string& bad,
+                                                     Parents parents) const {
   auto first = find_commit(good);
   if (!first) return first.error();
   const auto last = find_commit(bad);
@@ -101,28 +102,57 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   if (first->id == last->id)
     return Error{fmt::format("{} and {} are the same commit", cited(good), cited(bad)),
                  "name an older commit first, and a newer one after it"};
-  if (!ask(folder_, {"merge-base", "--is-ancestor", first->id, last->id}).succeeded)
+  if (!is_ancestor(first->id, last->id))
     return Error{fmt::format("{} is not an ancestor of {}", cited(good), cited(bad)),
                  "name the older commit first; git merge-base A B finds a common ancestor"};
   for (const Commit& end : {*first, *last})
-    if (auto fits = refuse_submodules(end); !fits) return fits.error();
+    if (auto fits = refuse_unfit(end); !fits) return fits.error();
 
-  const Answer log = ask(folder_, {"log", "--no-show-signature", "--first-parent", "--reverse",
-                                   kFormat, first->id + ".." + last->id});
+  std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
+                                 kFormat};
+  if (parents == Parents::First) words.emplace_back("--first-parent");
+  words.push_back(first->id + ".." + last->id);
+  const Answer log = ask(folder_, words);
   if (!log.succeeded) return Error{"git log failed", "run git fsck to check the repository"};
 
   std::vector<Commit> commits{*std::move(first)};
   for (const std::string_view line : split(log.output, '\n'))
     if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
+  if (parents == Parents::All) return commits;
 
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
   const std::string begin(first_line(parent.output));
   if (begin != commits.front().id)
-    return Error{fmt::format("{} is on a branch that was merged, and not on the line of first "
-                             "parents of {}",
-                             cited(good), cited(bad)),
-                 fmt::format("name {} as GOOD, where this line begins", begin.substr(0, 12))};
+    return Error{
+        fmt::format("{} is on a branch that was merged, and not on the line of first "
+                    "parents of {}",
+                    cited(good), cited(bad)),
+        fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
+                    begin.substr(0, 12))};
   return commits;
+}
+
+Result<Commit> Repository::find_parent(const std::string& id) const {
+  return find_commit(id + "^1");
+}
+
+bool Repository::is_ancestor(const std::string& ancestor, const std::string& id) const {
+  return ask(folder_, {"merge-base", "--is-ancestor", ancestor, id}).succeeded;
+}
+
+Result<std::vector<std::string>> Repository::rank(const std::vector<std::string>& good,
+                                                  const std::string& bad) const {
+  std::vector<std::string> words{"rev-list", "--bisect-all", bad, "--not"};
+  words.insert(words.end(), good.begin(), good.end());
+  const Answer list = ask(folder_, words);
+  if (!list.succeeded)
+    return Error{"git rev-list --bisect-all failed", "run git fsck to check the repository"};
+
+  // A line is "ID (dist=3)".
+  std::vector<std::string> ids;
+  for (const std::string_view line : split(list.output, '\n'))
+    if (const auto id = split(line, ' ').front(); !id.empty() && id != bad) ids.emplace_back(id);
+  return ids;
 }
 
 Result<void> Repository::check_out(const std::string& path, const std::string& id) const {
@@ -184,14 +214,27 @@ Result<Commit> Repository::find_commit(const std::string& revision) const {
   auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
   if (commit) return *std::move(commit);
   return Error{cited(revision) + " is not a commit of this repository",
-               "git log lists the commits; git fetch gets those of the server"};
+               "git log lists the commits, and git fetch gets new ones from the server"};
 }
 
-Result<void> Repository::refuse_submodules(const Commit& commit) const {
-  if (!ask(folder_, {"cat-file", "-e", commit.id + ":.gitmodules"}).succeeded) return {};
-  return Error{fmt::format("the commit {} has submodules, which lauka-bisect cannot check out",
+/// Refuses a commit that git could check out only in part.
+Result<void> Repository::refuse_unfit(const Commit& commit) const {
+  constexpr const char* other_way =
+      "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125";
+  if (ask(folder_, {"cat-file", "-e", commit.id + ":.gitmodules"}).succeeded)
+    return Error{fmt::format("the commit {} has submodules, which lauka-bisect cannot check out",
+                             commit.short_id()),
+                 other_way};
+
+  // Without the filter, git would check out small texts in place of the files.
+  const bool uses_lfs =
+      ask(folder_, {"grep", "-q", "filter=lfs", commit.id, "--", "*.gitattributes"}).succeeded;
+  const bool has_lfs =
+      ask(folder_, {"config", "--get-regexp", "^filter\\.lfs\\.(smudge|process)$"}).succeeded;
+  if (!uses_lfs || has_lfs) return {};
+  return Error{fmt::format("the commit {} has files in LFS, for which git has no filter here",
                            commit.short_id()),
-               "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125"};
+               "install git-lfs, and run git lfs install"};
 }
 
 }  // namespace lauka::bisect

@@ -20,6 +20,9 @@ struct Commit {
   std::string short_id() const { return id.substr(0, 12); }
 };
 
+/// The parents of a merge that a search follows.
+enum class Parents : unsigned char { First, All };
+
 /// A git repository, used without its hooks and in worktrees other than the user's. All calls fail
 /// if a signal asks lauka to end.
 class Repository {
@@ -31,10 +34,23 @@ class Repository {
   /// Returns the absolute path of the folder .git that all worktrees of the repository share.
   const std::string& shared_folder() const { return shared_folder_; }
 
-  /// Returns the line of first parents that leads from `good` to `bad` (revisions as users type
-  /// them), the oldest commit first. The first commit is `good` itself. Refuses a `good` that is
-  /// not an ancestor of `bad`, two equal commits, and commits with submodules.
-  Result<std::vector<Commit>> list_commits(const std::string& good, const std::string& bad) const;
+  /// Returns the commits that lead from `good` to `bad` (revisions as users type them), parents
+  /// before their children. The first commit is `good` itself, the last one is `bad`. Refuses a
+  /// `good` that is not an ancestor of `bad`, two equal commits, commits with submodules, and
+  /// commits with files in LFS if git has no LFS here.
+  Result<std::vector<Commit>> list_commits(const std::string& good, const std::string& bad,
+                                           Parents parents) const;
+
+  /// Returns the first parent of the commit `id`.
+  Result<Commit> find_parent(const std::string& id) const;
+
+  /// True if `ancestor` is a commit from which `id` descends.
+  bool is_ancestor(const std::string& ancestor, const std::string& id) const;
+
+  /// Returns the ids of the commits that lead from any of `good` to `bad`, in the order in which
+  /// git would test them. Returns an error if git fails.
+  Result<std::vector<std::string>> rank(const std::vector<std::string>& good,
+                                        const std::string& bad) const;
 
   /// Checks out the commit `id` in the worktree at `path`, which is made if necessary. Files that
   /// builds have left there stay, so that the next build can use them; changes of files that git
@@ -60,7 +76,7 @@ class Repository {
              Errors errors = Errors::Dropped) const;
   Answer wait_for(std::vector<std::string> words, const std::string& folder) const;
   Result<Commit> find_commit(const std::string& revision) const;
-  Result<void> refuse_submodules(const Commit& commit) const;
+  Result<void> refuse_unfit(const Commit& commit) const;
 
   std::string folder_;
   std::optional<User> user_;

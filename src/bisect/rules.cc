@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace lauka::bisect {
 
@@ -9,30 +10,38 @@ std::size_t steps_for(std::size_t commits) {
   return static_cast<std::size_t>(std::bit_width(commits - 1));
 }
 
-Search::Search(std::size_t last, double error)
-    : after_(last), error_left_(error), is_passed_over_(last + 1) {}
+std::vector<std::size_t> rank_line(const std::vector<std::size_t>& before, std::size_t after) {
+  const std::size_t first = before.back() + 1;
+  const std::size_t middle = before.back() + (after - before.back()) / 2;
+  std::vector<std::size_t> ranked;
+  for (std::size_t distance = 0; ranked.size() < after - first; ++distance) {
+    if (middle + distance < after) ranked.push_back(middle + distance);
+    if (distance > 0 && middle >= first + distance) ranked.push_back(middle - distance);
+  }
+  return ranked;
+}
+
+Search::Search(std::size_t last, double error, Ranking ranking)
+    : ranking_(std::move(ranking)),
+      after_(last),
+      suspects_(ranking_(before_, after_)),
+      error_left_(error),
+      is_passed_over_(last + 1) {}
 
 std::optional<Step> Search::next() const {
-  if (is_found() || undecided_ >= kMaxUndecidedSteps) return std::nullopt;
-
-  // The commits nearest to the middle come first, as git sorts them; of two, the newer one.
-  const std::size_t middle = before_ + (after_ - before_) / 2;
-  const auto may_test = [&](std::size_t commit) {
-    return commit > before_ && commit < after_ && !is_passed_over_[commit];
-  };
-  for (std::size_t distance = 0; distance < after_ - before_; ++distance) {
-    std::optional<std::size_t> commit;
-    if (may_test(middle + distance))
-      commit = middle + distance;
-    else if (distance <= middle && may_test(middle - distance))
-      commit = middle - distance;
-    if (commit)
-      return Step{.commit = *commit,
+  if (undecided_ >= kMaxUndecidedSteps) return std::nullopt;
+  for (const std::size_t commit : suspects_)
+    if (!is_passed_over_[commit])
+      return Step{.commit = commit,
                   .middle = (level_before_ + level_after_) / 2.0,
                   .error = error_of_next()};
-  }
-
   return std::nullopt;
+}
+
+std::vector<std::size_t> Search::suspects() const {
+  std::vector<std::size_t> ascending = suspects_;
+  std::ranges::sort(ascending);
+  return ascending;
 }
 
 /// Each step gets the same share if each halves what is left. One more share is kept in reserve, so
@@ -46,12 +55,22 @@ void Search::take(const StepResult& result) {
   // nothing.
   if (result.answer != StepAnswer::Untestable) error_left_ -= error_of_next();
 
+  const std::size_t known_before = before_.size();
+  const std::size_t after = after_;
+  take_answer(result);
+  if (before_.size() != known_before || after_ != after) suspects_ = ranking_(before_, after_);
+}
+
+void Search::take_answer(const StepResult& result) {
   if (result.level && result.answer != StepAnswer::Untestable) {
     const Level& level = *result.level;
     const double quarter = (level_after_ - level_before_) / 4.0;
     if (level.low > level_before_ + quarter && level.high < level_after_ - quarter) {
       const bool is_larger_before = level.estimate >= (level_before_ + level_after_) / 2.0;
-      (is_larger_before ? after_ : before_) = result.commit;
+      if (is_larger_before)
+        after_ = result.commit;
+      else
+        before_.push_back(result.commit);
       (is_larger_before ? level_after_ : level_before_) = level.estimate;
       return;
     }
@@ -59,7 +78,7 @@ void Search::take(const StepResult& result) {
 
   switch (result.answer) {
     case StepAnswer::Before:
-      before_ = result.commit;
+      before_.push_back(result.commit);
       return;
     case StepAnswer::After:
       after_ = result.commit;
@@ -81,23 +100,19 @@ double level_of(const EndsChange& ends, double change) {
   return change / ends.near_end;
 }
 
-bool explains_most(double change_of_commit, double change_of_ends) {
-  return change_of_commit / change_of_ends >= 0.75;
+std::optional<double> near_end_of(const stats::Change& change) {
+  if (change.is_exact) return change.change;
+  if (!change.bounds || !change.change) return std::nullopt;
+  return *change.change < 0.0 ? change.bounds->high : change.bounds->low;
 }
 
-std::optional<double> near_end_of(const stats::Delta& delta) {
-  if (delta.is_exact) return delta.change;
-  if (!delta.bounds || !delta.change) return std::nullopt;
-  return *delta.change < 0.0 ? delta.bounds->high : delta.bounds->low;
-}
-
-std::optional<Level> find_level(const EndsChange& ends, const stats::Delta& delta) {
-  if (!delta.change) return std::nullopt;
-  const double estimate = level_of(ends, *delta.change);
-  if (delta.is_exact) return Level{estimate, estimate, estimate};
-  if (!delta.bounds) return std::nullopt;
-  const double first = level_of(ends, delta.bounds->low);
-  const double second = level_of(ends, delta.bounds->high);
+std::optional<Level> find_level(const EndsChange& ends, const stats::Change& change) {
+  if (!change.change) return std::nullopt;
+  const double estimate = level_of(ends, *change.change);
+  if (change.is_exact) return Level{estimate, estimate, estimate};
+  if (!change.bounds) return std::nullopt;
+  const double first = level_of(ends, change.bounds->low);
+  const double second = level_of(ends, change.bounds->high);
   return Level{std::min(first, second), estimate, std::max(first, second)};
 }
 

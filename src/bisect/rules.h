@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -41,13 +42,23 @@ inline constexpr std::size_t kMaxUndecidedSteps = 3;
 /// Returns the number of halvings that leave one of `commits` (at least 1) commits: ceil(log2).
 std::size_t steps_for(std::size_t commits);
 
-/// Searches a line of commits for the one that made the change. Commit 0 is the good end, and the
-/// last commit is the bad end. Decides only; its owner builds and measures.
+/// Returns the commits that may have made the change, without `after`, in the order in which they
+/// are to be tested. `before`: the commits that are known not to have the change, in the order in
+/// which that was found. `after`: the earliest commit that is known to have it.
+using Ranking = std::function<std::vector<std::size_t>(const std::vector<std::size_t>& before,
+                                                       std::size_t after)>;
+
+/// Ranks a line of commits, in which each commit is the parent of the next one. Those nearest to
+/// the middle come first; of two, the newer one.
+std::vector<std::size_t> rank_line(const std::vector<std::size_t>& before, std::size_t after);
+
+/// Searches commits for the one that made the change. Commit 0 is the good end, and the last commit
+/// is the bad end. Decides only; its owner builds and measures.
 class Search {
  public:
   /// `last`: index of the bad end, at least 1. `error`: probability with which any answer of any
   /// step may be wrong, which the steps share.
-  Search(std::size_t last, double error);
+  Search(std::size_t last, double error, Ranking ranking = rank_line);
 
   /// Returns the step to do next; nullopt if the search has ended.
   std::optional<Step> next() const;
@@ -58,22 +69,28 @@ class Search {
   void take(const StepResult& result);
 
   /// Index of the latest commit that is known not to have the change.
-  std::size_t last_before() const { return before_; }
+  std::size_t last_before() const { return before_.back(); }
   /// Index of the first commit that is known to have the change.
   std::size_t first_after() const { return after_; }
 
-  /// True if first_after() is the commit that made the change; false if the commits after
-  /// last_before(), up to first_after(), could not be told apart.
-  bool is_found() const { return after_ == before_ + 1; }
+  /// True if first_after() is the commit that made the change; false if it and suspects() could not
+  /// be told apart.
+  bool is_found() const { return suspects_.empty(); }
+
+  /// Commits besides first_after() that may have made the change, in ascending order.
+  std::vector<std::size_t> suspects() const;
 
   /// Returns the number of steps that are probably left.
-  std::size_t steps_left() const { return steps_for(after_ - before_); }
+  std::size_t steps_left() const { return steps_for(suspects_.size() + 1); }
 
  private:
   double error_of_next() const;
+  void take_answer(const StepResult& result);
 
-  std::size_t before_ = 0;
+  Ranking ranking_;
+  std::vector<std::size_t> before_{0};
   std::size_t after_;
+  std::vector<std::size_t> suspects_;
   double level_before_ = 0.0;
   double level_after_ = 1.0;
   double error_left_;
@@ -99,12 +116,13 @@ double limit_percent(const EndsChange& ends, double middle);
 double level_of(const EndsChange& ends, double change);
 
 /// Returns the end of the change's interval that is nearer to 0; nullopt if there is no interval.
-std::optional<double> near_end_of(const stats::Delta& delta);
+std::optional<double> near_end_of(const stats::Change& change);
 
-/// Returns the level of a commit that differs from the good end by `delta`; nullopt if unknown.
-std::optional<Level> find_level(const EndsChange& ends, const stats::Delta& delta);
+/// Returns the level of a commit that differs from the good end by `change`; nullopt if unknown.
+std::optional<Level> find_level(const EndsChange& ends, const stats::Change& change);
 
-/// Returns true if the named commit explains at least three quarters of the change of both ends.
-bool explains_most(double change_of_commit, double change_of_ends);
+/// The share of the change of both ends that a commit must explain. Otherwise, other commits have a
+/// part in it that is worth a search.
+inline constexpr double kMostOfChange = 0.75;
 
 }  // namespace lauka::bisect

@@ -741,7 +741,9 @@ ProgramDescription lauka_description() {
   lauka.exit_statuses = {
       {"0", "lauka measured everything, and every gate passed or was inconclusive"},
       {"1", "a command failed, or lauka could not measure it"},
-      {"2", "lauka did not understand the command line, and ran nothing"},
+      {"2",
+       "lauka did not understand the command line, or this machine cannot measure what you asked "
+       "for; lauka ran nothing"},
       {"3", "a gate failed"},
       {"4",
        "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "

@@ -17,11 +17,11 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka -m 30 ./old ./new"},
     {"max-runs", "The option is refused with -r.", "lauka -M 100 ./old ./new"},
     {"duration",
-     "TIME is, for example, 5s, 500ms or 2m. A bare number is in seconds. TIME is for timed and "
-     "counting runs, with their --prepare and --conclude. Warm-up runs, simulated runs, --setup, "
-     "--cleanup and --build need additional time. lauka continues after TIME until --min-runs is "
-     "reached, and with an undecided gate for up to four times TIME. With --threads, TIME says how "
-     "long to watch the process.",
+     "TIME is, for example, 5s, 500ms or 2m. A bare number is in seconds. TIME includes timed, "
+     "counting and sampled runs, with their --prepare and --conclude. Warm-up runs, simulated "
+     "runs, --setup, --cleanup and --build need additional time. lauka continues after TIME until "
+     "--min-runs is reached, and with an undecided gate for up to four times TIME. With --threads, "
+     "TIME says how long to watch the process.",
      "lauka -d 30s ./old ./new"},
     {"warmup", "Warm-up runs fill the caches. --prepare and --conclude are run for them, too.",
      "lauka -w 3 ./old ./new"},
@@ -31,7 +31,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka finishes the runs of one command before it begins the next. If --setup or --cleanup is "
      "given, the default is sequential, because the setup of one command may undo that of another.",
      "lauka --order interleaved ./old ./new"},
-    {"seed", "The file of --export-json has the seed of its session.",
+    {"seed", "The seed of a session is in the file that --export-json writes.",
      "lauka --seed 7 ./old ./new"},
     {"precision",
      "lauka stops as soon as it knows every delta of wall time, or of METRIC, to within PCT "
@@ -41,11 +41,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --precision 1 -d 1m ./old ./new"},
     {"race",
      "Use this option to find the fastest of many commands. lauka runs them in common rounds, and "
-     "drops a command as soon as it is significantly slower than another one. The time that it did "
-     "not use goes to the others. The race ends when one command is left, when the rest are shown "
-     "to be within PCT percent of each other, or when --duration is used up. The last line names "
-     "the fastest; it is wrong in at most 5% of races (see --confidence). The race is by the first "
-     "metric of --metrics. Gates, --baseline, --precision and -r are refused with --race.",
+     "drops a command as soon as it is significantly slower than another one. The time that this "
+     "command did not use goes to the others. The race ends when one command is left, when the "
+     "rest are shown to be within PCT percent of each other, or when --duration is used up. The "
+     "last line names the fastest command, and is wrong in at most 5% of races (see --confidence). "
+     "The race compares the first metric of --metrics. Gates, --baseline, --precision and -r are "
+     "refused with --race.",
      "lauka --race -P threads 1 64 './prog --threads {threads}'"},
     {"timeout", "lauka also kills everything that the run has started.",
      "lauka --timeout 10s ./old ./new"},
@@ -74,7 +75,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"build-jobs", "See --build for an example of a build."},
     {"command-name",
      "Give the option once per command, in the order of the commands. The command of --reference "
-     "does not count; --reference-name names it.",
+     "is not one of them. Its name is set with --reference-name.",
      "lauka -n old -n new ./build-1/app ./build-2/app"},
     {"reference",
      "If there are parameters, lauka compares each command with COMMAND at the same values of "
@@ -88,9 +89,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "subtracts that from wall time and CPU time.",
      "lauka --shell bash 'echo {1..100} | wc' 'seq 100 | wc'"},
     {"-S",
-     "Use it for pipelines, variables, wildcards and other syntax of a shell, and quote each "
-     "command as a whole. lauka measures how long the shell takes to start, and subtracts that "
-     "from wall time and CPU time.",
+     "Use it for pipelines, variables, wildcards and other shell syntax, and quote each command as "
+     "a whole. lauka measures how long the shell takes to start, and subtracts that from wall time "
+     "and CPU time.",
      "lauka -S 'sort a.txt | uniq' 'sort -u a.txt'"},
     {"-N", "This is the default.", "lauka -N ./old ./new"},
     {"ignore-failure",
@@ -100,9 +101,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "of a gated command fails, lauka exits with status 1.",
      "lauka -i=1 'grep -q needle a.txt' 'rg -q needle a.txt'"},
     {"setup",
-     "lauka runs CMD with sh -c. Give the option once for all commands, or once per command. The "
-     "same holds for --prepare, --conclude, --cleanup, --env, --cwd, --input, --output and "
-     "--expect-output.",
+     "lauka runs CMD with sh -c. Give the option once for all commands, or once per command. You "
+     "can also give --prepare, --conclude, --cleanup, --env, --cwd, --input, --output and "
+     "--expect-output once per command.",
      "lauka --setup 'make clean all' ./old ./new"},
     {"prepare",
      "lauka runs CMD with sh -c. The variable LAUKA_ITERATION tells it which run this is: 0, 1, "
@@ -121,7 +122,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"env", "Give the option once for all commands, or once per command.",
      "lauka --env LC_ALL=C --env LC_ALL=C.UTF-8 'sort a.txt' 'sort a.txt'"},
     {"cwd",
-     "Relative paths in the command and its hooks begin in DIR. FILE of --input and --output "
+     "Relative paths in the command and its hooks begin in DIR. The FILE of --input or --output "
      "remains relative to the folder in which you started lauka. Give the option once for all "
      "commands, or once per command.",
      "lauka --cwd old --cwd new './app' './app'"},
@@ -130,9 +131,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "command.",
      "lauka --input words.txt 'sort' 'sort -u'"},
     {"output",
-     "With null, the output disturbs the measurement least. But GNU grep stops at its first match "
-     "if its output is null. With pipe, it does all of its work. With inherit, you see the output. "
-     "Give the option once for all commands, or once per command.",
+     "With null, the output disturbs the measurement least, but GNU grep then stops at its first "
+     "match. With pipe, grep does all of its work. With inherit, you see the output. Give the "
+     "option once for all commands, or once per command.",
      "lauka --output pipe 'grep a words.txt' 'rg a words.txt'"},
     {"expect-output",
      "lauka compares the output of each command's first run with that of the reference (same), "
@@ -158,13 +159,14 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "is not tuned, and lauka reports what tuning has changed. --tune=list shows everything that "
      "can be switched, and runs nothing.",
      "sudo lauka --tune=+smt,-turbo ./old ./new"},
-    {"untune", "The next lauka with the same rights does this, too.", "sudo lauka --untune"},
+    {"untune", "The next session that has the same rights undoes these changes, too.",
+     "sudo lauka --untune"},
     {"event", "You may repeat the option. lauka -l lists the events.",
      "lauka -e +l1d-cache-misses ./old ./new"},
     {"engine",
-     "The engine auto takes the best one that works here: kperf on macOS, perf on Linux. The "
-     "engine cachegrind simulates instructions, branches and caches with Valgrind, in a few extra "
-     "runs that are not timed. The engine dhat counts allocations in the same way, and "
+     "The engine auto takes the best engine that works on this machine: kperf on macOS, or perf on "
+     "Linux. The engine cachegrind simulates instructions, branches and caches with Valgrind, in a "
+     "few extra runs that are not timed. The engine dhat counts allocations in the same way, and "
      "cachegrind,dhat does both. With none, nothing is counted.",
      "lauka --engine cachegrind ./old ./new"},
     {"counting",
@@ -203,6 +205,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "timed. A gate such as --fail-if 'sampled_time@FUNCTION > 5' limits a single function. "
      "docs/functions.md explains the output.",
      "lauka --profile ./old ./new"},
+    {"call-graph",
+     "With fp, the kernel follows the frame pointers on the stack, so that lauka knows through "
+     "which calls each sample was reached. The programs and their libraries should be compiled "
+     "with -fno-omit-frame-pointer. A path whose beginning is unknown is below (stack "
+     "incomplete). The option needs --profile.",
+     "lauka --profile --call-graph none ./old ./new"},
     {"derive",
      "FORMULA has names of metrics and events, numbers, + - * / and parentheses. lauka computes it "
      "in each run that has all parts, and counts the events in it without -e. You may repeat the "
@@ -212,9 +220,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "all.",
      "lauka --derive 'miss_share=cache-misses/instructions' ./old ./new"},
     {"percentiles",
-     "The row wall_time.p90 is the time that 90 percent of the runs do not exceed, with its "
-     "interval. lauka needs at least 36 runs for p90 and 368 runs for p99. A gate can limit such a "
-     "row: --fail-if 'wall_time.p99 > 5'.",
+     "The row wall_time.p90 shows the time that 90 percent of the runs do not exceed, and the "
+     "confidence interval of this time. lauka needs at least 36 runs for p90 and 368 runs for p99. "
+     "A gate can limit such a row: --fail-if 'wall_time.p99 > 5'.",
      "lauka --percentiles 50,90 -m 100 ./old ./new"},
     {"core-kinds", "", "lauka --core-kinds P=0-3,E=4-7 ./old ./new"},
     {"cores",
@@ -234,7 +242,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --threads 4711 --interval 100ms"},
     {"list-events", "With TEXT, lauka lists only the events that contain TEXT.", "lauka -l cache"},
     {"list-metrics",
-     "The list has each metric's name, unit and meaning, and says whether it is measured here.",
+     "The list has the name, the unit and the meaning of each metric, and says whether lauka can "
+     "measure it on this machine.",
      "lauka --list-metrics"},
     {"explain-events",
      "lauka shows the counter of each event of -e, the number of passes, and which events compete "
@@ -272,9 +281,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "a limit of 0.",
      "lauka --fail-if-slower=2 ./old ./new"},
     {"fail-if",
-     "You may repeat the option. 'instructions > 0.5' limits a change in percent, and 'ipc < -5' a "
-     "drop. If the limit has a unit, it is a limit of the value itself, and no reference is "
-     "needed: 'wall_time > 200ms', 'peak_rss > 64MiB'. For a metric without a unit, write "
+     "You may repeat the option. 'instructions > 0.5' limits a change in percent, and 'ipc < -5' "
+     "limits a drop. If the limit has a unit, it is a limit of the value itself, and no reference "
+     "is needed: 'wall_time > 200ms', 'peak_rss > 64MiB'. For a metric without a unit, write "
      "'value(rate) > 5000'. lauka counts an event in a gate without -e. Without -r, runs go on "
      "until every gate is decided, for at most four times --duration. Until --duration is used up, "
      "a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch slow "
@@ -297,9 +306,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --keep-if-faster=1 -- ./best ./candidate"},
     {"keep-if",
      "The condition is written as for --fail-if, but it says what you want: 'instructions < -1' "
-     "keeps a command that needs at least 1 percent less, 'ipc > 5' one that has more, and "
-     "'peak_rss < 64MiB' one that stays below this value. You may repeat the option. All "
-     "conditions must then hold.",
+     "keeps a command that needs at least 1 percent less. 'ipc > 5' keeps a command whose value is "
+     "at least 5 percent higher. 'peak_rss < 64MiB' keeps a command that stays below this value. "
+     "You may repeat the option. All conditions must then hold.",
      "lauka --keep-if 'instructions < -1' -- ./best ./candidate"},
     {"series",
      "FILE remembers every decision. Each call gets its own level, so that the expected number of "
@@ -314,9 +323,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "it is the change of the mean.",
      "lauka --confidence 99 ./old ./new"},
     {"baseline",
-     "FILE was written with --export-json, or by hyperfine, which has wall times only. If no "
-     "command in it has the same name, lauka takes the one in the same place. The option is "
-     "refused with --reference.",
+     "FILE is a file that --export-json has written, or a JSON file of hyperfine, which contains "
+     "wall times only. If no command in FILE has the same name, lauka takes the command in the "
+     "same position. The option is refused with --reference.",
      "lauka --baseline main.json ./new"},
     {"fdr",
      "With a confidence of 95 percent, on average at most 5 percent of the gates that fail are "
@@ -333,10 +342,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"description", "", "lauka --description 'On CI' --export-html out.html ./old ./new"},
     {"table",
      "With auto (the default), lauka shows a compact table for five or more commands. For three or "
-     "four commands, it shows a compact table first.",
+     "four commands, it shows a compact table before the full ones.",
      "lauka --table compact ./old ./new"},
     {"sort", "", "lauka --sort time ./a ./b ./c ./d ./e"},
-    {"marks", "The default is emoji in UTF-8 terminals, and text everywhere else and in Markdown.",
+    {"marks",
+     "By default, lauka uses emoji in UTF-8 terminals, and text everywhere else, including "
+     "Markdown.",
      "lauka --marks text ./old ./new"},
     {"time-unit", "", "lauka -u ms ./old ./new"},
     {"functions",
@@ -347,24 +358,26 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --engine cachegrind --functions=10 ./old ./new"},
     {"histogram", "", "lauka --histogram ./old ./new"},
     {"color",
-     "With auto, lauka follows the variables NO_COLOR and CLICOLOR_FORCE, and looks whether the "
-     "output is a terminal.",
+     "With auto, lauka uses colour on a terminal. The variable NO_COLOR switches that off, and "
+     "CLICOLOR_FORCE switches colour on for any output.",
      "lauka --color always ./old ./new"},
     {"style",
-     "The style nocolor is --color never, and full is --color always. The styles basic and color "
-     "are these two with --no-progress. The style none is --quiet, and auto changes nothing.",
+     "The style nocolor is --color never, and full is --color always. The style basic is nocolor "
+     "with --no-progress, and the style color is full with --no-progress. The style none is "
+     "--quiet, and auto changes nothing.",
      "lauka --style basic ./old ./new"},
     {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
     {"verbose", "", "lauka -v ./old ./new"},
     {"check",
-     "lauka shows what can be measured, what cannot and why, what makes times vary, and which "
-     "command helps. --export-json writes the same for programs.",
+     "lauka shows what it can measure, what it cannot measure and why, what makes times vary, and "
+     "which command helps. --export-json writes the same for programs.",
      "lauka --check"},
     {"help",
      "TOPIC is runs, commands, metrics, suite, gates, output, history, agents, or an option, as in "
      "--help seed or --help -S. It may be the next word.",
      "lauka --help gates"},
-    {"export-csv", "If FILE is -, lauka writes to standard output. The same holds for all exports.",
+    {"export-csv",
+     "If FILE is -, lauka writes to standard output. This works for all export options.",
      "lauka --export-csv - -q ./old ./new"},
     {"export-runs",
      "The file has a column for each metric, in seconds, bytes or counts. Other columns are the "

@@ -142,6 +142,7 @@ struct CountingOptions {
   std::chrono::nanoseconds thread_sampling_period = std::chrono::milliseconds(1);
   /// Sampling period of --profile; nullopt: no profile.
   std::optional<std::chrono::nanoseconds> profiling_period;
+  CallGraphChoice call_graph = CallGraphChoice::FramePointers;
   std::optional<std::string> event_database_path;  ///< path of an Apple event database (--kpep);
                                                    ///< nullopt: this machine's events apply
   CoreKinds core_kinds;

@@ -116,7 +116,7 @@ Result<void> settle_race(ParsedOptions& draft) {
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),
                      "a race drops commands before a gate on them could be decided",
-                     "run the race first, and then a gate on its winner");
+                     "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
     return refused("--precision", "a race ends as soon as its winner is known", leave_out);
   if (options.gates.anchor_command)
@@ -128,7 +128,8 @@ Result<void> settle_race(ParsedOptions& draft) {
     return refused("--order sequential", "a race compares the commands in common rounds",
                    "use --order random");
   if (options.run.tune && options.run.tune->compares)
-    return refused("--tune=compare", "commands that have left have no untuned runs to compare",
+    return refused("--tune=compare",
+                   "commands that have left the race have no untuned runs to compare",
                    "use --tune");
   return {};
 }
@@ -150,12 +151,12 @@ Result<void> settle_gates(ParsedOptions& draft) {
   const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
   if (keeps && draft.options.gates.baseline_file)
     return Error{
-        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, but the "
         "runs of --baseline are from an earlier one",
         "leave --baseline out, and give the reference as the first command"};
 
   if (draft.options.gates.series_file && !keeps)
-    return Error{"--series has no effect without a condition that keeps a candidate",
+    return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
   // A saved session may have gates of its own.
@@ -344,6 +345,9 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
+  if (is_given(draft, "call-graph") && !are_sampled)
+    return Error{"--call-graph has no effect without --profile", "add --profile, or leave it out"};
+
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
     return Error{
         fmt::format("{} needs the counts of each function, which --engine {} does not give", what,
@@ -424,7 +428,7 @@ bool is_about_lauka(InquiryKind kind) {
 }
 
 Error refused_in_suite(const OptionInfo& option) {
-  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+  return {option.spelling() + " decides about one candidate, but a suite has many benchmarks",
           "leave it out, and measure the two commands in a call without --suite"};
 }
 

@@ -227,10 +227,9 @@ class SuiteReader {
       return at(line_of_toml(table), {fmt::format("{} options are too many", table.size()), ""});
     for (const auto& [key, node] : table)
       if (!is_readable(node))
-        return at(
-            line_of_toml(node),
-            {fmt::format("{} has a value of a kind that options do not have", cited(key.str())),
-             "write text in quotes, a number, true or false, or a list of these"});
+        return at(line_of_toml(node),
+                  {fmt::format("{} has a kind of value that no option takes", cited(key.str())),
+                   "write text in quotes, a number, true or false, or a list of these"});
     return {};
   }
 

@@ -59,6 +59,9 @@ enum class KperfStrategyChoice : unsigned char {
   Machine,               ///< counts the whole machine during a run
 };
 
+/// How the callers of sampled code are found.
+enum class CallGraphChoice : unsigned char { FramePointers, None };
+
 /// An export's format. Exports are written in the order of this enumeration.
 enum class ExportKind : unsigned char {
   Csv,

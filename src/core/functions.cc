@@ -275,17 +275,6 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
   return rest;
 }
 
-void append(RoundValues& values, std::size_t rounds, double value) {
-  if (rounds == 0) {
-    if (value != 0.0) values.push_back(value);
-    return;
-  }
-  if (values.size() < 2 && value_in(values, 0) == value) return;
-  if (values.empty()) values.assign(rounds, 0.0);
-  if (values.size() == 1) values.assign(rounds, values.front());
-  values.push_back(value);
-}
-
 }  // namespace
 
 std::string_view without_parameters(std::string_view name) {
@@ -366,16 +355,6 @@ std::vector<std::size_t> WantedFunctions::find(std::string_view function,
   return {found.begin(), found.end()};
 }
 
-double value_in(const RoundValues& values, std::size_t round) {
-  if (values.empty()) return 0.0;
-  return values.size() == 1 ? values.front() : values.at(round);
-}
-
-double mean_of(const RoundValues& values, std::size_t rounds) {
-  if (values.size() < 2) return value_in(values, 0);
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(rounds);
-}
-
 std::size_t FunctionTable::find(std::string_view metric) const {
   const auto found = std::ranges::find(metrics, metric, &FunctionMetric::name);
   return static_cast<std::size_t>(found - metrics.begin());
@@ -411,10 +390,10 @@ void FunctionTable::add_round(std::span<const std::string> names,
   for (auto& [name, values] : functions) {
     const auto found = counted.find(name);
     for (const auto& [count, place] : places)
-      append(values[place], metrics[place].rounds,
-             found == counted.end()
-                 ? 0.0
-                 : static_cast<double>(found->second->counts.at(count)) / per_unit);
+      append_round(values[place], metrics[place].rounds,
+                   found == counted.end()
+                       ? 0.0
+                       : static_cast<double>(found->second->counts.at(count)) / per_unit);
   }
   for (const auto& [count, place] : places) ++metrics[place].rounds;
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "core/call_paths.h"
+#include "core/round_values.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -82,14 +85,6 @@ struct FunctionCounts {
 /// Fewest rounds from which a difference of a function's values is tested, without --layouts.
 inline constexpr std::size_t kMinFunctionRounds = 6;
 
-/// The values of one metric for one function, by round. An empty vector means 0 in every round; a
-/// single value means this value in every round.
-using RoundValues = std::vector<double>;
-
-double value_in(const RoundValues& values, std::size_t round);
-
-double mean_of(const RoundValues& values, std::size_t rounds);
-
 struct FunctionMetric {
   std::string name;
   std::size_t rounds = 0;
@@ -103,6 +98,9 @@ struct FunctionTable {
   std::map<std::string, std::vector<RoundValues>, std::less<>> functions{};
   /// Other names of functions, by the name in `functions`; only of functions that have several.
   std::map<std::string, std::set<std::string>, std::less<>> other_names{};
+  /// Sampled time by call path, in the rounds of kSampledTime; empty if it was not recorded. All
+  /// functions of its paths are in `functions`.
+  PathTable paths{};
 
   bool empty() const { return metrics.empty(); }
 

@@ -112,6 +112,7 @@ struct Machine {
   /// The processor's features by which libc chooses its functions, separated by blanks: "avx2
   /// erms".
   std::string cpu_features{};
+  std::string microcode{};  ///< version of the processor's microcode: "0x2006a08"
 };
 
 /// The priority of lauka's process, which the commands inherit.

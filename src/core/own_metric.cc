@@ -89,7 +89,7 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : rest_(text) {}
 
   Result<Expression> parse() {
-    if (rest_.size() > kMaxExpressionBytes) return Error{"is too long", "divide it into several"};
+    if (rest_.size() > kMaxExpressionBytes) return Error{"is too long", "split it into several"};
     for (skip_blanks(); !rest_.empty(); skip_blanks()) {
       auto taken = expects_operand_ ? take_operand() : take_operation();
       if (!taken) return taken.error();

@@ -50,7 +50,7 @@ Error no_memory() {
 }
 
 Error too_hard() {
-  return Error{"takes too many steps", "simplify it, with fewer * and + within each other"};
+  return Error{"takes too many steps", "simplify it by nesting fewer * and + within each other"};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::optional<ParameterValues> values_for(const Command& reference, const Comman
 }  // namespace
 
 bool Reference::is_reference(std::size_t command) const {
-  if (baseline || index_for(command) != command || command == anchor_index) return false;
+  if (index_in_session(command) != command || command == anchor_index) return false;
   if (indices.empty()) return true;
 
   // Candidates mostly follow their reference.

@@ -43,12 +43,17 @@ struct Reference {
     return command < indices.size() ? indices[command] : 0;
   }
 
+  /// Returns the same as index_for(); nullopt if the reference is in a baseline.
+  std::optional<std::size_t> index_in_session(std::size_t command) const {
+    return baseline ? std::nullopt : std::optional(index_for(command));
+  }
+
   /// Returns a number that a reference and its candidates share; the same for all commands if
   /// references are in a baseline.
-  std::size_t group_of(std::size_t command) const { return baseline ? 0 : index_for(command); }
+  std::size_t group_of(std::size_t command) const { return index_in_session(command).value_or(0); }
 
   bool is_candidate(std::size_t command) const {
-    return (baseline || index_for(command) != command) && command != anchor_index;
+    return index_in_session(command) != command && command != anchor_index;
   }
 
   /// True if another command of this session may be compared with `command`.

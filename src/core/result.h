@@ -74,6 +74,8 @@ enum class NoteKind : unsigned char {
   FunctionsLeftOut,
   SamplesLost,
   FewSamples,
+  IncompleteStacks,
+  TooManyPaths,
   GateReplaced,
   Acceptance,
   SamplingCost,

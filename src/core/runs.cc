@@ -111,10 +111,10 @@ std::uint32_t Runs::place_of_text(std::string_view text) {
 void Runs::put_own_counts(std::size_t run, std::span<const NamedCount> counts) {
   if (counts.empty()) return;
   for (const NamedCount& count : counts) {
-    const auto known = std::ranges::find(own_count_events_, count.event);
-    const auto event = static_cast<std::uint32_t>(known - own_count_events_.begin());
-    if (known == own_count_events_.end()) own_count_events_.push_back(count.event);
-    own_counts_.push_back({event, count.count});
+    const auto next = static_cast<std::uint32_t>(own_count_events_.size());
+    const auto [place, is_new] = own_count_event_places_.try_emplace(count.event, next);
+    if (is_new) own_count_events_.push_back(count.event);
+    own_counts_.push_back({place->second, count.count});
   }
 
   const std::size_t known = own_count_ends_.size();
@@ -143,6 +143,7 @@ void Runs::reorder(std::span<const std::uint32_t> order) {
   own_count_ends_ = std::move(sorted.own_count_ends_);
   own_counts_ = std::move(sorted.own_counts_);
   own_count_events_ = std::move(sorted.own_count_events_);
+  own_count_event_places_ = std::move(sorted.own_count_event_places_);
 
   const auto reorder_all = [&](auto&... columns) { (columns.reorder(order), ...); };
   reorder_all(commands_, rounds_, passes_, layouts_, kinds_, endings_, statuses_, coverages_,

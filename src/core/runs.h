@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -276,6 +277,7 @@ class Runs {
   PieceList<std::uint32_t> own_count_ends_{};
   PieceList<OwnCount> own_counts_{};
   std::vector<std::string> own_count_events_{};
+  std::map<std::string, std::uint32_t> own_count_event_places_{};  // indices into own_count_events_
 
   std::vector<MetricColumn> columns_{};                            // by the index of the metric
   std::vector<std::pair<std::size_t, std::size_t>> summarized_{};  // by percentiles: (own, source)

@@ -5,6 +5,7 @@
 #include "core/record.h"
 #include "core/result.h"
 #include "core/runs.h"
+#include "core/settings.h"
 
 #include <optional>
 #include <vector>
@@ -24,6 +25,8 @@ struct Session {
   std::vector<Note> notes{};
   std::vector<Fingerprint> programs{};
   std::vector<std::optional<CounterLossFile>> counter_loss_files{};
+  /// What was seen of each command's program and process.
+  std::vector<SettingValues> program_settings{};
   std::vector<FunctionTable> functions{};
   /// True if gates decided when the session ended, before its planned end or after it.
   bool ended_by_gates = false;

@@ -3,8 +3,43 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace lauka {
+
+namespace {
+
+using Entries = std::multimap<std::string, std::string>;
+
+/// Returns the entries of a list by name; none of kNoSetting, and of a text that is not quoted
+/// correctly.
+Entries entries_of(const std::string& text) {
+  Entries entries;
+  const auto words = split_words(text);
+  if (!words || text == kNoSetting) return entries;
+  for (const std::string& word : *words) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    entries.emplace(word.substr(0, equals), word.substr(std::min(equals + 1, word.size())));
+  }
+  return entries;
+}
+
+/// Returns the entries of `all` that `others` does not have.
+Entries entries_without(const Entries& all, Entries others) {
+  Entries left;
+  for (const auto& entry : all) {
+    const auto [first, last] = others.equal_range(entry.first);
+    const auto same = std::find(first, last, entry);
+    if (same == last)
+      left.insert(entry);
+    else
+      others.erase(same);
+  }
+  return left;
+}
+
+}  // namespace
 
 void SettingValues::add(const SettingValues& others) {
   for (std::size_t i = 0; i < all_.size(); ++i)
@@ -19,6 +54,25 @@ std::vector<SettingDifference> find_differences(const SettingValues& reference,
     const auto& here = candidate[row.kind];
     if (there && here && *there != *here) differences.push_back({row.kind, *there, *here});
   }
+  return differences;
+}
+
+std::vector<EntryDifference> find_differing_entries(const SettingDifference& difference) {
+  const Entries there = entries_of(difference.reference_value);
+  const Entries here = entries_of(difference.candidate_value);
+  Entries only_here = entries_without(here, there);
+
+  std::vector<EntryDifference> differences;
+  const Entries only_there = entries_without(there, here);
+  for (const auto& [name, value] : only_there) {
+    EntryDifference& entry = differences.emplace_back(EntryDifference{name, value, std::nullopt});
+    if (only_there.count(name) > 1 || only_here.count(name) != 1) continue;
+    entry.candidate_value = std::move(only_here.find(name)->second);
+    only_here.erase(name);
+  }
+
+  for (const auto& [name, value] : only_here) differences.push_back({name, std::nullopt, value});
+  std::ranges::stable_sort(differences, {}, &EntryDifference::name);
   return differences;
 }
 

@@ -25,19 +25,30 @@ enum class SettingKind : unsigned char {
   Prepare,
   Conclude,
   Warmup,
+  // Properties of a command's program and process, as far as lauka sees them.
+  Libraries,
+  Variables,
+  Affinity,
+  Limits,
+  VariableNames,
+  Compiler,
+  CompilerFlags,
+  TextSize,
   // Properties of a metric.
   Region,
   Engine,
   PrivilegeLevels,
   SampledClock,
   SamplingPeriod,
-  // Properties of the session.
+  // Properties of the session; a command's process may have others.
   Nice,
   SchedulingPolicy,
+  // Properties of the session.
   Host,
   Processor,
   ProcessorModel,
   ProcessorFeatures,
+  Microcode,
   Architecture,
   Kernel,
   Cpus,
@@ -56,11 +67,22 @@ enum class SettingEffect : unsigned char {
   OtherMeasurements,  ///< something else is measured, so values cannot be compared
 };
 
+/// Where a difference between two commands is shown. JSON and pages show all differences.
+enum class SettingUse : unsigned char {
+  BetweenSessions,  ///< always shown, between sessions; commands of one session have it from
+                    ///< options
+  Always,           ///< always shown, also between commands of one session
+  Verbose,          ///< shown with --verbose, also between commands of one session
+};
+
 struct SettingRow {
   SettingKind kind;
   std::string_view key;    ///< name in JSON
   std::string_view title;  ///< name in messages
   SettingEffect effect = SettingEffect::Circumstance;
+  SettingUse use = SettingUse::BetweenSessions;
+  /// True if values are lists of entries NAME or NAME=VALUE, quoted as for a shell.
+  bool is_list = false;
 };
 
 inline constexpr auto kSettings = std::to_array<SettingRow>({
@@ -77,18 +99,37 @@ inline constexpr auto kSettings = std::to_array<SettingRow>({
     {SettingKind::Prepare, "prepare", "--prepare"},
     {SettingKind::Conclude, "conclude", "--conclude"},
     {SettingKind::Warmup, "warmup_runs", "--warmup"},
+    {SettingKind::Libraries, "libraries", "libraries", SettingEffect::Circumstance,
+     SettingUse::Always, true},
+    {SettingKind::Variables, "variables", "variables", SettingEffect::Circumstance,
+     SettingUse::Always, true},
+    {SettingKind::Affinity, "affinity", "CPU affinity", SettingEffect::Circumstance,
+     SettingUse::Always},
+    {SettingKind::Limits, "limits", "limits", SettingEffect::Circumstance, SettingUse::Always,
+     true},
+    {SettingKind::VariableNames, "variable_names", "names of variables",
+     SettingEffect::Circumstance, SettingUse::Verbose, true},
+    {SettingKind::Compiler, "compiler", "compiler", SettingEffect::Circumstance,
+     SettingUse::Verbose, true},
+    {SettingKind::CompilerFlags, "compiler_flags", "compiler flags", SettingEffect::Circumstance,
+     SettingUse::Verbose, true},
+    {SettingKind::TextSize, "text_size", "size of the text section", SettingEffect::Circumstance,
+     SettingUse::Verbose},
     {SettingKind::Region, "region", "measured part", SettingEffect::OtherMeasurements},
     {SettingKind::Engine, "engine", "counted by", SettingEffect::OtherMeasurements},
     {SettingKind::PrivilegeLevels, "levels", "counted in", SettingEffect::OtherMeasurements},
     {SettingKind::SampledClock, "sampled_clock", "sampled clock", SettingEffect::OtherMeasurements},
     {SettingKind::SamplingPeriod, "sampling_period", "sampling period",
      SettingEffect::OtherMeasurements},
-    {SettingKind::Nice, "nice", "nice value"},
-    {SettingKind::SchedulingPolicy, "scheduling_policy", "scheduling policy"},
+    {SettingKind::Nice, "nice", "nice value", SettingEffect::Circumstance, SettingUse::Always},
+    {SettingKind::SchedulingPolicy, "scheduling_policy", "scheduling policy",
+     SettingEffect::Circumstance, SettingUse::Always},
     {SettingKind::Host, "name", "machine"},
     {SettingKind::Processor, "cpu_model", "processor"},
     {SettingKind::ProcessorModel, "cpu_identity", "processor's identity"},
     {SettingKind::ProcessorFeatures, "cpu_features", "processor's features"},
+    {SettingKind::Microcode, "microcode", "microcode", SettingEffect::Circumstance,
+     SettingUse::Verbose},
     {SettingKind::Architecture, "architecture", "architecture"},
     {SettingKind::Kernel, "kernel", "kernel"},
     {SettingKind::Cpus, "cpus", "CPUs"},
@@ -158,6 +199,20 @@ struct SettingDifference {
 std::vector<SettingDifference> find_differences(const SettingValues& reference,
                                                 const SettingValues& candidate);
 
+/// An entry of a list (SettingRow::is_list) that differs between two sides; nullopt: the side has
+/// no entry of this name. The value of an entry without one is empty.
+struct EntryDifference {
+  std::string name{};
+  std::optional<std::string> reference_value{};
+  std::optional<std::string> candidate_value{};
+
+  bool operator==(const EntryDifference&) const = default;
+};
+
+/// Returns the entries in which two lists differ, by name. Entries of one name have a difference
+/// each, unless either side has only one of them.
+std::vector<EntryDifference> find_differing_entries(const SettingDifference& difference);
+
 /// Returns the words (separated by blanks) that only one of two texts has, in the order of `a` and
 /// then of `b`.
 std::vector<std::string> words_of_only_one(std::string_view a, std::string_view b);
@@ -165,6 +220,11 @@ std::vector<std::string> words_of_only_one(std::string_view a, std::string_view 
 /// True if sessions that differ in this setting measured different things.
 constexpr bool changes_what_is_measured(const SettingDifference& difference) {
   return row_of(difference.kind).effect == SettingEffect::OtherMeasurements;
+}
+
+/// True if the difference is shown without --verbose.
+constexpr bool is_always_shown(const SettingDifference& difference) {
+  return row_of(difference.kind).use != SettingUse::Verbose;
 }
 
 }  // namespace lauka

@@ -1,5 +1,7 @@
 #include "core/text.h"
 
+#include "core/program_name.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -448,7 +450,7 @@ std::string cited(std::string_view text) {
 }
 
 std::string message_line(std::string_view text) {
-  return "lauka: " + one_line(without_middle(text, kMaxLineBytes)) + "\n";
+  return program_name() + ": " + one_line(without_middle(text, kMaxLineBytes)) + "\n";
 }
 
 }  // namespace lauka

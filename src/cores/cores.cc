@@ -137,13 +137,15 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
 
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.user_named_kinds.empty())
-    return {"--core-kinds works only on Linux; this system knows the kinds of core",
-            "leave it out"};
+    return {
+        "--core-kinds works only on Linux, because this system itself tells lauka the kinds of "
+        "core",
+        "leave it out"};
   return {"this system does not tell kinds of core apart", "leave out --cores and --min-p-share"};
 }
 
 Error one_kind_only(const std::string& option) {
-  return {option + " has no effect, because this machine has one kind of core",
+  return {option + " has no effect, because this machine has only one kind of core",
           "leave it out, or name the kinds with --core-kinds"};
 }
 
@@ -191,7 +193,7 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
   decided.session_kinds.resize(read_performance_levels(calls).size());
   if (decided.session_kinds.size() < 2) {
     if (wanted.preferred_kind != CorePreference::Any)
-      return Error{"--cores has no effect, because this machine has one kind of core",
+      return Error{"--cores has no effect, because this machine has only one kind of core",
                    "leave it out"};
     return wanted.min_first_kind_share ? one_kind_only("--min-p-share")
                                        : Result<CoreDecision>(CoreDecision{});

@@ -32,8 +32,9 @@ Error refusal(int error, int process) {
     return {fmt::format("process {} belongs to another user", process),
             "run lauka as that user, or with sudo"};
   if (error == ENOTSUP)
-    return {"this kernel does not count by kind of core, as is usual in a virtual machine",
-            "use macOS 13 or later on Apple's own processor"};
+    return {
+        "this kernel does not count each kind of core separately, as is usual in a virtual machine",
+        "use macOS 13 or later on Apple's own processor"};
   return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
 }
 

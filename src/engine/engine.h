@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/choices.h"
 #include "core/event.h"
 #include "core/functions.h"
@@ -48,6 +49,8 @@ struct CountsOfRun {
   /// Counts of the pass's events in each function, without events that count a single function
   /// (Event::only_function); nullopt: not counted by function. Functions that are missing have 0.
   std::optional<std::vector<FunctionCounts>> functions{};
+  /// Samples by call path; empty if call chains were not recorded.
+  std::vector<PathCounts> paths{};
 };
 
 /// An event whose count `read` finds in the launcher's report of a run, without a counter that

@@ -6,6 +6,7 @@
 #include "format/field_json.h"
 #include "format/function_json.h"
 #include "format/hyperfine.h"
+#include "format/run_lists.h"
 #include "format/saved_runs.h"
 #include "format/sections.h"
 #include "format/session_json.h"
@@ -46,14 +47,6 @@ Error foreign(std::string_view detail) {
                "make such a file with lauka --export-json FILE"};
 }
 
-/// Returns a number in the range of measured values; NaN for null; nullopt for other JSON.
-std::optional<double> measured(const ParsedJson& value) {
-  if (value.is_null()) return kNoValue;
-  if (!value.is_number()) return std::nullopt;
-  const auto number = value.get<double>();
-  return is_in_numeric_range(number) ? std::optional(number) : std::nullopt;
-}
-
 /// True if `note` is the note of a region's metric in a file that lacks the key "region".
 bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
@@ -64,7 +57,7 @@ bool is_user_metric(const Metric& metric) {
 }
 
 Result<double> read_value(const ParsedJson& value, const std::string& name, bool may_be_negative) {
-  const auto number = measured(value);
+  const auto number = read_measured_number(value);
   if (number && (!(*number < 0.0) || may_be_negative)) return *number;
   const std::string found = value.dump(-1, ' ', true, ParsedJson::error_handler_t::replace);
   return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMaxShownBytes),
@@ -72,12 +65,12 @@ Result<double> read_value(const ParsedJson& value, const std::string& name, bool
                "export it again"};
 }
 
-Result<std::vector<double>> read_values(const ParsedJson& list, const std::string& name,
+Result<std::vector<double>> read_values(const NumberList& list, const std::string& name,
                                         bool may_be_negative = false) {
   std::vector<double> values;
   values.reserve(list.size());
-  for (const ParsedJson& there : list) {
-    const auto value = read_value(there, name, may_be_negative);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto value = read_value(list.at(i), name, may_be_negative);
     if (!value) return value.error();
     values.push_back(*value);
   }
@@ -87,46 +80,35 @@ Result<std::vector<double>> read_values(const ParsedJson& list, const std::strin
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
-  return Error{fmt::format("has {} of {} in {} instead of '{}'", metric.name, cited(command),
-                           cited(there), unit_symbol(metric.unit)),
+  return Error{fmt::format("has {} of {} in the unit {} instead of '{}'", metric.name,
+                           cited(command), cited(there), unit_symbol(metric.unit)),
                "export it again"};
 }
 
-Ending ending_of_status(const std::optional<int>& status) {
-  if (!status) return Ending::Unknown;
-  return *status == 0 ? Ending::Succeeded : Ending::Failed;
-}
+Result<std::vector<double>> read_wall_times(const ParsedJson& result, const RunLists& lists,
+                                            const std::string& name) {
+  if (const NumberList* times = lists.numbers_in(result, "times")) return read_values(*times, name);
 
-Result<std::vector<double>> read_wall_times(const ParsedJson& result, const std::string& name) {
-  if (const ParsedJson* times = list_in(result, "times")) return read_values(*times, name);
-  std::vector<double> values;
-  std::optional<Error> wrong;
-  const bool has_list = for_each_run(result, "measurements", [&](const ParsedJson& measurement) {
-    if (wrong) return;
-    const ParsedJson& wall = part_in(measurement, "time_wall_clock");
-    const ParsedJson* there = member(wall, "value");
-    if (there == nullptr || text_in(wall, "unit") != "second")
-      wrong = foreign("it has no times of " + cited(name));
-    else if (const auto value = read_value(*there, name, false))
-      values.push_back(*value);
-    else
-      wrong = value.error();
-  });
-  if (!has_list) wrong = foreign("it has no times of " + cited(name));
-  if (wrong) return *wrong;
-  return values;
+  const MeasurementList* measurements = lists.measurements_in(result);
+  const ParsedJson* wrong = measurements != nullptr ? measurements->wrong_wall_time() : nullptr;
+  if (measurements == nullptr || (wrong != nullptr && wrong->is_null()))
+    return foreign("it has no times of " + cited(name));
+  if (wrong != nullptr) return read_value(*wrong, name, false).error();
+  return measurements->values_of(Role::WallTime);
 }
 
 class SessionReader {
  public:
-  explicit SessionReader(ParsedJson document) : document_(std::move(document)) {}
+  SessionReader(ParsedJson document, RunLists& lists)
+      : document_(std::move(document)), lists_(lists) {}
 
   Result<SessionFromFile> read() {
     if (list_in(document_, "results") == nullptr) return foreign("it has no list of results");
     ParsedJson& results = document_["results"];
     if (results.size() > kMaxCommands)
-      return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
-                   "export fewer commands"};
+      return Error{
+          fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
+          "export fewer commands"};
 
     session_ = member(document_, "lauka");
     read_.recording.was_written_by_lauka = session_ != nullptr;
@@ -140,6 +122,7 @@ class SessionReader {
     if (auto read = read_metrics(results); !read) return read.error();
 
     for (ParsedJson& result : results) {
+      if (session_ != nullptr) free_lists_for_hyperfine(result);
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
       free_json(result);
@@ -163,12 +146,13 @@ class SessionReader {
   }
 
  private:
-  struct Run {
-    std::size_t number = 0;
-    RunRow row{};
-  };
-
   Recording& recording() { return read_.recording; }
+
+  /// Frees the lists that lauka writes for readers of hyperfine's JSON.
+  void free_lists_for_hyperfine(const ParsedJson& result) {
+    for (const char* key : {"times", "exit_codes", "memory_usage_byte", "measurements"})
+      lists_.free_list(result, key);
+  }
 
   Result<void> check_format() {
     if (session_ == nullptr) return {};
@@ -201,9 +185,10 @@ class SessionReader {
     std::set<Role> roles = {Role::WallTime};
     for (const ParsedJson& result : results) {
       const auto times =
-          read_wall_times(result, "");  // errors are reported by add_command_of_hyperfine()
+          read_wall_times(result, lists_, "");  // errors: from add_command_of_hyperfine()
       if (!times) continue;
-      for (const HyperfineValues& metric : read_hyperfine_result(result, times->size()).metrics)
+      for (const HyperfineValues& metric :
+           read_hyperfine_result(result, times->size(), lists_).metrics)
         roles.insert(metric.role);
     }
     for (const HyperfineMetric& name : kHyperfineMetrics) {
@@ -243,9 +228,10 @@ class SessionReader {
     const std::string name = text_in(result, "name");
     for (const std::string* field : {&text, &name})
       if (field->size() > kMaxOfName)
-        return Error{fmt::format("has a command's name of {} bytes, more than {}", field->size(),
-                                 kMaxOfName),
-                     "give it a shorter name"};
+        return Error{
+            fmt::format("has a command whose name is {} bytes long, but lauka reads at most {}",
+                        field->size(), kMaxOfName),
+            "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
     if (command.name.empty()) return foreign("it has a result without a command");
@@ -253,36 +239,12 @@ class SessionReader {
     return recording().commands.size() - 1;
   }
 
-  static std::uint32_t layout_in(std::uint64_t number) {
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
-  }
-
-  Run read_run(const ParsedJson& there, std::size_t command, std::size_t number) {
-    Run run;
-    run.row.command = command;
-    run.row.round = unsigned_in(there, "round").value_or(1) - 1;
-    run.number = unsigned_in(there, "run").value_or(number + 1) - 1;
-    run.row.pass = unsigned_in(there, "pass").value_or(1) - 1;
-    run.row.number_in_suite = static_cast<std::uint32_t>(unsigned_in(there, "order").value_or(0));
-    run.row.layout = layout_in(unsigned_in(there, "layout").value_or(1));
-    read_ending(there, run.row);
-    return run;
-  }
-
-  static void read_ending(const ParsedJson& there, RunRow& row) {
-    if (const auto status = unsigned_in(there, "exit_code"))
-      row.status = static_cast<int>(*status & 0xffU);
-    row.ending = ending_of_status(row.status);
-    if (const std::string word = text_in(there, "outcome"); !word.empty())
-      row.ending = parse_ending(word);
-  }
-
   Result<void> add_command_of_hyperfine(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    auto values = read_wall_times(result, recording().commands[*command].name);
+    auto values = read_wall_times(result, lists_, recording().commands[*command].name);
     if (!values) return values.error();
-    HyperfineResult there = read_hyperfine_result(result, values->size());
+    HyperfineResult there = read_hyperfine_result(result, values->size(), lists_);
     recording().commands[*command].parameters = std::move(there.parameters);
     const std::size_t first = runs_.size();
     add_empty_runs(*command, first, values->size(), there.statuses, runs_);
@@ -322,32 +284,39 @@ class SessionReader {
   }
 
   void read_runs(const ParsedJson& ours, std::size_t command) {
-    for_each_run(ours, "runs", [&](const ParsedJson& there) {
-      Run run = read_run(there, command, 0);
-      run.row.kind = value_in(kKindWords, text_in(there, "kind"));
-      run.row.instruction_coverage = number_in(there, "coverage");
-      run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
-      run.row.below_overhead = flag_in(there, "below_overhead");
-      run.row.outlived = static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
-      if (const ParsedJson* own = object_in(there, "own"))
-        for (const Event& event : recording().setting.events.events)
-          if (const auto count = unsigned_in(*own, event.name))
-            run.row.own_process_counts.push_back({event.name, *count});
-      runs_.add(run.number, std::move(run.row));
-    });
+    const SavedRuns* listed = lists_.runs_in(ours);
+    for (std::size_t i = 0; listed != nullptr && i < listed->size(); ++i) {
+      RunRow row = listed->row(i);
+      row.command = command;
+      row.own_process_counts = counts_of_events(std::move(row.own_process_counts));
+      runs_.add(listed->position(i), std::move(row));
+    }
+    lists_.free_list(ours, "runs");
+  }
+
+  /// Returns the counts of the session's events, in the order of the events.
+  std::vector<NamedCount> counts_of_events(std::vector<NamedCount> counts) const {
+    if (counts.empty()) return counts;
+    std::vector<NamedCount> known;
+    for (const Event& event : read_.recording.setting.events.events) {
+      const auto count = std::ranges::find(counts, event.name, &NamedCount::event);
+      if (count != counts.end()) known.push_back(*count);
+    }
+    return known;
   }
 
   /// Adds runs until the command, whose runs begin at `first`, has `count` of them.
   void add_empty_runs(std::size_t command, std::size_t first, std::size_t count,
                       const std::vector<std::optional<int>>& statuses, SavedRuns& runs,
-                      const ParsedJson* layouts = nullptr) const {
+                      const NumberList* layouts = nullptr) const {
     for (std::size_t run = runs.size() - first; run < count; ++run) {
       RunRow row;
       row.command = command;
       row.round = run;
       if (!statuses.empty()) row.status = statuses[run];
-      if (layouts != nullptr && run < layouts->size() && (*layouts)[run].is_number_unsigned())
-        row.layout = layout_in((*layouts)[run].get<std::uint64_t>());
+      std::uint64_t layout = 0;
+      if (layouts != nullptr && run < layouts->size() && decode_value(layouts->at(run), layout))
+        row.layout = layout_of_number(layout);
       row.ending = ending_of_status(row.status);
       runs.add(runs.size(), std::move(row));
     }
@@ -361,7 +330,7 @@ class SessionReader {
     const bool has_runs = runs.size() > first;
 
     for (const auto& [metric, there] : metrics.items()) {
-      const ParsedJson* samples = list_in(there, "samples");
+      const NumberList* samples = lists_.numbers_in(there, "samples");
       if (samples == nullptr) return foreign("it has a metric without samples");
 
       const auto place = find_metric(recording().metrics, metric);
@@ -370,6 +339,7 @@ class SessionReader {
       const bool is_own = place && is_user_metric(recording().metrics[*place]);
       auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
+      lists_.free_list(there, "samples");
       if (has_runs && values->size() != runs.size() - first)
         return foreign("it does not have one sample for each run");
 
@@ -378,7 +348,8 @@ class SessionReader {
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
 
       if (!has_runs)
-        add_empty_runs(command, first, values->size(), {}, runs, list_in(there, "layouts"));
+        add_empty_runs(command, first, values->size(), {}, runs,
+                       lists_.numbers_in(there, "layouts"));
       add_mean_and_bound(there, command, *place, *values, runs);
       runs.set_values(first, *place, *values);
     }
@@ -391,7 +362,7 @@ class SessionReader {
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
       recording().means_without_runs.push_back({command, metric, *mean});
     const ParsedJson* bound = member(there, "at_most");
-    if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
+    if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
       runs.set_bound(command, metric, *value);
   }
 
@@ -409,14 +380,16 @@ class SessionReader {
     const std::size_t first = redone_.size();
     for (const ParsedJson& there : items_in(ours, "redone_runs")) {
       const std::string why = text_in(there, "why");
-      Run run = read_run(there, command, redone_.size() - first);
+      ListedRun run = read_listed_run(there, redone_.size() - first);
+      run.row.command = command;
       run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
       run.row.redo_text = why;
-      redone_.add(run.number, std::move(run.row));
+      redone_.add(run.position, std::move(run.row));
       if (const ParsedJson* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items())
           if (const auto place = find_metric(recording().metrics, metric))
-            redone_.set_values(redone_.size() - 1, *place, {measured(value).value_or(kNoValue)});
+            redone_.set_values(redone_.size() - 1, *place,
+                               {read_measured_number(value).value_or(kNoValue)});
       }
     }
   }
@@ -564,6 +537,7 @@ class SessionReader {
   }
 
   ParsedJson document_;
+  RunLists& lists_;
   const ParsedJson* session_ = nullptr;
   StoredPlan plan_{};
   SessionFromFile read_{};
@@ -588,9 +562,9 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
                       : Json(stats::median_deviation(values, row.summary->median)));
-  if (!reference.baseline && command != reference.anchor_index)
-    put_value(json, "log_ratio_to_reference",
-              log_ratio_to(results, row.metric, command, reference.index_for(command)));
+  if (const auto here = reference.index_in_session(command);
+      here && command != reference.anchor_index)
+    put_value(json, "log_ratio_to_reference", log_ratio_to(results, row.metric, command, here));
   if (reference.anchor_index)
     put_value(json, "log_ratio_to_anchor",
               log_ratio_to(results, row.metric, command, reference.anchor_index));
@@ -725,8 +699,8 @@ StoredCommand stored_command(const Results& results, std::size_t command) {
                        .benchmark = results.benchmark,
                        .endings = results.commands[command].endings};
   if (!results.benchmark.empty()) stored.role = report::role_of(session.reference, command);
-  if (!session.reference.baseline && session.reference.is_candidate(command))
-    stored.reference = session.reference.index_for(command);
+  if (session.reference.is_candidate(command))
+    stored.reference = session.reference.index_in_session(command);
   if (command < session.overheads.size()) stored.shell_overhead = session.overheads[command];
   return stored;
 }
@@ -737,8 +711,8 @@ std::string status_json(const std::optional<int>& status) {
   return status ? fmt::to_string(*status) : "null";
 }
 
-Result<SessionFromFile> read_session_document(ParsedJson document) {
-  return SessionReader(std::move(document)).read();
+Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lists) {
+  return SessionReader(std::move(document), lists).read();
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {

@@ -3,6 +3,7 @@
 #include "core/result.h"
 #include "format/json.h"
 #include "format/json_text.h"
+#include "format/run_lists.h"
 #include "results/results.h"
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 namespace lauka {
 
 /// Reads lauka's or hyperfine's document of a single session; a benchmark of a suite must be made
-/// into such a document first. The error message lacks its subject, the file: "has no commands".
-Result<SessionFromFile> read_session_document(ParsedJson document);
+/// into such a document first. `lists`: of the file; those of the session are then empty. The error
+/// message lacks its subject, the file: "has no commands".
+Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lists);
 
 std::string status_json(const std::optional<int>& status);
 

@@ -12,6 +12,10 @@ constexpr std::string_view kMetrics = "metrics";
 constexpr std::string_view kRows = "rows";
 constexpr std::string_view kName = "name";
 constexpr std::string_view kOtherNames = "other_names";
+constexpr std::string_view kFrames = "frames";
+constexpr std::string_view kPaths = "paths";
+constexpr std::string_view kFrame = "frame";
+constexpr std::string_view kCaller = "caller";
 constexpr std::size_t kMaxRounds = 100'000;
 
 void add_values(const RoundValues& values, std::string& to) {
@@ -63,6 +67,73 @@ void add_row(const std::string& name, const std::vector<RoundValues>& values,
   to += '}';
 }
 
+/// Appends a call path as an object.
+void add_path(const PathTable& paths, std::size_t path, std::string& to) {
+  const auto add_index = [&](std::string_view key, std::size_t index) {
+    to.append(json_string(key)).append(": ").append(std::to_string(index));
+  };
+
+  to += '{';
+  add_index(kFrame, paths.frame_of(path));
+  if (paths.caller_of(path) != kNoCaller) {
+    to += ", ";
+    add_index(kCaller, paths.caller_of(path));
+  }
+  if (!paths.values_of(path).empty()) {
+    to.append(", ").append(json_string(kSampledTime)).append(": ");
+    add_values(paths.values_of(path), to);
+  }
+  to += '}';
+}
+
+void put_paths(JsonWriter& json, const PathTable& paths) {
+  if (paths.empty()) return;
+
+  json.open(kFrames, '[');
+  for (const std::string& name : paths.names())
+    json.put_with({}, [&](std::string& to) { to += json_string(name); });
+  json.close();
+
+  json.open(kPaths, '[');
+  for (std::size_t path = 0; path < paths.size(); ++path)
+    json.put_with({}, [&](std::string& to) { add_path(paths, path, to); });
+  json.close();
+}
+
+/// Returns an index below `limit`; nullopt if `there` is none.
+std::optional<std::uint32_t> read_index(const ParsedJson* there, std::size_t limit) {
+  if (there == nullptr || !there->is_number_unsigned() || *there >= limit) return std::nullopt;
+  return there->get<std::uint32_t>();
+}
+
+/// `rounds`: number of rounds of the sampled time.
+Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
+  PathTable paths;
+  std::vector<std::string> names;
+  for (const ParsedJson& name : items_in(functions, kFrames)) {
+    if (!name.is_string()) return damaged();
+    names.push_back(name.get<std::string>());
+  }
+
+  for (const ParsedJson& row : items_in(functions, kPaths)) {
+    const auto frame = read_index(member(row, kFrame), names.size());
+    const ParsedJson* of_caller = member(row, kCaller);
+    const auto caller =
+        of_caller == nullptr ? std::optional(kNoCaller) : read_index(of_caller, paths.size());
+    if (!frame || !caller) return damaged();
+
+    RoundValues values;
+    if (const ParsedJson* sampled = member(row, kSampledTime)) {
+      auto read = read_values(*sampled, rounds);
+      if (!read) return read.error();
+      values = *std::move(read);
+    }
+    if (!paths.add_path(*caller, names[*frame], std::move(values), rounds)) return damaged();
+  }
+
+  return paths;
+}
+
 }  // namespace
 
 void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
@@ -78,6 +149,7 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
     json.put_with({}, [&](std::string& to) { add_row(row.first, row.second, table, to); });
 
   json.close();
+  put_paths(json, table.paths);
   json.close();
 }
 
@@ -109,6 +181,11 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
     }
   }
 
+  const std::size_t sampled = table.find(kSampledTime);
+  if (sampled == table.metrics.size()) return table;
+  auto paths = read_paths(*there, table.metrics[sampled].rounds);
+  if (!paths) return paths.error();
+  table.paths = *std::move(paths);
   return table;
 }
 

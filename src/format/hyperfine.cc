@@ -2,9 +2,9 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/run_lists.h"
 #include "format/sections.h"
 
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,19 +18,6 @@ namespace lauka {
 
 namespace {
 
-double value_or_none(const ParsedJson* value) {
-  const bool is_value = value != nullptr && value->is_number();
-  const double number = is_value ? value->get<double>() : kNoValue;
-  return is_in_numeric_range(number) && number >= 0.0 ? number : kNoValue;
-}
-
-std::optional<int> status_in(const ParsedJson* code) {
-  constexpr int most = 255;
-  if (code == nullptr || !code->is_number_integer()) return std::nullopt;
-  const auto status = code->get<std::int64_t>();
-  return status >= 0 && status <= most ? std::optional(static_cast<int>(status)) : std::nullopt;
-}
-
 void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
   const bool has_values =
       std::ranges::any_of(metric.values, [](double value) { return !std::isnan(value); });
@@ -39,29 +26,18 @@ void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
 
 /// Reads the measurements of schema 2 to `to`. Returns false and leaves `to` unchanged if there are
 /// no measurements, or if their number is not `runs`.
-bool read_measured(const ParsedJson& result, std::size_t runs, HyperfineResult& to) {
-  std::array<std::vector<double>, kHyperfineMetrics.size()> values;
-  std::vector<std::optional<int>> statuses;
-  for_each_run(result, "measurements", [&](const ParsedJson& of_run) {
-    const std::size_t run = statuses.size();
-    if (run == 0) statuses.reserve(runs);
-    statuses.push_back(status_in(member(of_run, "exit_code")));
-    for (std::size_t m = 0; m < kHyperfineMetrics.size() && run < runs; ++m) {
-      if (kHyperfineMetrics[m].our_role == Role::WallTime) continue;
-      const ParsedJson* quantity = object_in(of_run, kHyperfineMetrics[m].hyperfine_key);
-      if (quantity == nullptr || text_in(*quantity, "unit") != kHyperfineMetrics[m].unit) continue;
-      values[m].resize(runs, kNoValue);
-      values[m][run] = value_or_none(member(*quantity, "value"));
-    }
-  });
-  if (statuses.empty() || statuses.size() != runs) return false;
-  to.statuses = std::move(statuses);
-  for (std::size_t m = 0; m < kHyperfineMetrics.size(); ++m)
-    add_if_known({kHyperfineMetrics[m].our_role, std::move(values[m])}, to.metrics);
+bool read_measured(const MeasurementList* measurements, std::size_t runs, HyperfineResult& to) {
+  if (measurements == nullptr || measurements->size() == 0 || measurements->size() != runs)
+    return false;
+  to.statuses = measurements->statuses();
+  for (const HyperfineMetric& metric : kHyperfineMetrics)
+    if (metric.our_role != Role::WallTime)
+      add_if_known({metric.our_role, measurements->values_of(metric.our_role)}, to.metrics);
   return true;
 }
 
-void add_listed(const ParsedJson& result, std::size_t runs, std::vector<HyperfineValues>& all) {
+void add_listed(const ParsedJson& result, const NumberList* peaks,
+                std::vector<HyperfineValues>& all) {
   const auto time_in = [&](std::string_view key) {
     const auto seconds = number_in(result, key);
     return seconds && *seconds >= 0.0 ? seconds : std::nullopt;
@@ -71,11 +47,11 @@ void add_listed(const ParsedJson& result, std::size_t runs, std::vector<Hyperfin
   if (user && system) add_if_known({Role::CpuTime, {}, *user + *system}, all);
   add_if_known({Role::UserTime, {}, user}, all);
   add_if_known({Role::SystemTime, {}, system}, all);
-  const ParsedJson* peaks = list_in(result, "memory_usage_byte");
-  if (peaks == nullptr || peaks->size() != runs) return;
+  if (peaks == nullptr) return;
   HyperfineValues peak{Role::PeakRss};
-  peak.values.reserve(runs);
-  for (const ParsedJson& value : *peaks) peak.values.push_back(value_or_none(&value));
+  peak.values.reserve(peaks->size());
+  for (std::size_t i = 0; i < peaks->size(); ++i)
+    peak.values.push_back(read_value_or_nan(peaks->at(i)));
   add_if_known(std::move(peak), all);
 }
 
@@ -99,15 +75,24 @@ std::string pattern_of(const Command& command) {
 
 }  // namespace
 
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs) {
+HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
+                                      const RunLists& lists) {
+  // A list that does not have an item for each run says nothing about the runs.
+  const auto whole_list = [&](std::string_view key) {
+    const NumberList* list = lists.numbers_in(result, key);
+    return list != nullptr && list->size() == runs ? list : nullptr;
+  };
+
   HyperfineResult foreign;
-  const bool has_measured = read_measured(result, runs, foreign);
-  if (foreign.metrics.empty()) add_listed(result, runs, foreign.metrics);
-  const ParsedJson* codes = list_in(result, "exit_codes");
-  if (!has_measured && codes != nullptr && codes->size() == runs) {
+  const bool has_measured = read_measured(lists.measurements_in(result), runs, foreign);
+  if (foreign.metrics.empty()) add_listed(result, whole_list("memory_usage_byte"), foreign.metrics);
+
+  if (const NumberList* codes = whole_list("exit_codes"); codes != nullptr && !has_measured) {
     foreign.statuses.reserve(runs);
-    for (const ParsedJson& code : *codes) foreign.statuses.push_back(status_in(&code));
+    for (std::size_t i = 0; i < runs; ++i)
+      foreign.statuses.push_back(read_exit_status(codes->at(i)));
   }
+
   if (const ParsedJson* parameters = object_in(result, "parameters")) {
     for (const auto& [name, value] : parameters->items()) {
       if (value.is_string()) foreign.parameters.push_back({name, value.get<std::string>()});

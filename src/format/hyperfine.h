@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/event.h"
 #include "format/json_text.h"
+#include "format/run_lists.h"
 
 #include <cstddef>
 #include <optional>
@@ -48,7 +49,8 @@ struct HyperfineResult {
 };
 
 /// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs);
+HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
+                                      const RunLists& lists);
 
 /// Sets Command::source_command_index of hyperfine's commands, and Command::unfilled_name of
 /// commands with parameters. If a command's name is not unique, the command's parameters are added

@@ -6,6 +6,7 @@
 #include "format/field_json.h"
 #include "format/hyperfine.h"
 #include "format/json_text.h"
+#include "format/run_lists.h"
 #include "format/sections.h"
 #include "format/session_json.h"
 #include "report/exports.h"
@@ -329,13 +330,18 @@ void write_json(const Report& report, const Sink& sink) {
 }
 
 Result<FileSessions> read_sessions(std::string_view text) {
-  auto document = parse_json(text, {}, true);
+  return read_sessions(source_of(text));
+}
+
+Result<FileSessions> read_sessions(const TextSource& source) {
+  RunLists lists;
+  auto document = parse_json(source, lists);
   if (!document) return document.error();
 
   FileSessions file;
   const ParsedJson& ours = part_in(*document, "lauka");
   if (list_in(ours, "benchmarks") == nullptr) {
-    auto session = read_session_document(*std::move(document));
+    auto session = read_session_document(*std::move(document), lists);
     if (!session) return session.error();
     file.benchmarks.push_back(*std::move(session));
     return file;
@@ -356,7 +362,7 @@ Result<FileSessions> read_sessions(std::string_view text) {
       return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
 
     auto read = read_session_document(
-        join_document(*document, session, benchmark, std::move(found->second)));
+        join_document(*document, session, benchmark, std::move(found->second)), lists);
     if (!read) return read.error();
 
     results.erase(found);

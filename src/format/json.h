@@ -3,6 +3,7 @@
 #include "core/choices.h"
 #include "core/recording.h"
 #include "core/result.h"
+#include "format/json_text.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
 #include "report/html.h"
@@ -75,8 +76,9 @@ struct FileSessions {
   gate::ErrorRate suite_error_rate = gate::ErrorRate::AnyFalseFail;
 };
 
-/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error message lacks its
-/// subject, the file: "has no commands".
+/// Reads the sessions in lauka's or hyperfine's JSON, of which only the sessions are in memory. The
+/// error message lacks its subject, the file: "has no commands".
+Result<FileSessions> read_sessions(const TextSource& source);
 Result<FileSessions> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,96 +31,52 @@ constexpr std::size_t kBytesOfItem =
 constexpr std::size_t kBytesOfMember = 112;
 constexpr std::size_t kBytesOfText = 48;
 
-// A list of runs has an object for each run, usually with the same keys and texts. As a member of
-// an object, each value would take about a hundred bytes. A packed list begins with a binary value,
-// which JSON text cannot contain, and a list of templates: objects with null in place of numbers,
-// booleans and nulls. A packed run is a list: the index of its template, then the run's numbers,
-// booleans and nulls. Runs without a template stay objects.
+constexpr std::size_t kBytesOfList = 256;  // whose items are taken
+constexpr std::size_t kBytesOfTaken = 96;
 
-constexpr std::size_t kMaxTemplates = 16;
-constexpr std::size_t kMaxOfTemplateText = 32;
-
-bool is_packed(const ParsedJson& list) {
-  return list.is_array() && !list.empty() && list.front().is_binary();
+/// Text cannot contain a binary value, so this is no value of the file.
+ParsedJson taken_list(std::size_t number) {
+  std::vector<std::uint8_t> bytes(sizeof number);
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return ParsedJson::binary(std::move(bytes));
 }
 
-bool is_of_template(const ParsedJson& value) {
-  return value.is_string() || value.is_object();
-}
+/// Passes on the bytes of a source one by one, as the parser needs them.
+class ByteIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
 
-/// Appends to `row` the values that `object` has in place of the template's nulls. Returns false if
-/// `object` does not match the template.
-bool fits(const ParsedJson& of_template, const ParsedJson& object, ParsedJson::array_t& row) {
-  if (of_template.size() != object.size()) return false;
-  auto there = object.begin();
-  for (auto member = of_template.begin(); member != of_template.end(); ++member, ++there) {
-    if (member.key() != there.key() || is_of_template(*member) != is_of_template(*there))
-      return false;
-    if (member->type() != there->type() && is_of_template(*member)) return false;
-    if (member->is_string() && *member != *there) return false;
-    if (member->is_object() && !fits(*member, *there, row)) return false;
-    if (member->is_null()) row.push_back(*there);
+  /// Makes the end of all sources.
+  ByteIterator() = default;
+  explicit ByteIterator(const TextSource& source) : source_(&source) { refill(); }
+
+  char operator*() const { return *at_; }
+  ByteIterator& operator++() {
+    if (++at_ == end_) refill();
+    return *this;
   }
-  return true;
-}
+  bool operator==(const ByteIterator& other) const { return at_ == other.at_; }
 
-std::optional<ParsedJson> template_of(const ParsedJson& object) {
-  ParsedJson made = ParsedJson::object();
-  for (auto member = object.begin(); member != object.end(); ++member) {
-    if (member->is_array() ||
-        (member->is_string() && member->get_ref<const std::string&>().size() > kMaxOfTemplateText))
-      return std::nullopt;
-    auto inner = member->is_object() ? template_of(*member) : std::optional<ParsedJson>(nullptr);
-    if (!inner) return std::nullopt;
-    made[member.key()] = member->is_string() ? *member : *std::move(inner);
-  }
-  return made;
-}
-
-/// Replaces each null in `object`, a copy of a template, by the next value of a packed run.
-void fill(ParsedJson& object, const ParsedJson& row, std::size_t& next) {
-  for (ParsedJson& member : object) {
-    if (member.is_object()) fill(member, row, next);
-    if (member.is_null()) member = row.at(next++);
-  }
-}
-
-bool pack_last(ParsedJson::array_t& list) {
-  ParsedJson object = std::move(list.back());
-  list.pop_back();
-
-  if (list.empty() || !list.front().is_binary())
-    list.insert(list.begin(), {ParsedJson::binary({}), ParsedJson::array()});
-
-  auto& templates = list[1].get_ref<ParsedJson::array_t&>();
-  ParsedJson::array_t row;
-  std::size_t found = 0;
-  for (; found < templates.size(); ++found) {
-    row.assign(1, found);
-    if (fits(templates[found], object, row)) break;
+ private:
+  void refill() {
+    const std::string_view bytes = (*source_)();
+    at_ = bytes.empty() ? nullptr : bytes.data();
+    end_ = bytes.empty() ? nullptr : bytes.data() + bytes.size();
   }
 
-  if (found == templates.size()) {
-    auto made = found < kMaxTemplates ? template_of(object) : std::nullopt;
-    if (!made) {
-      list.push_back(std::move(object));
-      return false;
-    }
-    templates.push_back(*std::move(made));
-    row.assign(1, found);
-    // Adds the values to the row, because an object fits the template that was made of it.
-    fits(templates[found], object, row);
-  }
-
-  row.shrink_to_fit();
-  list.emplace_back(std::move(row));
-  return true;
-}
+  const TextSource* source_ = nullptr;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+};
 
 class Builder final : public nlohmann::json_sax<ParsedJson> {
  public:
-  Builder(ParsedJson& document, const KeyFilter& wanted, bool packs_runs)
-      : document_(document), wanted_(wanted), packs_runs_(packs_runs) {}
+  Builder(ParsedJson& document, const KeyFilter& wanted, ListTaker* taker)
+      : document_(document), wanted_(wanted), taker_(taker) {}
 
   bool is_too_deep() const { return depth_ > kMaxDepth; }
   bool is_too_large() const { return bytes_ > kMaxBytes; }
@@ -145,9 +104,11 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
       unwanted_depth_ = depth_;
       return true;
     }
-    value_ = &(*within_.back().value)[key];
+    const auto member =
+        within_.back().value->get_ref<ParsedJson::object_t&>().try_emplace(key).first;
+    key_ = &member->first;
+    value_ = &member->second;
     bytes_ += kBytesOfMember + key.size();
-    is_list_of_runs_ = packs_runs_ && (key == "runs" || key == "measurements");
     return true;
   }
 
@@ -159,8 +120,9 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
  private:
   struct Open {
     ParsedJson* value = nullptr;
-    bool packs = false;
-    std::size_t bytes = 0;
+    const std::string* key = nullptr;    // of a member of an object
+    std::optional<std::size_t> taken{};  // number of a list whose items are taken
+    std::size_t bytes = 0;               // of all values before this one
   };
 
   template <typename Value>
@@ -170,6 +132,7 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
       value_is_over();
     } else {
       *next() = value;
+      if (is_in_taken_list()) taker_->take(*within_.back().taken, item_);
     }
     return !is_too_large();
   }
@@ -178,12 +141,16 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
     ++depth_;
     if (++values_ > kMaxValues || depth_ > kMaxDepth) return false;
     if (unwanted_depth_ > 0) return true;
-    const bool is_member = !within_.empty() && within_.back().value->is_object();
-    ParsedJson* made = next();
-    *made = type;
-    const bool packs = is_member && type == ParsedJson::value_t::array && is_list_of_runs_;
-    within_.push_back({made, packs, bytes_});
-    bytes_ += kBytesOfText;
+
+    Open opened{.bytes = bytes_};
+    if (!within_.empty() && within_.back().value->is_object()) opened.key = key_;
+    opened.value = next();
+    if (type == ParsedJson::value_t::array && taker_ != nullptr)
+      opened.taken = taker_->begin_list(path_to(opened));
+    *opened.value = opened.taken ? taken_list(*opened.taken) : ParsedJson(type);
+
+    bytes_ += opened.taken ? kBytesOfList : kBytesOfText;
+    within_.push_back(opened);
     return !is_too_large();
   }
 
@@ -191,21 +158,26 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
     --depth_;
     if (unwanted_depth_ > 0) {
       value_is_over();
-    } else {
-      const Open over = within_.back();
-      within_.pop_back();
-      if (!within_.empty() && within_.back().packs) pack(over);
+      return true;
     }
+
+    const Open over = within_.back();
+    within_.pop_back();
+    if (is_in_taken_list() && !taker_->take(*within_.back().taken, item_))
+      bytes_ = over.bytes + kBytesOfTaken;
     return true;
   }
 
-  /// Packs the run that has just been parsed. A run that is a list in the file becomes null,
-  /// because packed runs are stored as lists.
-  void pack(const Open& run) {
-    auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
-    if (list.back().is_array()) list.back() = nullptr;
-    if (list.back().is_object() && pack_last(list))
-      bytes_ = run.bytes + kBytesOfText + kBytesOfItem * list.back().size();
+  bool is_in_taken_list() const { return !within_.empty() && within_.back().taken; }
+
+  std::vector<std::string_view> path_to(const Open& list) const {
+    std::vector<std::string_view> path;
+    const auto add = [&](const Open& value) {
+      path.push_back(value.key != nullptr ? std::string_view(*value.key) : std::string_view());
+    };
+    for (std::size_t i = 1; i < within_.size(); ++i) add(within_[i]);
+    add(list);
+    return path;
   }
 
   void value_is_over() {
@@ -215,6 +187,10 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   ParsedJson* next() {
     if (within_.empty()) return &document_;
     if (within_.back().value->is_object()) return value_;
+    if (within_.back().taken) {
+      bytes_ += kBytesOfItem;
+      return &(item_ = nullptr);
+    }
     auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.empty()) list.reserve(kUsualSamples);
     if (list.size() == list.capacity() && list.size() > kManySamples)
@@ -225,10 +201,11 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
 
   ParsedJson& document_;
   const KeyFilter& wanted_;
-  bool packs_runs_;
-  bool is_list_of_runs_ = false;
+  ListTaker* taker_;
   std::vector<Open> within_{};
+  const std::string* key_ = nullptr;  // of the member whose value follows
   ParsedJson* value_ = nullptr;
+  ParsedJson item_{};  // of the list whose items are taken
   std::string top_{};
   int depth_ = 0;
   int unwanted_depth_ =
@@ -278,12 +255,11 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   text += line + (json.is_object() ? "}" : "]");
 }
 
-}  // namespace
-
-Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted, bool packs_runs) {
+Result<ParsedJson> parse(const TextSource& source, const KeyFilter& wanted, ListTaker* taker) {
   ParsedJson document;
-  Builder builder(document, wanted, packs_runs);
-  if (ParsedJson::sax_parse(text, &builder)) return {std::move(document)};
+  Builder builder(document, wanted, taker);
+  if (ParsedJson::sax_parse(ByteIterator(source), ByteIterator(), &builder))
+    return {std::move(document)};
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} levels deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
@@ -292,6 +268,27 @@ Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted, bo
     return Error{fmt::format("needs more than {} GB of memory", kMaxBytes >> 30U),
                  "export fewer runs or shorter texts"};
   return Error{"is not JSON, or it is incomplete", "export it again"};
+}
+
+}  // namespace
+
+TextSource source_of(std::string_view text) {
+  return [text]() mutable { return std::exchange(text, {}); };
+}
+
+Result<ParsedJson> parse_json(const TextSource& source, ListTaker& taker) {
+  return parse(source, {}, &taker);
+}
+
+Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted) {
+  return parse(source_of(text), wanted, nullptr);
+}
+
+std::optional<std::size_t> number_of_taken_list(const ParsedJson& value) {
+  if (!value.is_binary()) return std::nullopt;
+  std::size_t number = 0;
+  std::memcpy(&number, value.get_binary().data(), sizeof number);
+  return number;
 }
 
 void free_json(ParsedJson& value) {
@@ -323,25 +320,6 @@ const ParsedJson& items_in(const ParsedJson& object, std::string_view key) {
   static const ParsedJson kNoItems = ParsedJson::array();
   const ParsedJson* list = list_in(object, key);
   return list != nullptr ? *list : kNoItems;
-}
-
-bool for_each_run(const ParsedJson& object, std::string_view key,
-                  const std::function<void(const ParsedJson&)>& take) {
-  const ParsedJson* list = list_in(object, key);
-  if (list == nullptr) return false;
-  const bool packed = is_packed(*list);
-  for (std::size_t i = packed ? 2 : 0; i < list->size(); ++i) {
-    const ParsedJson& item = (*list)[i];
-    if (!packed || !item.is_array()) {
-      take(item);
-      continue;
-    }
-    ParsedJson run = list->at(1).at(item.at(0).get<std::size_t>());
-    std::size_t next = 1;
-    fill(run, item, next);
-    take(run);
-  }
-  return true;
 }
 
 const ParsedJson* object_in(const ParsedJson& object, std::string_view key) {

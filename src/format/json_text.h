@@ -22,11 +22,35 @@ using ParsedJson = nlohmann::json;
 /// least 1. `top`: key at depth 1 that contains `key` or is `key`; empty if the document is a list.
 using KeyFilter = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// Parses JSON without the values that `wanted` rejects; an empty `wanted` keeps all values.
-/// Refuses text that is not JSON, or is too deep or too large. `packs_runs`: true: stores lists of
-/// runs in a compact form that only for_each_run() reads.
-Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted = {},
-                              bool packs_runs = false);
+/// Takes the items of long lists while a document is parsed, so that it is never whole in memory.
+class ListTaker : NonCopyable {
+ public:
+  virtual ~ListTaker() = default;
+
+  /// Returns a number for a list whose items are taken; nullopt for a list that stays in the
+  /// document. `path`: the keys around the list and its own key; an empty one for a list's items.
+  virtual std::optional<std::size_t> begin_list(const std::vector<std::string_view>& path) = 0;
+
+  /// Takes the next item of a list. Returns true if the item was moved, and still needs its memory.
+  virtual bool take(std::size_t list, ParsedJson& item) = 0;
+};
+
+/// Returns the next bytes of a text, which are valid until the next call; no bytes at its end.
+using TextSource = std::function<std::string_view()>;
+
+/// Returns the source of a text that is in memory.
+TextSource source_of(std::string_view text);
+
+/// Parses JSON. Refuses text that is not JSON, or is too deep or too large. `taker`: the document
+/// has the numbers of the lists whose items were taken in their places.
+Result<ParsedJson> parse_json(const TextSource& source, ListTaker& taker);
+
+/// Parses JSON likewise, but without the values that `wanted` rejects; an empty `wanted` keeps all
+/// values.
+Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted = {});
+
+/// Returns the number of a list whose items were taken; nullopt for other JSON.
+std::optional<std::size_t> number_of_taken_list(const ParsedJson& value);
 
 /// Sets `value` to null and frees its memory. Unlike the destructor, it needs no additional memory
 /// for a list of the inner values.
@@ -40,11 +64,6 @@ const ParsedJson& part_in(const ParsedJson& object, std::string_view key);
 
 const ParsedJson* list_in(const ParsedJson& object, std::string_view key);
 const ParsedJson& items_in(const ParsedJson& object, std::string_view key);
-
-/// Calls `take` with each element of the list under `key`, even if parse_json() stored it in
-/// compact form. Returns false if there is no list.
-bool for_each_run(const ParsedJson& object, std::string_view key,
-                  const std::function<void(const ParsedJson&)>& take);
 
 const ParsedJson* object_in(const ParsedJson& object, std::string_view key);
 

@@ -19,6 +19,10 @@ class SavedRuns {
   /// Adds a run. `position`: its place among the runs of the session.
   void add(std::size_t position, RunRow row);
 
+  /// Return what was added. RunRow::redo_text is valid until a run is added.
+  std::size_t position(std::size_t run) const { return positions_[run]; }
+  RunRow row(std::size_t run) const { return runs_.row(run); }
+
   /// Sets a metric's values in the runs from `first` on; NaN: missing.
   void set_values(std::size_t first, std::size_t metric, const std::vector<double>& values);
 

@@ -181,6 +181,8 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::FunctionsLeftOut, "functions_left_out"},
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
+    {NoteKind::IncompleteStacks, "incomplete_stacks"},
+    {NoteKind::TooManyPaths, "too_many_paths"},
     {NoteKind::GateReplaced, "gate_replaced"},
     {NoteKind::Acceptance, "acceptance"},
     {NoteKind::SamplingCost, "sampling_cost"},

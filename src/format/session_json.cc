@@ -303,7 +303,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   const Recording& session = results.session;
   StoredPlan plan{session.origins, session.setting, session.shell, session.confidence,
                   results.are_all_deltas_paired};
-  if (!session.reference.baseline) plan.reference = session.reference.index_for(0);
+  plan.reference = session.reference.index_in_session(0);
   plan.series = session.series;
 
   put_fields(json, plan);

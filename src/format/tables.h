@@ -110,6 +110,7 @@ void describe_fields(Visitor& visit, Machine& of) {
   visit.written("class", [&] { return class_of(of); });
   visit.if_set("cpu_identity", of.cpu_identity);
   visit.if_set("cpu_features", of.cpu_features);
+  visit.if_set("microcode", of.microcode);
   visit.if_set("tuning", of.tuning);
   visit.if_set("allowance", of.allowance);
 }

@@ -16,20 +16,27 @@ namespace {
 
 /// Rounds before the first look, as before the first early look of a gate.
 constexpr std::size_t kFirstLook = 10;
-/// Looks that spend equally. They reach 2^(15/4), about 13 times, the rounds of the first look.
-/// Later looks spend 15% less each time, so that the sum stays finite.
-constexpr std::size_t kFlatLooks = 16;
-constexpr double kShareOfNextLook = 0.85;
+/// The number of rounds doubles from one look to the look that comes so many looks later.
+constexpr double kRaceLooksPerDoubling = 8.0;
+/// Look until which the looks spend more and more. It has 2^(17/8), about 4.4 times, the rounds of
+/// the first look. Each later look spends 8% less than the one before, so that the sum stays
+/// finite.
+constexpr std::size_t kPeakLook = 18;
+constexpr double kShareOfNextLook = 0.92;
 
 /// Commands with which each command is compared at a look. With fewer, a loser may stay longer, but
 /// the best command is not lost more often.
 constexpr std::size_t kLeaders = 8;
 
-/// Returns `first` * 2^(step / 4), rounded up. Subtracts 1e-9 because of rounding errors.
-std::size_t rounds_of_step(std::size_t first, std::size_t step) {
-  const double exact =
-      static_cast<double>(first) * std::exp2(static_cast<double>(step) / 4.0) - 1e-9;
-  return static_cast<std::size_t>(std::ceil(exact));
+/// Returns how much a look (from 1) spends, as a share of what the look kPeakLook spends.
+///
+/// The first look spends as much as that one, because it finds the commands that are far slower,
+/// and they are dropped soonest then. The looks that follow it see almost the same rounds.
+double weight_of_look(std::size_t look) {
+  constexpr auto peak = static_cast<double>(kPeakLook);
+  const auto number = static_cast<double>(look);
+  if (look == 1) return 1.0;
+  return look <= kPeakLook ? number / peak : std::pow(kShareOfNextLook, number - peak);
 }
 
 Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& rule,
@@ -97,12 +104,13 @@ double value_at(std::vector<double> values, double share) {
 double level_of_race_look(double error, std::size_t look) {
   // The looks resemble each other, so that together they may spend more than `error`.
   const double z = stats::normal_quantile_above(error);
-  const double gain = 1.0 + std::exp(1.612 - 0.624 * z + 0.0179 * z * z);
+  const double gain = 1.0 + std::exp(2.1444 - 0.593 * z + 0.02449 * z * z);
 
-  constexpr double all_shares =
-      static_cast<double>(kFlatLooks) + kShareOfNextLook / (1.0 - kShareOfNextLook);
-  const auto later = static_cast<double>(look > kFlatLooks ? look - kFlatLooks : 0);
-  return error * gain * std::pow(kShareOfNextLook, later) / all_shares;
+  // The first look, those from the second to the peak, and the geometric series of all later ones.
+  constexpr auto peak = static_cast<double>(kPeakLook);
+  constexpr double all_weights =
+      1.0 + ((peak + 1.0) / 2.0 - 1.0 / peak) + kShareOfNextLook / (1.0 - kShareOfNextLook);
+  return error * gain * weight_of_look(look) / all_weights;
 }
 
 RaceSchedule::RaceSchedule(double error, std::size_t min_rounds) : error_(error) {
@@ -112,7 +120,7 @@ RaceSchedule::RaceSchedule(double error, std::size_t min_rounds) : error_(error)
 }
 
 std::size_t RaceSchedule::rounds_at_next_look() const {
-  return rounds_of_step(rounds_at_first_look_, looks_reached_);
+  return rounds_at_look(rounds_at_first_look_, looks_reached_, kRaceLooksPerDoubling);
 }
 
 double RaceSchedule::take_look(std::size_t rounds, bool last) {

@@ -13,10 +13,10 @@
 namespace lauka::gate {
 
 /// Returns the error that one comparison of a race may spend at its look number `look` (from 1), so
-/// that the total over all looks is about `error`, of any number of looks. The first kFlatLooks
-/// looks spend equally, and each later look 15% less than the one before. Fitted for 1e-7..0.25 to
-/// the recursion of Armitage, McPherson and Rowe 1969 for looks whose numbers of rounds grow by
-/// 2^(1/4).
+/// that the total over all looks is about `error`, of any number of looks. The first look spends as
+/// much as any. From the second look on each spends more than the one before, and from kPeakLook on
+/// less. Fitted for 1e-7..0.25 to the recursion of Armitage, McPherson and Rowe 1969 for looks
+/// whose numbers of rounds grow by 2^(1/8).
 double level_of_race_look(double error, std::size_t look);
 
 /// Decides when a race looks at its commands, and how much error each comparison may spend then.
@@ -135,11 +135,16 @@ struct RaceError {
 
   double of_race() const { return (1.0 - confidence) / static_cast<double>(races); }
 
-  /// Returns the error of one comparison over all looks. Half of a race's error is for losing the
-  /// best command, the other half for calling a command equally good that is not. Each is divided
-  /// among the rivals of the best command, so that it holds whatever the others are.
+  /// Returns the error of one comparison over all looks. A race's error is divided among the rivals
+  /// of the best command, so that it holds whatever the others are.
+  ///
+  /// A rival does harm if it is shown to be better than the best command, or if it is worse by more
+  /// than the limit and shown to be within it. Neither needs a share of the error for itself. The
+  /// second does no harm for a rival within the limit. For any other rival, what shows that it is
+  /// better shows at the same look, and at the same level, that it is within the limit. The two
+  /// events are then one.
   double of_comparison(std::size_t commands) const {
-    return of_race() / (2.0 * static_cast<double>(commands - 1));
+    return of_race() / static_cast<double>(commands - 1);
   }
 };
 

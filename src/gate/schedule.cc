@@ -14,18 +14,21 @@ constexpr std::size_t kFirstEarly = 10;
 constexpr std::size_t kMaxEarlyLooks = 20;
 constexpr std::size_t kMaxHalvings = 1000;
 
-/// Returns `first` * 2^(step / 2), rounded up. Subtracts 1e-9 because of rounding errors.
-std::size_t grown(std::size_t first, std::size_t step) {
-  const double exact =
-      static_cast<double>(first) * std::exp2(static_cast<double>(step) / 2.0) - 1e-9;
-  return static_cast<std::size_t>(std::ceil(exact));
-}
+constexpr double kLooksPerDoubling = 2.0;
 
 }  // namespace
 
+std::size_t rounds_at_look(std::size_t first, std::size_t look, double looks_per_doubling) {
+  // Without the subtraction, a rounding error could raise the result by 1.
+  const double exact =
+      static_cast<double>(first) * std::exp2(static_cast<double>(look) / looks_per_doubling) - 1e-9;
+  return static_cast<std::size_t>(std::ceil(exact));
+}
+
 std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first) {
   std::array<std::size_t, kMaxPlannedLooks> rounds{};
-  for (std::size_t look = 0; look < kMaxPlannedLooks; ++look) rounds[look] = grown(first, look);
+  for (std::size_t look = 0; look < kMaxPlannedLooks; ++look)
+    rounds[look] = rounds_at_look(first, look, kLooksPerDoubling);
   return rounds;
 }
 
@@ -92,7 +95,7 @@ Schedule Schedule::for_keeping(double confidence, double error_of_keeping, std::
 std::optional<std::size_t> Schedule::rounds_at_next_early_look() const {
   if (!looks_early_ || planned_looks_taken_ > 0 || early_looks_reached_ == kMaxEarlyLooks)
     return std::nullopt;
-  return grown(rounds_at_first_early_look_, early_looks_reached_);
+  return rounds_at_look(rounds_at_first_early_look_, early_looks_reached_, kLooksPerDoubling);
 }
 
 bool Schedule::is_early_look(std::size_t rounds) const {
@@ -178,7 +181,7 @@ double Schedule::p_over_looks_of_planned_look(double p) const {
 }
 
 std::size_t Schedule::rounds_at_next_planned_look() const {
-  return grown(rounds_at_first_planned_look_, planned_looks_taken_);
+  return rounds_at_look(rounds_at_first_planned_look_, planned_looks_taken_, kLooksPerDoubling);
 }
 
 stats::IntervalTails Schedule::tails() const {

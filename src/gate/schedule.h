@@ -16,6 +16,10 @@ inline constexpr double kErrorShareOfRankTest = 0.8;
 /// Share of a look's error that the test of the mean may spend, if both tests are used.
 inline constexpr double kErrorShareOfMeanTest = 0.2;
 
+/// Returns the number of rounds at a look: `first` doubles every `looks_per_doubling` looks, and is
+/// rounded up. `look`: 0 for the first one.
+std::size_t rounds_at_look(std::size_t first, std::size_t look, double looks_per_doubling);
+
 /// Returns numbers of rounds for planned looks: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt 2
 /// and 4, each rounded up.
 std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first);

@@ -307,17 +307,18 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
     }
   }
 
-  if (levels.error_of_false_pass) {
-    const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
-    const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
-    result.p_value_of_pass = ranks_alone
-                                 ? tests.ranks.below
-                                 : combined(tests.ranks.below, tests.mean.tails.below, speak);
-    if (result.answer == Answer::Fail) return result;
-    result.decided_by = passes(tests, *levels.error_of_false_pass, speak, ranks_alone,
-                               levels.max_mean_test_p_of_pass);
-    if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
-  }
+  // A look that is too early to keep a candidate still tells how likely a later look keeps it.
+  if (!levels.error_of_false_pass && !levels.pass_keeps) return result;
+  const double level_of_pass = levels.error_of_false_pass.value_or(0.0);
+  const bool speak = ranks_speak(evidence, level_of_pass);
+  const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
+  result.p_value_of_pass =
+      ranks_alone ? tests.ranks.below : combined(tests.ranks.below, tests.mean.tails.below, speak);
+
+  if (!levels.error_of_false_pass || result.answer == Answer::Fail) return result;
+  result.decided_by =
+      passes(tests, level_of_pass, speak, ranks_alone, levels.max_mean_test_p_of_pass);
+  if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
 
   return result;
 }

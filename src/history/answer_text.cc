@@ -57,11 +57,10 @@ std::string exact_change_text(const SteppedSeries& stepped, double from, double 
 std::string detectable_in_words(const FleetEffect& effect) {
   const stats::Change change = make_change(effect.combined.value, effect.combined.bounds);
   if (change.is_significant()) return "";
-  constexpr double tail = 0.025;
   const std::size_t count = effect.machines.size();
   const double degrees =
       count == 1 ? effect.machines.front().degrees : static_cast<double>(count) - 1.0;
-  return report::detectable_text(stats::detectable_change_by_t(change, tail, degrees),
+  return report::detectable_text(stats::detectable_change_by_t(change, kTail95, degrees),
                                  "combinations of sessions");
 }
 
@@ -446,18 +445,18 @@ std::string splits_text(const std::vector<HistorySplit>& splits) {
                              row_of(difference.kind).title, difference.candidate_value,
                              difference.reference_value);
     if (changes.empty())
-      changes = "lauka now tells processors of one name apart by their model and features";
+      changes = "lauka now tells processors with the same name apart by their model and features";
 
     const std::string what =
         split.benchmark_count == 1
             ? fmt::format("the history of {} is", cited(join_names(split.newer, ", ")))
             : fmt::format("the histories of {} commands are", split.benchmark_count);
 
-    text += one_line(fmt::format(
-                "note: {} split at {}, where the class of machines becomes {} instead of {} ({}); "
-                "lauka-history looks for no step between the two, and --machine shows one of them",
-                what, date_time_text(split.began), split.newer.machine_class,
-                split.older.machine_class, changes)) +
+    text += one_line(fmt::format("note: {} split at {}, where the class of machines becomes {} "
+                                 "instead of {} ({}); lauka-history does not look for a step "
+                                 "between the two, and --machine shows only one of them",
+                                 what, date_time_text(split.began), split.newer.machine_class,
+                                 split.older.machine_class, changes)) +
             "\n";
   }
   return text;
@@ -596,10 +595,11 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   text += report::terminal_text(table, style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
   if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
-    text += report::dim_note(
-        fmt::format("left out {} with another anchor, because no session has measured both anchors",
-                    plural(series.removed_anchor_ratios, "session")),
-        style);
+    text += report::dim_note(fmt::format("{} with an older anchor {} not shown, because no session "
+                                         "has measured both that anchor and the newest one",
+                                         plural(series.removed_anchor_ratios, "session"),
+                                         series.removed_anchor_ratios == 1 ? "is" : "are"),
+                             style);
 
   return text;
 }

@@ -278,9 +278,10 @@ Result<Address> parse_address(const std::string& where) {
   Address address{.name = scheme + "://", .url = scheme + "://"};
   const std::string_view rest = std::string_view(where).substr(scheme.size());
   if (rest.substr(0, 3) != "://" || !add_parts(address, rest.substr(3)))
-    return Error{"has an address that cannot be read",
-                 "write postgresql://user@host/database, and put the password into PGPASSWORD or "
-                 "~/.pgpass; in an address, write its % @ / ? as %25 %40 %2F %3F"};
+    return Error{
+        "has an address that cannot be read",
+        "write postgresql://user@host/database, and put the password into PGPASSWORD or ~/.pgpass; "
+        "if the address must contain the password, write its % @ / ? as %25 %40 %2F %3F"};
   return address;
 }
 
@@ -381,7 +382,8 @@ Result<void> Database::Connection::open_to_read(const std::string& path) {
     // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
     if (os::is_there(path + "-wal"))
       return Error{"is being written, and only users who may write to its folder can read it now",
-                   "wait until nobody writes, or copy its file and the file that ends in -wal"};
+                   "wait until nobody writes to it, or copy the database file and the file beside "
+                   "it that ends in -wal"};
     return open_uri(path, "mode=ro&immutable=1");
   }
   return {};

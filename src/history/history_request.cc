@@ -62,6 +62,10 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
      "Combines the sessions of one commit from several machines into one change from reference to "
      "candidate.",
      1000},
+    {"diff", Action::Diff, "FILE FILE", 2, 2, kGroupNone,
+     "Lists in what the second session differs from the first, besides what was measured: shared "
+     "libraries, compiler, environment, priority, limits, kernel and the like.",
+     0},
     {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
      "Writes a self-contained page with the history of all benchmarks.", 200},
     {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,

@@ -20,6 +20,7 @@ enum class Action : unsigned char {
   Check,
   Acknowledge,
   Combine,
+  Diff,
   Page,
   Export,
   Forget,

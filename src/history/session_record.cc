@@ -128,7 +128,7 @@ class RecordReader {
     if (!format) return foreign("it has no lauka.format");
     if (*format < 1 || *format > static_cast<std::uint64_t>(kNewestFormat))
       return Error{fmt::format("has format {}, which this lauka-history does not know", *format),
-                   "use the lauka-history that belongs to that lauka"};
+                   "use the lauka-history of the lauka that wrote it"};
     if (list_in(*session_, "sessions") != nullptr)
       return Error{"was joined from several sessions", "add the files of those sessions"};
     return {};

@@ -168,6 +168,7 @@ bool may_be_updated(const SettingDifference& difference) {
   switch (difference.kind) {
     case SettingKind::Kernel:
     case SettingKind::Governor:
+    case SettingKind::Microcode:
     case SettingKind::Tuning:
     case SettingKind::AllowedCpus:
     case SettingKind::CpuQuota:

@@ -56,7 +56,7 @@ bool is_same_value(std::optional<double> a, std::optional<double> b) {
   return a && b && stats::is_rounding_error(*a - *b, std::abs(*a));
 }
 
-constexpr double kConfidence95 = 0.95;
+constexpr double kConfidence95 = 1.0 - 2.0 * kTail95;
 constexpr double kSureOfLink = 3.6;  // standard errors; noise exceeds this once in 3000
 constexpr double kRounding = 1e-9;   // fraction; smaller changes are rounding errors
 
@@ -214,8 +214,7 @@ void add_machine(FleetEffect& effect, const MetricHistory& series) {
 }  // namespace
 
 double half_width_95(double error, double degrees) {
-  constexpr double tail = 0.025;
-  return stats::student_t_quantile_above(tail, std::max(1.0, degrees)) * error;
+  return stats::student_t_quantile_above(kTail95, std::max(1.0, degrees)) * error;
 }
 
 double degrees_of_sum(double error, double degrees, double other, double other_degrees) {

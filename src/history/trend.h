@@ -17,6 +17,9 @@
 
 namespace lauka::history {
 
+/// Share of a distribution beyond each end of a 95% interval.
+inline constexpr double kTail95 = 0.025;
+
 /// Returns the half width of a 95% interval by Student's t. `error` is a standard error. Fewer
 /// degrees of freedom than 1 count as 1.
 double half_width_95(double error, double degrees);

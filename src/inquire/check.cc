@@ -205,8 +205,9 @@ CheckLine power_line(const MachineFacts& facts) {
             "echo performance | sudo tee /sys/firmware/acpi/platform_profile"};
   const std::string finding = facts.on_battery ? "plugged in" : "no battery is in use";
   if (facts.is_linux) return {"power", Severity::Ok, finding};
-  return {"power", Severity::Note, finding + "; programs cannot see whether low-power mode is on",
-          "pmset -g | grep lowpowermode shows it, sudo pmset -a lowpowermode 0 turns it off"};
+  return {
+      "power", Severity::Note, finding + "; programs cannot see whether low-power mode is on",
+      "pmset -g | grep lowpowermode shows the mode, and sudo pmset -a lowpowermode 0 turns it off"};
 }
 
 CheckLine virtual_line(const MachineFacts& facts) {

@@ -88,7 +88,7 @@ constexpr auto kMade = std::to_array<KnownMetric>({
     {"branch_miss_rate", "fraction", "branch-misses / branches", "branch-misses,branches"},
     {"cache_miss_rate", "fraction", "cache-misses / cache-references",
      "cache-misses,cache-references"},
-    {"cpu_utilization", "fraction", "cpu_time / wall_time: 2 is two busy CPUs"},
+    {"cpu_utilization", "fraction", "cpu_time / wall_time (two busy CPUs give 200%)"},
     {"topdown_retiring", "fraction", "pipeline slots that did work", "topdown-retiring,slots"},
     {"topdown_bad_speculation", "fraction", "slots lost to wrong guesses",
      "topdown-bad-spec,slots"},
@@ -96,11 +96,11 @@ constexpr auto kMade = std::to_array<KnownMetric>({
      "topdown-fe-bound,slots"},
     {"topdown_backend_bound", "fraction", "slots that waited for data or units",
      "topdown-be-bound,slots"},
-    {"wall_time.p99", "s", "the time that 99 % of the runs do not exceed; any other percentile too",
-     "--percentiles"},
+    {"wall_time.p99", "s",
+     "the time that 99 % of the runs do not exceed (other percentiles work, too)", "--percentiles"},
     {"throughput", "1/s", "copies per second", "--jobs"},
     {kRegionTime, "s", "time in the part that the program marks", "--region"},
-    {"region_entries", "1", "how often it entered this part", "--region"},
+    {"region_entries", "1", "how often the program entered this part", "--region"},
 });
 
 std::string yes_or_no(bool yes) {
@@ -316,7 +316,7 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
     rows.push_back({line.name, line.unit, line.availability, line.meaning});
   return printed(rows, columns, false) +
          "\nEvery event of lauka --list-events is also a metric. --scrape, --derive and "
-         "LAUKA_METRICS\nadd others. If an event says no, lauka --check says why.\n";
+         "LAUKA_METRICS\nadd others. If the list says no for an event, lauka --check says why.\n";
 }
 
 std::string threads_table(const ThreadTable& threads) {

@@ -72,12 +72,12 @@ std::string outlook_text(const CandidateSeries& series) {
       outlook.level);
   if (outlook.change)
     text += fmt::format(
-        " A change of {} of {} would be kept in four of five sessions of {} rounds.",
+        " A change of {} in {} would be kept in four of five sessions of {} rounds.",
         report::signed_percent(*outlook.change, 1), series.terms->metric, outlook.rounds);
   else if (outlook.rounds > 0)
-    text +=
-        fmt::format(" Sessions of {} rounds are too short to keep it, or their noise is not known.",
-                    outlook.rounds);
+    text += fmt::format(
+        " Sessions of {} rounds are too short to keep any candidate, or their noise is not known.",
+        outlook.rounds);
   return text;
 }
 

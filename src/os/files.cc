@@ -30,6 +30,7 @@ namespace lauka::os {
 namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+constexpr std::size_t kInputPieceBytes = std::size_t{64} << 10U;
 
 std::string file_name(std::uint64_t number) {
   return fmt::format("run-{:010}", number);
@@ -113,7 +114,7 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   // Retries, because between mkdtemp and locked() another process may remove the folder as a
   // leftover, or put another folder in its place. A new folder is empty.
   for (int i = 0; i < kMaxTries; ++i) {
-    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
+    std::string path = (below / (std::string(kFolderPrefix) + "X")).string();
     if (mkdtemp(path.data()) == nullptr) break;
     auto lock = locked(AT_FDCWD, path);
     if (lock && names_in(open_folder(lock.get(), ".")).empty())
@@ -136,7 +137,8 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
   if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
   if (about.st_uid != geteuid())
     return Error{cited(path) + " belongs to another user", "name another file"};
-  if (about.st_nlink != 1) return Error{cited(path) + " also has other names", "name another file"};
+  if (about.st_nlink != 1)
+    return Error{cited(path) + " has more than one name (hard links)", "name another file"};
   return file;
 }
 
@@ -191,6 +193,14 @@ bool is_foreign_link(const struct stat& link, const std::filesystem::path& folde
   const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
                            (of_folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
   return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
+}
+
+Error cannot_read(int error) {
+  return system_error("cannot be read", error);
+}
+
+Error too_large_to_read() {
+  return {"is too large to be read", ""};
 }
 
 }  // namespace
@@ -266,22 +276,52 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode);
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  const auto cannot_read = [](int error) { return system_error("cannot be read", error); };
+Result<InputFile> InputFile::open(const std::string& path, std::size_t most_bytes) {
   if (is_directory(path)) return cannot_read(EISDIR);
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return cannot_read(errno);
-  const Error too_large{"is too large to be read", ""};
+
   struct stat there {};
   if (fstat(file.get(), &there) != 0) return cannot_read(errno);
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
-    return too_large;
+    return too_large_to_read();
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
-  const std::size_t most = is_device ? std::min(most_bytes, kMebibyte) : most_bytes;
-  auto bytes = read_rest(file.get(), most + 1);
-  if (!bytes) return cannot_read(errno);
-  if (bytes->size() > most) return too_large;
-  return *std::move(bytes);
+  return InputFile(std::move(file), is_device ? std::min(most_bytes, kMebibyte) : most_bytes);
+}
+
+std::string_view InputFile::next() {
+  if (error_) return {};
+  piece_.resize(kInputPieceBytes);
+
+  ssize_t got = -1;
+  do {
+    got = read(file_.get(), piece_.data(), piece_.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    error_ = cannot_read(errno);
+    return {};
+  }
+
+  const auto count = static_cast<std::size_t>(got);
+  if (count > bytes_left_) {
+    error_ = too_large_to_read();
+    return {};
+  }
+  bytes_left_ -= count;
+  return {piece_.data(), count};
+}
+
+Result<std::string> InputFile::rest() {
+  std::string text;
+  for (std::string_view bytes = next(); !bytes.empty(); bytes = next()) text += bytes;
+  if (error_) return *error_;
+  return text;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+  auto file = InputFile::open(path, most_bytes);
+  if (!file) return file.error();
+  return file->rest();
 }
 
 bool has_waiting_input() {
@@ -353,7 +393,7 @@ bool create_mark_once(const char* mark) {
 
 Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
+  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root's rights"};
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
@@ -371,7 +411,7 @@ FileFacts TextFile::facts() const {
 
 Result<TextFile> TextFile::make() {
   Descriptor file = open_anonymous_file();
-  if (!file) return system_error("lauka cannot make a file without a name", errno);
+  if (!file) return system_error("lauka cannot create a temporary file", errno);
   return TextFile(std::move(file));
 }
 
@@ -383,7 +423,7 @@ Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
   std::vector<std::string> all = {"/dev/shm", "/tmp"};
   if (const auto chosen = read_variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
   for (const std::string& place : all) {

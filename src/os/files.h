@@ -34,8 +34,34 @@ ResolvedPath resolve(const std::string& path);
 
 bool is_standard_output(const std::string& target);
 
-/// Reads a whole file of at most `most_bytes` bytes (a device: at most 1 MiB). The error does not
-/// name the file: "cannot be read: No such file or directory".
+/// A file that is read once, piece by piece, because it may be large.
+class InputFile {
+ public:
+  /// Opens a file of at most `most_bytes` bytes (a device: at most 1 MiB). The error does not name
+  /// the file: "cannot be read: No such file or directory".
+  static Result<InputFile> open(const std::string& path, std::size_t most_bytes);
+
+  /// Returns the next bytes, which are valid until the next call. Returns no bytes at the end of
+  /// the file, and if the rest cannot be read.
+  std::string_view next();
+
+  /// Reads all bytes that next() has not returned.
+  Result<std::string> rest();
+
+  /// Returns why the rest cannot be read; nullopt if that has not happened.
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  InputFile(Descriptor file, std::size_t most_bytes)
+      : file_(std::move(file)), bytes_left_(most_bytes) {}
+
+  Descriptor file_;
+  std::size_t bytes_left_;
+  std::vector<char> piece_{};
+  std::optional<Error> error_{};
+};
+
+/// Reads a whole file that InputFile could open.
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
 /// Returns an error whose text is `what`, a colon, and the system's text for errno `error`.

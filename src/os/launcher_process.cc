@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -94,6 +95,7 @@ struct ChildPlan {
   const rlimit* descriptors = nullptr;
   bool uses_own_cpus = true;
   volatile std::int64_t* executed_at_ns = nullptr;
+  SharedProcessState* end_state = nullptr;  // null: not read
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
@@ -327,7 +329,10 @@ class LauncherProcess {
       if (is_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
       } else {
-        run(state_.launches[i], ended);
+        SharedProcessState* const state =
+            state_.launches[i].reads_end_state ? &state_.end_states[i] : nullptr;
+        if (state != nullptr) state->is_known = false;
+        run(state_.launches[i], state, ended);
       }
       state_.ended_count = i + 1;
       if (ended.counter_error != 0 || state_.cancel ||
@@ -336,12 +341,13 @@ class LauncherProcess {
     }
   }
 
-  void run(const SharedLaunch& launch, SharedEnded& ended) {
+  void run(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
 
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.executed_at_ns = &ended.executed_at_ns;
+    if (launch.program->jobs == 1) plan.end_state = end_state;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
     if (char** const variable = launch.program->environment.launch_entry)
       *variable = launch.variable_entry;
@@ -442,6 +448,10 @@ class LauncherProcess {
       const int signal = wait_until(is_killed ? give_up_ns : deadline_ns, end_ns);
       end_ns = now_ns();
 
+      // Only until it is waited for, an ended process still tells its priority and limits.
+      if (plan.end_state != nullptr && has_ended_unawaited(pid))
+        read_process_state(pid, *plan.end_state);
+
       int status = 0;
       rusage used{};
       const pid_t found = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
@@ -478,6 +488,12 @@ class LauncherProcess {
 
       if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_output_stored);
     }
+  }
+
+  static bool has_ended_unawaited(pid_t pid) {
+    siginfo_t ended{};
+    return waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == pid;
   }
 
   /// Returns how many children the latest run is known to have left behind. `had_children`: true if
@@ -581,6 +597,80 @@ void serve_as_launcher(const LauncherSetup& setup) {
     while (write(setup.socket, &byte, 1) < 0) {
       if (errno != EINTR) leave(setup);
     }
+  }
+}
+
+void read_process_state(pid_t pid, SharedProcessState& state) {
+  errno = 0;
+  state.nice = getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
+  state.is_known = errno == 0;
+
+  // musl's sched_getscheduler() always fails, and glibc's cpu_set_t has room for only 1024 CPUs.
+  state.scheduling_policy = syscall(SYS_sched_getscheduler, pid);
+  const long bytes = syscall(SYS_sched_getaffinity, pid, sizeof state.cpus, state.cpus.data());
+  state.cpus_bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+
+  // Without the right to ask, as about a program of another user, no limit is known.
+  state.has_limits = true;
+  for (std::size_t i = 0; i < state.limits.size(); ++i)
+    state.has_limits =
+        state.has_limits && syscall(SYS_prlimit64, pid, i, nullptr, &state.limits[i]) == 0;
+}
+
+std::optional<ProcessState> described(const SharedProcessState& state) {
+  constexpr auto names = std::to_array<std::pair<std::size_t, const char*>>({
+      {RLIMIT_AS, "as"},
+      {RLIMIT_CORE, "core"},
+      {RLIMIT_CPU, "cpu"},
+      {RLIMIT_DATA, "data"},
+      {RLIMIT_FSIZE, "fsize"},
+      {RLIMIT_LOCKS, "locks"},
+      {RLIMIT_MEMLOCK, "memlock"},
+      {RLIMIT_MSGQUEUE, "msgqueue"},
+      {RLIMIT_NICE, "nice"},
+      {RLIMIT_NOFILE, "nofile"},
+      {RLIMIT_NPROC, "nproc"},
+      {RLIMIT_RSS, "rss"},
+      {RLIMIT_RTPRIO, "rtprio"},
+      {RLIMIT_RTTIME, "rttime"},
+      {RLIMIT_SIGPENDING, "sigpending"},
+      {RLIMIT_STACK, "stack"},
+  });
+  if (!state.is_known) return std::nullopt;
+  ProcessState all{.nice = state.nice,
+                   .scheduling_policy = scheduling_policy_name(state.scheduling_policy)};
+
+  constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
+  for (std::size_t cpu = 0; cpu < 8 * state.cpus_bytes; ++cpu)
+    if ((state.cpus[cpu / bits_of_word] >> cpu % bits_of_word & 1U) != 0)
+      all.cpus.push_back(static_cast<std::uint32_t>(cpu));
+
+  if (!state.has_limits) return all;
+  for (const auto& [index, name] : names) {
+    const rlim_t value = state.limits[index].rlim_cur;
+    all.limits.push_back({name, value == RLIM_INFINITY
+                                    ? std::nullopt
+                                    : std::optional(static_cast<std::uint64_t>(value))});
+  }
+  return all;
+}
+
+std::string scheduling_policy_name(long policy) {
+  constexpr long reset_on_fork = 0x40000000;
+  if (policy < 0) return "";
+  switch (policy & ~reset_on_fork) {
+    case SCHED_OTHER:
+      return "other";
+    case SCHED_BATCH:
+      return "batch";
+    case SCHED_IDLE:
+      return "idle";
+    case SCHED_FIFO:
+      return "fifo";
+    case SCHED_RR:
+      return "round-robin";
+    default:
+      return "";
   }
 }
 

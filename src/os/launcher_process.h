@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <type_traits>
 
 #include <sys/resource.h>
@@ -83,7 +85,29 @@ struct SharedLaunch {
   SharedCounters* counters = nullptr;
   char* variable_entry = nullptr;
   std::int64_t latest_start_ns = 0;  ///< Launch::latest_start; 0: no limit
+  bool reads_end_state = false;
 };
+
+/// What the kernel says of a process. Numbers and masks are those of its system calls.
+struct SharedProcessState {
+  bool is_known = false;
+  int nice = 0;
+  long scheduling_policy = -1;  ///< negative: unknown
+  std::array<unsigned long, 128> cpus{};
+  std::size_t cpus_bytes = 0;  ///< size of the mask in `cpus`; 0: unknown
+  bool has_limits = false;
+  std::array<rlimit, RLIMIT_NLIMITS> limits{};
+};
+
+/// Reads the state of a process that has not been waited for, even if it has ended. Allocates no
+/// memory.
+void read_process_state(pid_t pid, SharedProcessState& state);
+
+/// Returns a state as others see it; nullopt if it is not known.
+std::optional<ProcessState> described(const SharedProcessState& state);
+
+/// Returns the name of a scheduling policy of the kernel, as in Priority; empty if unknown.
+std::string scheduling_policy_name(long policy);
 
 struct SharedEnded {
   Outcome outcome{};
@@ -127,6 +151,9 @@ struct SharedState {
   std::size_t ended_count = 0;
   std::array<SharedLaunch, Launcher::kMaxBatch> launches;
   std::array<SharedEnded, Launcher::kMaxBatch> ended;
+  /// States of launches with SharedLaunch::reads_end_state. The others are never touched, so that
+  /// they do not become resident.
+  std::array<SharedProcessState, Launcher::kMaxBatch> end_states;
   // Readings of all runs are consecutive, so that only pages in use become resident.
   std::array<Reading, Launcher::kMaxBatch * kMaxCounters> readings;
 };

@@ -52,6 +52,7 @@ inline constexpr std::uint64_t kPerfEnableOnExec = std::uint64_t{1} << 12;
 inline constexpr std::uint64_t kPerfTask = std::uint64_t{1} << 13;
 inline constexpr std::uint64_t kPerfWatermark = std::uint64_t{1} << 14;
 inline constexpr std::uint64_t kPerfSampleIdAll = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kPerfExcludeCallchainKernel = std::uint64_t{1} << 21;
 inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;
 inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1} << 34;
@@ -70,6 +71,7 @@ inline PerfEventAttr guard_of(PerfEventAttr attributes) {
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
+inline constexpr std::uint64_t kPerfSampleCallchain = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
 inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< type of CPU cycles (config 0)

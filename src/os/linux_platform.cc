@@ -3,6 +3,7 @@
 #include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/helper_program.h"
+#include "os/launcher_process.h"
 #include "os/linux_calls.h"
 #include "os/platform.h"
 #include "os/process.h"
@@ -187,7 +188,7 @@ class FilesBelow final : public SettingFiles {
       return refused(std::generic_category().message(errno));
     if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
     if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-      return refused("others own it or may write to it");
+      return refused("it belongs to another user, or others may write to it");
     auto text = read_rest(file.get(), most);
     if (!text) return refused(std::generic_category().message(errno));
     if (static_cast<off_t>(text->size()) != about.st_size)
@@ -457,23 +458,7 @@ std::optional<Priority> own_priority() {
   if (errno != 0) return std::nullopt;
 
   // musl's sched_getscheduler() always fails.
-  const long policy = syscall(SYS_sched_getscheduler, 0);
-  constexpr long reset_on_fork = 0x40000000;
-
-  switch (policy & ~reset_on_fork) {
-    case SCHED_OTHER:
-      return Priority{nice, "other"};
-    case SCHED_BATCH:
-      return Priority{nice, "batch"};
-    case SCHED_IDLE:
-      return Priority{nice, "idle"};
-    case SCHED_FIFO:
-      return Priority{nice, "fifo"};
-    case SCHED_RR:
-      return Priority{nice, "round-robin"};
-    default:
-      return Priority{nice, ""};
-  }
+  return Priority{nice, scheduling_policy_name(syscall(SYS_sched_getscheduler, 0))};
 }
 
 void describe_cpu(Machine& machine) {

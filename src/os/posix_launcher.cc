@@ -40,7 +40,8 @@ constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; us
 constexpr timespec kTickTime{0, 200'000'000};
 
 Error too_large() {
-  return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
+  return Error{"the arguments of the commands take more than 64 MB",
+               "compare fewer commands at once"};
 }
 
 /// Allocates shared memory, which has the same addresses in the launcher and is never freed. Throws
@@ -266,7 +267,8 @@ class PosixLauncher final : public Launcher {
                                    ? nullptr
                                    : counter_sets_.at(launch.counters);
         state_->launches[i] = {programs_.at(launch.program), counters,
-                               programs_.find_variable(launch, i), launch.latest_start.count()};
+                               programs_.find_variable(launch, i), launch.latest_start.count(),
+                               launch.reads_end_state};
       }
     } catch (const std::bad_alloc&) {
       return too_large();
@@ -423,8 +425,9 @@ class PosixLauncher final : public Launcher {
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
-    why_gone_ =
-        Error{what, "somebody or the kernel, which was out of memory, ended it; run lauka again"};
+    why_gone_ = Error{
+        what,
+        "another program may have ended it, or the kernel when memory ran out; run lauka again"};
     return *why_gone_;
   }
 
@@ -483,6 +486,8 @@ class PosixLauncher final : public Launcher {
       if (program.environment.region_entry != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.first_reading_index;
       ended.readings.assign(readings, readings + shared.reading_count);
+      if (state_->launches[i].reads_end_state && has_exited_or_signalled(ended.outcome))
+        ended.end_state = described(state_->end_states[i]);
       if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
 
       all.push_back(std::move(ended));

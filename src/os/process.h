@@ -113,11 +113,28 @@ class SampleListener : NonCopyable {
   virtual void end(std::span<const Reading> counters) = 0;
 };
 
+/// The state of a process at its end.
+struct ProcessState {
+  /// A limit of setrlimit() by its name in lower case ("stack"); nullopt: unlimited.
+  struct Limit {
+    std::string name{};
+    std::optional<std::uint64_t> value{};
+
+    bool operator==(const Limit&) const = default;
+  };
+
+  int nice = 0;
+  std::string scheduling_policy{};    ///< as in Priority; empty if unknown
+  std::vector<std::uint32_t> cpus{};  ///< CPU affinity; empty if unknown
+  std::vector<Limit> limits{};
+};
+
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
   std::vector<RunObserver*> run_observers{};
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
+  bool reads_end_state = false;  ///< true: Ended::end_state is read, after the run's time has ended
   std::string launch_variable_value{};
   OutputListener* listener = nullptr;  ///< may be null; with a listener, the batch has no other run
   /// May be null; with a listener, the batch has no other run.
@@ -182,6 +199,9 @@ struct Ended {
   bool ended_by_listener = false;
   std::optional<RegionUse> region{};        ///< nullopt if unknown
   std::optional<AccountedTotals> totals{};  ///< nullopt if unknown, and on Linux
+  /// State of the process that executed the program; nullopt without Launch::reads_end_state, with
+  /// --jobs and on macOS.
+  std::optional<ProcessState> end_state{};
 };
 
 /// The longest time between SIGTERM and SIGKILL for a run that its listener ends.

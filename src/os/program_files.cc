@@ -198,7 +198,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
 
 Result<std::string> find_program(const ProgramSpec& spec) {
   const ActAs user(spec.user);
-  if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root"};
+  if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root's rights"};
   constexpr std::string_view name = "PATH=";
   std::optional<std::string> path;
   for (const std::string& variable : spec.environment_changes) {

@@ -45,8 +45,8 @@ volatile std::sig_atomic_t suspension_is_due = 0;
 
 constexpr int kMomentMs = 50;
 constexpr std::string_view kSuspensionWaits =
-    "lauka: will be suspended after this run, so that the pause is not measured; press Ctrl-C to "
-    "end it now\n";
+    "lauka: the session will be suspended after this run, so that the pause is not measured; press "
+    "Ctrl-C to end the session now\n";
 
 constexpr std::initializer_list<int> kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 

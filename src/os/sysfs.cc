@@ -226,10 +226,14 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
     const auto word = parse_word(term.name);
     if (!file && !word) return unknown_term(pmu, term.name);
     const auto format = file ? parse_format(*file) : TermFormat{*word, {{0, 63}}};
-    if (!format) return Error{fmt::format("the format of '{}' cannot be read", term.name), ""};
+    if (!format)
+      return Error{
+          fmt::format("lauka does not understand how this machine describes the bits of '{}'",
+                      term.name),
+          ""};
     if (!put(code, *format, *term.value))
       return Error{fmt::format("the value {:#x} of '{}' is too wide", *term.value, term.name),
-                   fmt::format("it has {} bits", width_of(*format))};
+                   fmt::format("'{}' has {} bits", term.name, width_of(*format))};
   }
   return code;
 }

@@ -285,6 +285,8 @@ void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
         fmt::format("implementer {}, part {}, variant {}, revision {}", implementer,
                     number_of("CPU part"), number_of("CPU variant"), number_of("CPU revision"));
 
+  machine.microcode = number_of("microcode");
+
   const std::string all = find_value(cpuinfo, "flags", ':').value_or(number_of("Features"));
   machine.cpu_features.clear();
   for (const std::string_view feature : kFeaturesOfLibc)

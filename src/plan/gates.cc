@@ -95,7 +95,7 @@ Result<void> check_pair_for_keeping(const Plan& plan) {
   if (commands == 1) what = "there is only one command";
   if (commands == 2) what = "these two are one command with two parameter values";
   return Error{
-      "--keep-if and --keep-if-faster decide about one candidate and its reference, and " + what,
+      "--keep-if and --keep-if-faster decide about one candidate and its reference, but " + what,
       "give exactly two commands, the reference first"};
 }
 

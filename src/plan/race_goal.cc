@@ -34,7 +34,7 @@ Result<void> refuse_equal_commands(const Plan& plan) {
         command.parameters.empty()
             ? "leave one of them out"
             : fmt::format(
-                  "put {{{}}} into the command, so that each value has a program of its own",
+                  "put {{{}}} into the command, so that each value runs a different program",
                   command.parameters.front().name);
     return Error{fmt::format("--race would run the same program twice, because commands {} and {} "
                              "are both {}",
@@ -67,7 +67,8 @@ Result<void> add_race(const RunOptions& options, Plan& plan) {
                              metric.name),
                  "put a metric of timed runs first, or add --counting together"};
   if (metric.better == Better::Neither)
-    return Error{fmt::format("--race cannot tell which {} is better", metric.name),
+    return Error{fmt::format("--race cannot tell whether lower or higher values of {} are better",
+                             metric.name),
                  "put another metric first"};
 
   // All commands race against each other, whatever their parameters are.

@@ -501,7 +501,8 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
     };
     if (levels_of(derived.numerator) != levels_of(derived.denominator))
       return Error{
-          fmt::format("{} needs {} and {} of the same privilege levels", name, below, above),
+          fmt::format("{} needs {} and {} to be counted at the same privilege levels", name, below,
+                      above),
           fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
 
     return Error{

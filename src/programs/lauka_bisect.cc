@@ -6,128 +6,53 @@
 #include "app/tuning.h"
 #include "bisect/command_line.h"
 #include "bisect/git.h"
-#include "bisect/journal.h"
 #include "bisect/rules.h"
+#include "bisect/search_record.h"
+#include "bisect/words.h"
 #include "cli/describe.h"
-#include "core/numbers.h"
+#include "core/program_name.h"
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/command_layouts.h"
+#include "programs/bisect/workshop.h"
+#include "report/format.h"
 #include "report/lines.h"
 #include "report/screen.h"
-#include "run/builds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <map>
-#include <set>
-#include <system_error>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-// lauka-bisect joins the rules of the search (bisect/rules) with git (bisect/git), the builds, and
-// lauka's own sessions.
+// lauka-bisect joins the rules of the search (bisect/rules) with git (bisect/git) and with builds
+// and sessions (programs/bisect/workshop).
 
 namespace lauka::bisect {
 
 namespace {
 
-/// The worktrees. Their paths have the same length, because the size of the environment affects
-/// times.
-enum class Tree : unsigned char { Good, Test, Last };
-constexpr std::array<const char*, 3> kTreeNames{"good", "test", "last"};
-
-constexpr std::string_view name_of(Tree tree) {
-  return kTreeNames.at(static_cast<std::size_t>(tree));
-}
-
 /// Changes below this, as a fraction, may come from the placement of code (docs/layouts.md).
 constexpr double kPlacementChange = 0.03;
 
-constexpr const char* kHowToGoOn = "the same command line goes on from here with what is done";
+constexpr const char* kHowToGoOn =
+    "call lauka-bisect with the same command line to continue from here";
 
-/// One of two commits that are compared, and the worktree in which it is built.
-struct Side {
-  Tree tree;
-  const Commit& commit;
-};
-
-/// What a session has shown about the candidate.
-struct Comparison {
-  std::vector<gate::Verdict> verdicts{};
-  std::string failure{};  ///< why the candidate could not be measured; empty if it was measured
-  int status = 0;         ///< exit status that lauka has for this failure; 0 without one
-};
-
-/// An end of the whole search before its answer: the exit status.
-struct Stop {
-  int status = 0;
-};
-
-template <typename T>
-using OrStop = std::variant<T, Stop>;
-
-std::string percent(double fraction) {
-  return fmt::format("{:+.2f} %", 100.0 * fraction);
-}
-
-std::string bounds_text(const stats::Delta& delta) {
-  if (delta.is_exact) return "exactly";
-  if (!delta.bounds) return "without an interval";
-  return fmt::format("{} to {}", percent(delta.bounds->low), percent(delta.bounds->high));
-}
-
-// The first word of each entry of the log.
-constexpr std::string_view kBuildingEntry = "building";
-constexpr std::string_view kBuiltEntry = "built";
-constexpr std::string_view kUnbuiltEntry = "unbuilt";
+// The first word of an entry of the log; the rest is JSON (bisect/search_record.h).
 constexpr std::string_view kEndsEntry = "ends";
 constexpr std::string_view kStepEntry = "step";
-constexpr std::string_view kReasonEntry = "reason";
-
-constexpr auto kAnswerWords = std::to_array<std::pair<StepAnswer, std::string_view>>({
-    {StepAnswer::Before, "before"},
-    {StepAnswer::After, "after"},
-    {StepAnswer::Undecided, "undecided"},
-    {StepAnswer::Untestable, "untestable"},
-});
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < kAnswerWords.size(); ++i)
-        if (static_cast<std::size_t>(kAnswerWords[i].first) != i) return false;
-      return true;
-    }(),
-    "rows are in the order of StepAnswer");
-
-std::string_view word_of(StepAnswer answer) {
-  return kAnswerWords.at(static_cast<std::size_t>(answer)).second;
-}
-
-std::string_view meaning_of(StepAnswer answer) {
-  if (answer == StepAnswer::Before) return "so the change comes later";
-  return answer == StepAnswer::After ? "so the change is here" : "which does not decide";
-}
+constexpr std::string_view kSearchEntry = "search";
 
 StepAnswer answer_of(gate::Answer answer) {
   if (answer == gate::Answer::Inconclusive) return StepAnswer::Undecided;
   return answer == gate::Answer::Fail ? StepAnswer::After : StepAnswer::Before;
-}
-
-std::string describe(const Commit& commit) {
-  return fmt::format("{} {}", commit.short_id(), one_line(commit.subject));
-}
-
-/// Reads a number that the log has.
-double parse_logged(std::string_view text) {
-  constexpr Limit low{-1e9};
-  constexpr Limit high{1e9};
-  const auto number = parse_decimal(text, low, high);
-  return number ? *number : 0.0;
 }
 
 /// Describes the search in the first line of its log. What changes the builds or the measurement
@@ -139,566 +64,508 @@ std::string make_head(std::span<const std::string> words, const std::vector<Comm
 
 class Bisection {
  public:
-  Bisection(Request request, std::unique_ptr<os::Launcher> launcher, std::optional<User> user,
-            Repository repository, std::vector<Commit> commits, std::string work)
-      : request_(std::move(request)),
-        launcher_(std::move(launcher)),
-        user_(std::move(user)),
-        repository_(std::move(repository)),
-        commits_(std::move(commits)),
-        work_(std::move(work)),
-        error_(1.0 - request_.options.gates.confidence.value_or(kDefaultConfidence)) {}
+  Bisection(const Request& request, const Repository& repository, Workshop& workshop)
+      : request_(request), repository_(repository), workshop_(workshop) {}
 
-  /// Takes up an earlier call's work. Returns an error if the work folder cannot be used.
-  Result<void> begin(std::span<const std::string> words);
+  /// Searches `commits`, from the good end to the bad end, and with --all what is left on both
+  /// sides. Returns the exit status.
+  int run(std::vector<Commit> commits);
 
-  int run();
+  const std::vector<SearchRecord>& searches() const { return done_; }
+
+  /// True if something was measured that another call can use.
+  bool has_results() const { return has_results_; }
 
  private:
-  int search();
-  OrStop<std::optional<EndsChange>> compare_ends();
+  struct Ends {
+    std::string good;
+    std::string bad;
+  };
+
+  std::optional<Stop> search(std::vector<Commit> commits);
+  std::optional<Stop> search_anew(SearchRecord& record);
+  std::optional<Stop> compare_ends(SearchRecord& record);
+  std::optional<Stop> take_equal_ends(SearchRecord& record) const;
+  std::optional<Stop> measure_ends_precisely(const Condition& condition, SearchRecord& record);
+  Stop end_failed(const Comparison& comparison) const;
+
+  std::optional<Stop> do_steps(SearchRecord& record);
+  OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<Comparison> measure_step(const Step& step, const EndsChange& ends);
-  OrStop<StepResult> do_step(const Step& step, const EndsChange& ends);
-  int finish(const Search& search, const EndsChange& ends);
-  int name_range(const Search& search);
-  int name_commit(const Commit& culprit, const Commit& parent, const EndsChange& ends);
-  void print_commit(const Commit& commit) const;
+  std::vector<std::size_t> rank_by_git(const std::vector<std::size_t>& before, std::size_t after);
 
-  OrStop<std::string> build(Tree tree, const Commit& commit);
-  std::string run_build(Tree tree, const Commit& commit);
-  std::optional<Stop> build_needed(Tree tree, const Commit& commit);
+  std::optional<Stop> name_commit(const Commit& culprit, SearchRecord& record);
+  std::optional<Stop> compare_with_parent(const Side& before, const Side& after,
+                                          SearchRecord& record);
+  void say_remarks(const SearchRecord& record);
 
-  Options session_options(const Side& reference, const Side& candidate) const;
-  OrStop<Comparison> compare(const Side& reference, const Side& candidate,
-                             std::vector<Condition> gates, double error,
-                             std::optional<double> precision = std::nullopt);
-
-  void read_journal();
-  void read_step(const std::vector<std::string_view>& fields);
-  void end_work();
-
-  std::string path_of(Tree tree) const { return work_ + "/" + std::string(name_of(tree)); }
-  void say(const std::string& text) const {
-    if (request_.options.output.verbosity != Verbosity::Quiet) show(text + "\n");
+  void read_entries();
+  void add_rest(const SearchRecord& record, std::vector<Ends>& left) const;
+  static bool explains_most(const SearchRecord& record);
+  std::string metric() const { return request_.metric(); }
+  double error() const {
+    return 1.0 - request_.options.gates.confidence.value_or(kDefaultConfidence);
   }
-  static int stop_for_signal() { return status_of_signal(os::first_interrupt_signal()); }
+  /// A quarter of the error is for the question whether the ends differ, and a quarter for the size
+  /// of the change. The steps share the other half.
+  double error_of_ends() const { return error() / 4.0; }
 
-  Request request_;
-  std::unique_ptr<os::Launcher> launcher_;
-  std::optional<User> user_;
-  Repository repository_;
-  std::vector<Commit> commits_;
-  std::string work_;
-  double error_;
-  std::optional<Journal> journal_{};
+  const Request& request_;
+  const Repository& repository_;
+  Workshop& workshop_;
+  std::vector<Commit> commits_{};  ///< those of the present search
+  std::optional<Error> ranking_error_{};
+  std::vector<SearchRecord> done_{};
+  bool has_results_ = false;
 
   // What earlier calls have done.
-  std::map<std::string, std::string, std::less<>> built_ids_{};  ///< commit built in each worktree
-  std::set<std::string, std::less<>> half_built_{};  ///< worktrees in which a build was interrupted
-  std::optional<EndsChange> known_ends_{};
-  std::vector<StepResult> known_steps_{};
-  std::map<std::size_t, std::string> reasons_{};  ///< why commits could not be tested
-  bool keeps_folder_ = false;                     ///< true if outputs of failed builds are in it
+  std::vector<SearchRecord> known_searches_{};
+  SearchRecord unfinished_{};  ///< only its `ends` and `steps` are known
 };
 
-Result<void> Bisection::begin(std::span<const std::string> words) {
-  const os::ActAs owner(user_);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
-
-  // Folders of others are never removed.
-  // Journal::open refuses a file with this name that is not the log of a search.
-  std::error_code no_log;
-  const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
-  for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
-    if (!is_used && os::is_there(path_of(tree)))
-      return Error{
-          fmt::format("{} is there, but does not belong to a search", cited(path_of(tree))),
-          "remove it, or use --work DIR with another folder"};
-
-  std::error_code error;
-  std::filesystem::create_directories(work_, error);
-  if (error)
-    return Error{fmt::format("the folder {} cannot be made: {}", cited(work_), error.message()),
-                 "use --work DIR"};
-
-  auto journal = Journal::open(work_ + "/log", make_head(words, commits_));
-  if (!journal) return journal.error();
-  journal_ = *std::move(journal);
-  return {};
-}
-
-int Bisection::run() {
-  // Another search may have left its builds in the worktrees.
-  if (journal_->has_dropped_search()) {
-    say("an interrupted search with another command line or other ends is dropped");
-    for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
-      repository_.remove_worktree(path_of(tree));
-  }
-  read_journal();
-
-  const int status = search();
-  if (os::first_interrupt_signal() != 0) {
-    print_to_standard_error(report::note_lines({kHowToGoOn}));
-    return stop_for_signal();
-  }
-  if (status == static_cast<int>(ExitStatus::Failed) && known_ends_) {
-    print_to_standard_error(report::note_lines({kHowToGoOn}));
-    return status;
-  }
-  end_work();
-  return status;
-}
-
-void Bisection::read_step(const std::vector<std::string_view>& fields) {
-  const auto commit = std::ranges::find(commits_, fields[1], &Commit::id);
-  const auto* const answer =
-      std::ranges::find(kAnswerWords, fields[2], [](const auto& row) { return row.second; });
-  if (commit == commits_.end() || answer == kAnswerWords.end()) return;
-
-  StepResult& result = known_steps_.emplace_back();
-  result.commit = static_cast<std::size_t>(commit - commits_.begin());
-  result.answer = answer->first;
-  if (result.answer == StepAnswer::Undecided) reasons_[result.commit] = "undecided";
-  if (fields.size() < 6) return;
-  result.level = Level{parse_logged(fields[3]), parse_logged(fields[4]), parse_logged(fields[5])};
-}
-
-void Bisection::read_journal() {
-  for (const std::string& entry : journal_->earlier_entries()) {
-    const std::vector<std::string_view> fields = split(entry, ' ');
-    if (fields.size() < 3) continue;
-
-    const std::string tree(fields[1]);
-    if (fields[0] == kBuildingEntry) {
-      built_ids_.erase(tree);
-      half_built_.insert(tree);
-    } else if (fields[0] == kBuiltEntry) {
-      half_built_.erase(tree);
-      built_ids_[tree] = fields[2];
-    } else if (fields[0] == kUnbuiltEntry) {
-      half_built_.erase(tree);
-      keeps_folder_ = true;
-    } else if (fields[0] == kEndsEntry) {
-      known_ends_ =
-          EndsChange{.change = parse_logged(fields[1]), .near_end = parse_logged(fields[2])};
-    } else if (fields[0] == kStepEntry) {
-      read_step(fields);
-    } else if (fields[0] == kReasonEntry) {
-      // It belongs to the step in the entry before.
-      if (!known_steps_.empty())
-        reasons_[known_steps_.back().commit] = entry.substr(fields[0].size() + 1);
+void Bisection::read_entries() {
+  for (const std::string& entry : workshop_.earlier_entries()) {
+    const std::size_t blank = entry.find(' ');
+    const std::string_view kind = std::string_view(entry).substr(0, blank);
+    const std::string_view rest = std::string_view(entry).substr(blank + 1);
+    if (kind == kEndsEntry) {
+      unfinished_.ends = parse_change(rest);
+    } else if (kind == kStepEntry) {
+      if (auto step = parse_step(rest)) unfinished_.steps.push_back(*std::move(step));
+    } else if (kind == kSearchEntry) {
+      if (auto search = parse_search(rest)) known_searches_.push_back(*std::move(search));
+      unfinished_ = {};
     }
   }
 }
 
-/// Removes the worktrees and the log. Keeps the folder if it has outputs of failed builds.
-void Bisection::end_work() {
-  for (const Tree tree : {Tree::Good, Tree::Test, Tree::Last})
-    repository_.remove_worktree(path_of(tree));
-  // A signal may have ended git. With the log, the next call removes the rest.
-  if (os::first_interrupt_signal() != 0) return;
+int Bisection::run(std::vector<Commit> commits) {
+  read_entries();
+  has_results_ = unfinished_.ends || !known_searches_.empty();
+  std::vector<Ends> left{{commits.front().id, commits.back().id}};
 
-  const os::ActAs owner(user_);
-  if (!owner.error().empty()) return;
-  journal_->remove();
-  std::error_code ignored;
-  if (keeps_folder_)
-    say(fmt::format("the output of builds that failed is in {}", cited(work_)));
-  else
-    std::filesystem::remove(work_, ignored);
-}
+  while (!left.empty()) {
+    const Ends ends = left.back();
+    left.pop_back();
+    if (!done_.empty()) {
+      auto listed = repository_.list_commits(ends.good, ends.bad, request_.parents);
+      if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
+      if (!listed) return refuse(listed.error(), ExitStatus::Failed);
+      commits = *std::move(listed);
+    }
 
-/// Returns why the build failed; empty if it succeeded, or was interrupted.
-std::string Bisection::run_build(Tree tree, const Commit& commit) {
-  if (request_.build.empty()) return "";
-  const std::uint64_t layouts = request_.options.run.layouts.value_or(1);
-  const auto& environment = request_.options.commands.environment;
-
-  std::vector<Build> builds;
-  builds.reserve(layouts);
-  for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
-    Build& next = builds.emplace_back();
-    next.name_in_messages = commit.short_id();
-    next.line = request_.options.run.layouts ? with_layout(request_.build, layout) : request_.build;
-    next.folder = path_of(tree);
-    if (!environment.empty()) next.environment = environment.front();
+    if (const auto stop = search(std::move(commits))) return stop->status;
+    if (request_.finds_all) add_rest(done_.back(), left);
   }
 
-  const os::MonotonicClock clock;
-  const auto failed = run_builds(builds, {.user = user_, .clock = clock});
-  if (!failed || os::first_interrupt_signal() != 0) return "";
-
-  const std::string file = fmt::format("{}/failed-{}.txt", work_, commit.short_id());
-  const os::ActAs owner(user_);
-  auto output = os::ExportFile::open(file);
-  if (output) {
-    (*output)->write(failed->output_end);
-    if ((*output)->commit()) keeps_folder_ = true;
-  }
-  return "does not build: the build " + report::outcome_text(failed->outcome);
+  const SearchAnswer answer = done_.front().answer.value_or(SearchAnswer::Range);
+  if (answer == SearchAnswer::NoChange) return static_cast<int>(ExitStatus::Done);
+  return static_cast<int>(answer == SearchAnswer::Commit ? ExitStatus::GateFailed
+                                                         : ExitStatus::GateInconclusive);
 }
 
-/// Builds a commit in a worktree, unless an earlier call has done so. Returns why the commit cannot
-/// be built; empty if it is built.
-OrStop<std::string> Bisection::build(Tree tree, const Commit& commit) {
-  const std::string name(name_of(tree));
-  const auto built = built_ids_.find(name);
-  if (built != built_ids_.end() && built->second == commit.id &&
-      os::is_regular_file(path_of(tree) + "/.git"))
-    return std::string();
-
-  say(fmt::format("building {}", describe(commit)));
-  journal_->add(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
-  built_ids_.erase(name);
-  auto there = repository_.check_out(path_of(tree), commit.id);
-
-  // An interrupted build may have left half a file, which the next build would take for whole.
-  if (there && half_built_.contains(name)) there = repository_.clean(path_of(tree));
-  half_built_.insert(name);
-  if (os::first_interrupt_signal() != 0) return Stop{stop_for_signal()};
-  if (!there) return Stop{refuse(there.error(), ExitStatus::Failed)};
-
-  std::string failure = run_build(tree, commit);
-  if (os::first_interrupt_signal() != 0) return Stop{stop_for_signal()};
-  half_built_.erase(name);
-  journal_->add(
-      fmt::format("{} {} {}", failure.empty() ? kBuiltEntry : kUnbuiltEntry, name, commit.id));
-  if (failure.empty()) built_ids_[name] = commit.id;
-  return failure;
+/// Adds what is left on both sides of a commit that explains too little, the older part last, so
+/// that it is searched next.
+void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& left) const {
+  if (record.culprit() == nullptr || explains_most(record)) return;
+  const std::string& culprit = record.culprit()->id;
+  if (culprit != record.bad.id) left.push_back({culprit, record.bad.id});
+  if (record.parent->id != record.good.id &&
+      repository_.is_ancestor(record.good.id, record.parent->id))
+    left.push_back({record.good.id, record.parent->id});
 }
 
-/// Builds a commit without which the search cannot go on.
-std::optional<Stop> Bisection::build_needed(Tree tree, const Commit& commit) {
-  const auto made = build(tree, commit);
-  if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
-  const std::string& failure = std::get<std::string>(made);
-  if (failure.empty()) return std::nullopt;
-  return Stop{refuse({fmt::format("the commit {} {}", describe(commit), failure),
-                      fmt::format("the output of the build is in {}", cited(work_))},
-                     ExitStatus::Failed)};
-}
+std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
+  commits_ = std::move(commits);
+  const auto known = std::ranges::find_if(known_searches_, [&](const SearchRecord& earlier) {
+    return earlier.good.id == commits_.front().id && earlier.bad.id == commits_.back().id;
+  });
 
-Options Bisection::session_options(const Side& reference, const Side& candidate) const {
-  Options options = request_.options;
-  CommandOptions& commands = options.commands;
-  commands.command_lines.push_back(commands.command_lines.front());
-  commands.names = {"commit " + reference.commit.short_id(),
-                    "commit " + candidate.commit.short_id()};
-  const std::string below =
-      commands.working_folders.empty() ? "" : "/" + commands.working_folders.front();
-  commands.working_folders = {path_of(reference.tree) + below, path_of(candidate.tree) + below};
-  commands.build_commands.clear();
-  options.output.takes_labels_from_git = false;
-  return options;
-}
-
-/// Compares two commits, by `gates` that share `error`.
-OrStop<Comparison> Bisection::compare(const Side& reference, const Side& candidate,
-                                      std::vector<Condition> gates, double error,
-                                      std::optional<double> precision) {
-  Call call{session_options(reference, candidate), std::move(launcher_)};
-  call.options.gates.conditions = std::move(gates);
-  call.options.gates.confidence = 1.0 - error;
-  call.options.gates.max_half_width = precision;
-  call.options.gates.precision_metric = request_.metric();
-
-  std::optional<int> status = add_benchmarks(call);
-  if (!status) status = prepare(call);
-  if (!status) status = measure(call);
-  launcher_ = std::move(call.launcher);
-  if (os::first_interrupt_signal() != 0) return Stop{stop_for_signal()};
-  if (status) return Comparison{.failure = "cannot be measured", .status = *status};
-
-  const SessionResult& measured = call.benchmarks.front().session_result;
-  if (measured.session.cut_short) {
-    const EarlyEnd& end = *measured.session.cut_short;
-    print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
-                                                    report::AdviceToEndRuns::None));
-    const auto* const run = std::get_if<RunFailed>(&end);
-    const auto* const hook = std::get_if<HookFailed>(&end);
-    const bool is_of_candidate =
-        (run != nullptr && run->step.command == 1) || (hook != nullptr && hook->command == 1);
-    if (!is_of_candidate) return Stop{static_cast<int>(ExitStatus::Failed)};
-    return Comparison{.failure = run != nullptr
-                                     ? "fails: the command " + report::outcome_text(run->outcome)
-                                     : "fails: a hook did not succeed",
-                      .status = static_cast<int>(ExitStatus::Failed)};
+  SearchRecord record = known == known_searches_.end() ? std::exchange(unfinished_, {}) : *known;
+  if (!record.answer) {
+    record.good = commits_.front();
+    record.bad = commits_.back();
+    record.commit_count = commits_.size() - 1;
+    if (const auto stop = search_anew(record)) return stop;
+    workshop_.add_entry(fmt::format("{} {}", kSearchEntry, to_entry(record)));
   }
 
-  // Without comparable values, an undecided gate says nothing about a change.
-  const std::vector<gate::Verdict>& verdicts = measured.findings.verdicts;
-  const bool is_comparable =
-      !verdicts.empty() && std::ranges::all_of(verdicts, [](const gate::Verdict& verdict) {
-        return verdict.hindrance.obstacle == gate::Obstacle::None;
-      });
-  if (!is_comparable)
-    return Comparison{.failure = "cannot be compared by " + request_.metric(),
-                      .status = static_cast<int>(ExitStatus::Failed)};
-  return Comparison{.verdicts = verdicts};
+  workshop_.print(answer_text(record, metric()));
+  say_remarks(record);
+  done_.push_back(std::move(record));
+  return std::nullopt;
 }
 
-/// Returns nullopt if the ends do not differ significantly.
-OrStop<std::optional<EndsChange>> Bisection::compare_ends() {
-  if (known_ends_) return known_ends_;
-  const Commit& good = commits_.front();
-  const Commit& bad = commits_.back();
-  if (const auto stop = build_needed(Tree::Good, good)) return *stop;
-  if (const auto stop = build_needed(Tree::Test, bad)) return *stop;
+std::optional<Stop> Bisection::search_anew(SearchRecord& record) {
+  if (!record.ends)
+    if (const auto stop = compare_ends(record)) return stop;
+  if (record.answer) return std::nullopt;
+  workshop_.say(fmt::format("{} changes by {} from {} to {}; the search takes about {}", metric(),
+                            change_text(*record.ends), record.good.short_id(),
+                            record.bad.short_id(), plural(steps_for(record.commit_count), "step")));
+  return do_steps(record);
+}
 
-  say(fmt::format("comparing both ends, {} and {}", good.short_id(), bad.short_id()));
-  const Condition rise{.metric = request_.metric()};
-  const Condition fall{.metric = request_.metric(), .fails_below_limit = true};
-
-  // A quarter of the error is for the question whether the ends differ, and a quarter for the size
-  // of the change. The steps share the other half.
-  const double error = error_ / 4.0;
-  const auto failed = [&](const Comparison& comparison) {
-    // What is wrong with the command line has been said, and no commit is at fault.
-    if (comparison.status == static_cast<int>(ExitStatus::Usage))
-      return Stop{static_cast<int>(ExitStatus::Failed)};
-    refuse({fmt::format("the commit {} {}", describe(bad), comparison.failure),
-            "files that git does not know are not in the worktree, so name them by absolute paths"},
+Stop Bisection::end_failed(const Comparison& comparison) const {
+  // What is wrong with the command line has been said, and no commit is at fault.
+  if (comparison.status != static_cast<int>(ExitStatus::Usage))
+    refuse({fmt::format("the commit {} {}", describe(commits_.back()), comparison.failure),
+            "files that git does not know are not in the worktree, so give their absolute paths"},
            ExitStatus::Failed);
-    return Stop{comparison.status};
-  };
+  return Stop{static_cast<int>(ExitStatus::Failed)};
+}
 
-  auto compared = compare({Tree::Good, good}, {Tree::Test, bad}, {rise, fall}, error);
+/// Sets the change of both ends, or the answer that they do not differ significantly.
+std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
+  if (const auto stop = workshop_.build_needed(Tree::Good, record.good)) return stop;
+  if (const auto stop = workshop_.build_needed(Tree::Test, record.bad)) return stop;
+
+  workshop_.say(
+      fmt::format("comparing both ends, {} and {}", record.good.short_id(), record.bad.short_id()));
+  const Condition rise{.metric = metric()};
+  const Condition fall{.metric = metric(), .fails_below_limit = true};
+  auto compared = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
+                                    {.gates = {rise, fall}, .error = error_of_ends()});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   const Comparison first = std::get<Comparison>(std::move(compared));
-  if (!first.failure.empty()) return failed(first);
+  if (!first.failure.empty()) return end_failed(first);
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
-  if (found == first.verdicts.end()) {
-    const stats::Delta& delta = first.verdicts.front().delta;
-    const bool could_tell = delta.is_exact ? delta.change == 0.0 : delta.bounds.has_value();
-    if (!could_tell)
-      return Stop{
-          refuse({fmt::format("{} cannot tell whether {} differs between both ends",
-                              plural(first.verdicts.front().rounds, "round"), request_.metric()),
-                  "give --runs, --duration or --layouts a larger value, or use a lower "
-                  "--confidence"},
-                 ExitStatus::Failed)};
+  record.ends = first.change();
+  if (found == first.verdicts.end()) return take_equal_ends(record);
 
-    show(fmt::format("{} does not differ significantly between {} and {} ({})\n", request_.metric(),
-                     good.short_id(), bad.short_id(), bounds_text(delta)));
-    return std::optional<EndsChange>();
-  }
-
+  record.ends = MeasuredChange{.rounds = found->rounds, .change = found->delta};
   if (!found->delta.change)
-    return Stop{
-        refuse({fmt::format("{} differs, but a change in percent is not defined, because it "
-                            "is 0 at {}",
-                            request_.metric(), good.short_id()),
-                "search for a metric that is not 0 there"},
-               ExitStatus::Failed)};
+    return Stop{refuse({fmt::format("{} differs, but a change in percent is not defined, because "
+                                    "it is 0 at {}",
+                                    metric(), record.good.short_id()),
+                        "search for a metric that is not 0 there"},
+                       ExitStatus::Failed)};
 
-  EndsChange ends{.change = found->delta.change.value_or(0.0),
-                  .near_end = near_end_of(found->delta).value_or(0.0)};
-
-  // The first session ends as soon as there is a difference, which says little about its size.
-  if (!ends.is_precise()) {
-    say(fmt::format("measuring the change of both ends ({}) more precisely", percent(ends.change)));
-    constexpr double share_of_change = 1.0 / 3.0;
-    auto again = compare({Tree::Good, good}, {Tree::Test, bad}, {found->condition}, error,
-                         std::abs(ends.change) * share_of_change);
-    if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
-    const Comparison second = std::get<Comparison>(std::move(again));
-    if (!second.failure.empty()) return failed(second);
-    const stats::Delta& delta = second.verdicts.front().delta;
-    ends = {.change = delta.change.value_or(0.0), .near_end = near_end_of(delta).value_or(0.0)};
-  }
-
-  journal_->add(fmt::format("{} {:.12f} {:.12f}", kEndsEntry, ends.change, ends.near_end));
-  known_ends_ = ends;
-  return known_ends_;
+  if (const auto stop = measure_ends_precisely(found->condition, record)) return stop;
+  workshop_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
+  has_results_ = true;
+  return std::nullopt;
 }
 
-/// Builds and measures a commit. The result has no answer if the commit cannot be tested, but a
-/// failure.
+std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
+  const stats::Change& change = record.ends->change;
+  const bool could_tell = change.is_exact ? change.change == 0.0 : change.bounds.has_value();
+  if (!could_tell)
+    return Stop{refuse({fmt::format("{} cannot tell whether {} differs between both ends",
+                                    plural(record.ends->rounds, "round"), metric()),
+                        "give --runs, --duration or --layouts a larger value, or use a lower "
+                        "--confidence"},
+                       ExitStatus::Failed)};
+  record.answer = SearchAnswer::NoChange;
+  return std::nullopt;
+}
+
+/// The first session ends as soon as there is a difference, which says little about its size.
+std::optional<Stop> Bisection::measure_ends_precisely(const Condition& condition,
+                                                      SearchRecord& record) {
+  const EndsChange ends = to_ends(record.ends->change);
+  if (ends.is_precise()) return std::nullopt;
+
+  workshop_.say(
+      fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
+  constexpr double share_of_change = 1.0 / 3.0;
+  auto again = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
+                                 {.gates = {condition},
+                                  .error = error_of_ends(),
+                                  .precision = std::abs(ends.change) * share_of_change});
+  if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
+  const Comparison second = std::get<Comparison>(std::move(again));
+  if (!second.failure.empty()) return end_failed(second);
+  record.ends = second.change();
+  return std::nullopt;
+}
+
+/// Builds and measures a commit. The result has a failure if the commit cannot be tested.
 OrStop<Comparison> Bisection::measure_step(const Step& step, const EndsChange& ends) {
   const Commit& commit = commits_[step.commit];
-  const auto made = build(Tree::Test, commit);
+  const auto made = workshop_.build(Tree::Test, commit);
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   if (const std::string& failure = std::get<std::string>(made); !failure.empty())
     return Comparison{.failure = failure};
 
-  if (const auto stop = build_needed(Tree::Good, commits_.front())) return *stop;
+  if (const auto stop = workshop_.build_needed(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.middle);
-  return compare(
+  return workshop_.compare(
       {Tree::Good, commits_.front()}, {Tree::Test, commit},
-      {Condition{
-          .metric = request_.metric(), .limit_percent = limit, .fails_below_limit = limit < 0.0}},
-      step.error);
+      {.gates = {Condition{
+           .metric = metric(), .limit_percent = limit, .fails_below_limit = limit < 0.0}},
+       .error = step.error});
 }
 
-OrStop<StepResult> Bisection::do_step(const Step& step, const EndsChange& ends) {
+OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
   auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
   const Comparison comparison = std::get<Comparison>(std::move(measured));
-  const Commit& commit = commits_[step.commit];
 
-  if (!comparison.failure.empty()) {
-    const std::string reason = one_line(comparison.failure);
-    journal_->add(fmt::format("{} {} {}", kStepEntry, commit.id, word_of(StepAnswer::Untestable)));
-    journal_->add(fmt::format("{} {}", kReasonEntry, reason));
-    reasons_[step.commit] = reason;
-    say(fmt::format("{} {}, so a neighbour is tried", commit.short_id(), reason));
-    return StepResult{.commit = step.commit, .answer = StepAnswer::Untestable};
+  StepRecord record{.commit = commits_[step.commit],
+                    .limit = limit_percent(ends, step.middle) / 100.0};
+  if (comparison.failure.empty()) {
+    record.answer = answer_of(comparison.verdicts.front().answer);
+    record.change = comparison.change();
+    workshop_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
+                              change_text(*record.change), plural(record.change->rounds, "round"),
+                              meaning_of(record.answer)));
+  } else {
+    record.answer = StepAnswer::Untestable;
+    record.reason = one_line(comparison.failure);
+    workshop_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
+                              record.reason));
   }
-
-  const gate::Verdict& verdict = comparison.verdicts.front();
-  const StepResult result{.commit = step.commit,
-                          .answer = answer_of(verdict.answer),
-                          .level = find_level(ends, verdict.delta)};
-  std::string entry = fmt::format("{} {} {}", kStepEntry, commit.id, word_of(result.answer));
-  if (const auto& level = result.level)
-    entry += fmt::format(" {:.12f} {:.12f} {:.12f}", level->low, level->estimate, level->high);
-  journal_->add(entry);
-  if (result.answer == StepAnswer::Undecided) reasons_[step.commit] = "undecided";
-  say(fmt::format("{}: {} ({}) after {}, {}", commit.short_id(),
-                  percent(verdict.delta.change.value_or(0.0)), bounds_text(verdict.delta),
-                  plural(verdict.rounds, "round"), meaning_of(result.answer)));
-  return result;
+  workshop_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
+  return record;
 }
 
-int Bisection::search() {
-  auto compared = compare_ends();
-  if (const auto* stop = std::get_if<Stop>(&compared)) return stop->status;
-  const auto ends = std::get<std::optional<EndsChange>>(compared);
-  if (!ends) return static_cast<int>(ExitStatus::Done);
+std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& before,
+                                                std::size_t after) {
+  std::vector<std::string> good;
+  for (const std::size_t commit : before) good.push_back(commits_[commit].id);
+  const auto ranked = repository_.rank(good, commits_[after].id);
+  if (!ranked) {
+    ranking_error_ = ranked.error();
+    return {};
+  }
 
-  Search search(commits_.size() - 1, error_ / 2.0);
-  say(fmt::format("{} changes by {} between both ends; the search takes about {}",
-                  request_.metric(), percent(ends->change), plural(search.steps_left(), "step")));
+  std::map<std::string_view, std::size_t> indices;
+  for (std::size_t i = 0; i < commits_.size(); ++i) indices.emplace(commits_[i].id, i);
+  std::vector<std::size_t> order;
+  for (const std::string& id : *ranked)
+    if (const auto found = indices.find(id); found != indices.end()) order.push_back(found->second);
+  return order;
+}
+
+/// Halves the commits until one is left, or until none of those that are left can be tested.
+std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
+  const EndsChange ends = to_ends(record.ends->change);
+  const Ranking by_git = [this](const std::vector<std::size_t>& before, std::size_t after) {
+    return rank_by_git(before, after);
+  };
+  Search search(commits_.size() - 1, error() / 2.0,
+                request_.parents == Parents::All ? by_git : rank_line);
+
+  for (const StepRecord& step : record.steps) {
+    const auto commit = std::ranges::find(commits_, step.commit.id, &Commit::id);
+    if (search.next() && commit != commits_.end())
+      search.take(to_result(step, static_cast<std::size_t>(commit - commits_.begin()), ends));
+  }
+  if (!record.steps.empty())
+    workshop_.say(fmt::format("continuing after {} from an earlier call",
+                              plural(record.steps.size(), "step")));
 
   // The near end has the other sign, or is 0, if the second session did not confirm the change.
-  if (ends->near_end * ends->change <= 0.0) return name_range(search);
-
-  for (const StepResult& known : known_steps_)
-    if (search.next()) search.take(known);
-  if (!known_steps_.empty())
-    say(fmt::format("going on after {} of an earlier call", plural(known_steps_.size(), "step")));
-
-  std::size_t number = known_steps_.size();
-  while (const auto step = search.next()) {
-    say(fmt::format("step {}, {} left", ++number, plural(search.steps_left(), "step")));
-    auto done = do_step(*step, *ends);
-    if (const auto* stop = std::get_if<Stop>(&done)) return stop->status;
-    search.take(std::get<StepResult>(done));
+  const bool is_confirmed = ends.near_end * ends.change > 0.0;
+  for (auto step = search.next(); step && is_confirmed; step = search.next()) {
+    workshop_.say(fmt::format("step {}, {} left", record.steps.size() + 1,
+                              plural(search.steps_left(), "step")));
+    auto done = do_step(*step, ends);
+    if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
+    record.steps.push_back(std::get<StepRecord>(std::move(done)));
+    search.take(to_result(record.steps.back(), step->commit, ends));
   }
-  return finish(search, *ends);
-}
 
-int Bisection::finish(const Search& search, const EndsChange& ends) {
-  if (!search.is_found()) return name_range(search);
-  return name_commit(commits_[search.first_after()], commits_[search.last_before()], ends);
-}
+  if (os::first_interrupt_signal() != 0)
+    return Stop{status_of_signal(os::first_interrupt_signal())};
+  if (ranking_error_) return Stop{refuse(*ranking_error_, ExitStatus::Failed)};
+  if (search.is_found() && is_confirmed) return name_commit(commits_[search.first_after()], record);
 
-int Bisection::name_range(const Search& search) {
-  std::string text = fmt::format("the change is in one of {}:\n",
-                                 plural(search.first_after() - search.last_before(), "commit"));
-  for (std::size_t i = search.last_before() + 1; i <= search.first_after(); ++i) {
-    const auto reason = reasons_.find(i);
-    text += fmt::format("  {} {}{}\n", commits_[i].date, describe(commits_[i]),
-                        reason == reasons_.end() ? "" : " (" + reason->second + ")");
-  }
-  show(text);
-  return static_cast<int>(ExitStatus::GateInconclusive);
-}
-
-void Bisection::print_commit(const Commit& commit) const {
-  show(fmt::format("commit:  {}\ndate:    {}\nsubject: {}\n", commit.id, commit.date,
-                   one_line(commit.subject)));
+  for (const std::size_t suspect : search.suspects()) record.suspects.push_back(commits_[suspect]);
+  record.suspects.push_back(commits_[search.first_after()]);
+  record.answer = SearchAnswer::Range;
+  return std::nullopt;
 }
 
 /// Compares the named commit with its parent, afresh and at the confidence that was asked for.
-int Bisection::name_commit(const Commit& culprit, const Commit& parent, const EndsChange& ends) {
+std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& record) {
+  record.suspects = {culprit};
+  record.answer = SearchAnswer::Range;
+  auto parent = repository_.find_parent(culprit.id);
+  if (os::first_interrupt_signal() != 0)
+    return Stop{status_of_signal(os::first_interrupt_signal())};
+  if (!parent) {
+    record.doubt = "it has no parent to compare it with";
+    return std::nullopt;
+  }
+  record.parent = *std::move(parent);
+
   // The culprit is built in a worktree that has nothing of other commits, because a build that
   // makes nothing would leave theirs to be measured.
-  const bool parent_is_good = parent.id == commits_.front().id;
-  const Side before{parent_is_good ? Tree::Good : Tree::Test, parent};
+  const bool parent_is_good = record.parent->id == record.good.id;
+  const Side before{parent_is_good ? Tree::Good : Tree::Test, *record.parent};
   const Side after{Tree::Last, culprit};
 
   for (const Side& side : {before, after}) {
-    const auto made = build(side.tree, side.commit);
-    if (const auto* stop = std::get_if<Stop>(&made)) return stop->status;
-    const std::string& failure = std::get<std::string>(made);
-    if (failure.empty()) continue;
-    show(
-        fmt::format("the steps lead to this commit, but it was not compared with its parent, "
-                    "because {} {}:\n",
-                    side.commit.short_id(), failure));
-    print_commit(culprit);
-    return static_cast<int>(ExitStatus::GateInconclusive);
+    const auto made = workshop_.build(side.tree, side.commit);
+    if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
+    if (const std::string& failure = std::get<std::string>(made); !failure.empty()) {
+      record.doubt = fmt::format("it was not compared with its parent, because {} {}",
+                                 side.commit.short_id(), failure);
+      return std::nullopt;
+    }
   }
+  return compare_with_parent(before, after, record);
+}
 
-  say(fmt::format("comparing {} with its parent {}", culprit.short_id(), parent.short_id()));
-  auto compared = compare(
+std::optional<Stop> Bisection::compare_with_parent(const Side& before, const Side& after,
+                                                   SearchRecord& record) {
+  workshop_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
+                            before.commit.short_id()));
+  const EndsChange ends = to_ends(record.ends->change);
+  const Options& options = request_.options;
+  auto compared = workshop_.compare(
       before, after,
-      {Condition{.metric = request_.metric(), .fails_below_limit = ends.change < 0.0}}, error_);
-  if (const auto* stop = std::get_if<Stop>(&compared)) return stop->status;
-  const Comparison comparison = std::get<Comparison>(std::move(compared));
-  const bool is_confirmed =
-      comparison.failure.empty() && comparison.verdicts.front().answer == gate::Answer::Fail;
+      {.gates = {Condition{.metric = metric(), .fails_below_limit = ends.change < 0.0}},
+       .error = error(),
+       .lists_functions =
+           options.output.presentation.functions || options.counting.profiling_period});
+  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
+  Comparison comparison = std::get<Comparison>(std::move(compared));
 
-  if (!is_confirmed) {
-    show(
-        fmt::format("the steps lead to this commit, but a comparison with its parent does not "
-                    "confirm it{}:\n",
-                    comparison.failure.empty() ? "" : " (it " + comparison.failure + ")"));
-    print_commit(culprit);
-    return static_cast<int>(ExitStatus::GateInconclusive);
+  if (!comparison.failure.empty()) {
+    record.doubt =
+        fmt::format("it was not compared with its parent, because it {}", comparison.failure);
+    return std::nullopt;
+  }
+  record.from_parent = comparison.change();
+  record.functions_of = std::move(comparison.functions_of);
+  record.functions_unit = comparison.functions_unit;
+  record.functions = std::move(comparison.functions);
+
+  if (comparison.verdicts.front().answer == gate::Answer::Fail)
+    record.answer = SearchAnswer::Commit;
+  else
+    record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
+                               change_text(*record.from_parent));
+  return std::nullopt;
+}
+
+bool Bisection::explains_most(const SearchRecord& record) {
+  return record.share_explained().value_or(1.0) >= kMostOfChange;
+}
+
+/// Says what qualifies an answer.
+void Bisection::say_remarks(const SearchRecord& record) {
+  const Commit* culprit = record.culprit();
+  if (culprit == nullptr) return;
+
+  if (!explains_most(record)) {
+    const std::string how =
+        request_.finds_all ? "The search goes on before and after this commit."
+                           : fmt::format("Search again with --all, or from {} on and up to {}.",
+                                         culprit->short_id(), record.parent->short_id());
+    workshop_.print(
+        fmt::format("Both ends differ by {}, so other commits contribute to the change. {}\n",
+                    report::short_delta_text(record.ends->change), how));
   }
 
-  const stats::Delta& delta = comparison.verdicts.front().delta;
-  const double change = delta.change.value_or(0.0);
-  show("the commit that made the change:\n");
-  print_commit(culprit);
-  show(fmt::format("change:  {} {} ({}) from its parent {}\n", request_.metric(), percent(change),
-                   bounds_text(delta), parent.short_id()));
-  if (!explains_most(change, ends.change))
-    show(
-        fmt::format("Both ends differ by {}, so other commits have a part in it. Search again "
-                    "from {} on, and up to {}.\n",
-                    percent(ends.change), culprit.short_id(), parent.short_id()));
-  if (std::abs(change) < kPlacementChange && !request_.options.run.layouts &&
+  const auto change = record.from_parent->change.change;
+  if (std::abs(change.value_or(0.0)) < kPlacementChange && !request_.options.run.layouts &&
       !row_of(request_.options.counting.engine).runs_in_valgrind)
-    show(
+    workshop_.print(
         "A change this small may come from the placement of the code in these builds. Confirm it "
         "with --layouts ({layout} in --build) or with --engine cachegrind.\n");
-  return static_cast<int>(ExitStatus::GateFailed);
+}
+
+/// Writes the exports. Returns an error if a file cannot be written.
+Result<void> write_exports(const Request& request, const std::vector<SearchRecord>& searches,
+                           const std::vector<os::OpenExport>& exports) {
+  const BisectRecord record{
+      .version = std::string(cli::version()),
+      .metric = request.metric(),
+      .confidence = request.options.gates.confidence.value_or(kDefaultConfidence),
+      .build = request.build,
+      .command = request.options.commands.command_lines.front(),
+      .follows_first_parents = request.parents == Parents::First,
+      .searches = searches};
+  for (const os::OpenExport& target : exports) {
+    target.file->write(target.kind == ExportKind::Json ? to_json(record) : to_markdown(record));
+    if (auto written = target.file->commit(); !written) return written.error();
+  }
+  return {};
+}
+
+struct Prepared {
+  std::optional<User> user{};
+  Repository repository;
+  std::vector<Commit> commits;
+  std::vector<os::OpenExport> exports{};
+};
+
+/// Finds out what can be refused before anything is built.
+Result<Prepared> prepare_search(const Request& request) {
+  auto user = os::user_behind_sudo(request.options.run.as_root);
+  if (!user) return user.error();
+  auto repository = Repository::open("", *user);
+  if (!repository) return repository.error();
+  auto commits = repository->list_commits(request.good, request.bad, request.parents);
+  if (!commits) return commits.error();
+
+  const os::ActAs owner(*user);
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  auto exports = os::open_exports(request.options.output.exports, {});
+  if (!exports) return exports.error();
+  return Prepared{*std::move(user), *std::move(repository), *std::move(commits),
+                  *std::move(exports)};
+}
+
+int search_and_export(const Request& request, const Prepared& prepared, Workshop& workshop,
+                      Bisection& bisection) {
+  int status = bisection.run(prepared.commits);
+  const int signal = os::first_interrupt_signal();
+  bool is_finished =
+      signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !workshop.has_lost_output();
+
+  if (is_finished) {
+    const os::ActAs owner(prepared.user);
+    const auto written = write_exports(request, bisection.searches(), prepared.exports);
+    is_finished = written.has_value();
+    if (!written) status = refuse(written.error(), ExitStatus::Failed);
+  }
+
+  if (is_finished || (signal == 0 && !bisection.has_results())) {
+    workshop.end();
+    return os::first_interrupt_signal() == 0 ? status
+                                             : status_of_signal(os::first_interrupt_signal());
+  }
+  print_to_standard_error(report::note_lines({kHowToGoOn}));
+  if (signal != 0) return status_of_signal(signal);
+  return static_cast<int>(ExitStatus::Failed);
 }
 
 int run(int argc, const char* const* argv) {
   auto launcher = os::start_launcher(restore_after_lauka);  // first, while this process is small
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  auto request = parse(words);
+  const auto request = parse(words);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
   if (request->answer) return show(*request->answer);
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
 
   os::watch_for_interrupts();
-  auto user = os::user_behind_sudo(request->options.run.as_root);
-  if (!user) return refuse(user.error(), ExitStatus::Usage);
-  auto repository = Repository::open("", *user);
-  if (!repository) return refuse(repository.error(), ExitStatus::Usage);
-  auto commits = repository->list_commits(request->good, request->bad);
+  const auto prepared = prepare_search(*request);
   if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
-  if (!commits) return refuse(commits.error(), ExitStatus::Usage);
+  if (!prepared) return refuse(prepared.error(), ExitStatus::Usage);
 
   const std::string work = request->work_folder.empty()
-                               ? repository->shared_folder() + "/lauka-bisect"
+                               ? prepared->repository.shared_folder() + "/lauka-bisect"
                                : std::filesystem::absolute(request->work_folder).string();
-  Bisection bisection(*std::move(request), *std::move(launcher), *std::move(user),
-                      *std::move(repository), *std::move(commits), work);
-  if (auto begun = bisection.begin(words); !begun) return refuse(begun.error(), ExitStatus::Usage);
-  return bisection.run();
+  Workshop workshop(*request, *std::move(launcher), prepared->user, prepared->repository, work);
+  if (const auto status = workshop.check_options()) return *status;
+  if (auto begun = workshop.begin(make_head(words, prepared->commits)); !begun)
+    return refuse(begun.error(), ExitStatus::Usage);
+
+  Bisection bisection(*request, prepared->repository, workshop);
+  return search_and_export(*request, *prepared, workshop, bisection);
 }
 
 }  // namespace
 }  // namespace lauka::bisect
 
 int main(int argc, char** argv) {
+  lauka::set_program_name("lauka-bisect");
   try {
     return lauka::bisect::run(argc, argv);
   } catch (const std::exception& error) {

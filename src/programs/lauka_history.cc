@@ -4,6 +4,7 @@
 #include "history/database.h"
 #include "history/history_request.h"
 #include "history/page.h"
+#include "history/session_diff.h"
 #include "history/store.h"
 #include "history/trend.h"
 #include "os/export_files.h"
@@ -167,7 +168,8 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (!done) return done.error();
 
   text += fmt::format(
-      "lauka-history looked at {} series and found {}", looked_at,
+      "lauka-history looked at {} {} and found {}", looked_at,
+      looked_at == 1 ? "history" : "histories",
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "new regression"));
   if (short_ones > 0)
     text += fmt::format("; {} are too short, because {} commits are needed", short_ones,
@@ -225,7 +227,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   if (std::ranges::any_of(all, has_several))
     refuse({fmt::format("note: sessions of {} on the same machine are averaged",
                         plural(commits.size(), "commit")),
-            "combine sessions of one commit only"},
+            "combine only sessions of the same commit"},
            ExitStatus::Done);
 
   std::vector<MetricHistory> list;
@@ -243,7 +245,7 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
-    return failed({"no metric has a change from a reference with an interval",
+    return failed({"no metric has a confidence interval for its change from a reference",
                    "combine sessions of two commands or of a suite"});
   return answer;
 }
@@ -251,6 +253,23 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
 Answer combine_files(const Request& request) {
   const auto all = series_in_files(request);
   return all ? combined(*all, request) : failed(all.error());
+}
+
+Result<ReadFile> read_file_of_sessions(const std::string& file) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  const auto text = os::read_file(file, most_bytes);
+  if (!text) return text.error().prefixed(cited(file));
+  auto sessions = read_sessions(*text);
+  if (!sessions) return sessions.error().about(cited(file));
+  return ReadFile{file, *std::move(sessions)};
+}
+
+Answer diff_files(const Request& request) {
+  const auto first = read_file_of_sessions(request.command_arguments[0]);
+  if (!first) return failed(first.error());
+  const auto second = read_file_of_sessions(request.command_arguments[1]);
+  if (!second) return failed(second.error());
+  return {diff_text(*first, *second)};
 }
 
 Result<Answer> combine_commit(Database& database, const Request& request) {
@@ -338,6 +357,7 @@ Command find_command(Action action) {
       return forget_sessions;
     case Action::Steps:
     case Action::Check:
+    case Action::Diff:
     case Action::PrintAnswer:
       break;
   }
@@ -369,6 +389,7 @@ int run(std::span<const std::string> arguments) {
   if (request->action == Action::PrintAnswer) return finish({request->answer});
   if (request->action == Action::Combine && !request->command_arguments.empty())
     return finish(combine_files(*request));
+  if (request->action == Action::Diff) return finish(diff_files(*request));
   if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
       !os::is_regular_file(request->database) && refuse_unless_readable(request->command_arguments))
     return static_cast<int>(ExitStatus::Failed);

@@ -209,7 +209,7 @@ std::string_view name_of_centers(const Results& results, const std::vector<Line>
   const std::string_view first = name_of_center(results, lines.front().command);
   const bool are_alike = std::ranges::all_of(
       lines, [&](const Line& line) { return name_of_center(results, line.command) == first; });
-  return are_alike ? first : "mean over layouts, or the median where there is one build";
+  return are_alike ? first : "mean over layouts, or the median if there is only one build";
 }
 
 std::optional<stats::IntervalEnds> interval_of_median(const std::vector<double>& ascending,
@@ -686,11 +686,12 @@ void write_overview_chart(const Results& results, std::size_t metric, const Sink
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
   write_view(results, metric, lines, View::FromZero, sink);
   write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  sink(fmt::format("<p class=\"aside\">dot: the {}", name_of_centers(results, lines)));
+  sink(fmt::format("<p class=\"aside\">The dot is the {}", name_of_centers(results, lines)));
   if (std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); }))
-    sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
-                     100 * results.session.confidence));
-  sink("</p>\n</div>\n");
+    sink(fmt::format(
+        ", the bar is its {:g}% confidence interval, and the shape shows where the runs lie",
+        100 * results.session.confidence));
+  sink(".</p>\n</div>\n");
 }
 
 ChangeRow change_row(std::string html, const stats::Change& change, Better better) {
@@ -728,7 +729,7 @@ std::string race_chart(const Results& results) {
     const gate::RaceExit* exit = race.find_exit(c);
     const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
     const std::string text =
-        exit == nullptr ? "left over" : fmt::format("left in round {}", rounds);
+        exit == nullptr ? "left over" : fmt::format("left the race in round {}", rounds);
     const std::string bar = svg_path(
         "span",
         fmt::format("M0 {}H{:.1f}", height / 2, svg_position(axis, static_cast<double>(rounds))));

@@ -250,6 +250,14 @@ std::string markdown_head(const Table& table) {
   return head + "\n" + rule + "\n";
 }
 
+constexpr Markup kMarkdown{.format_text = markdown_words<Inside::Text>,
+                           .format_user_text = markdown_words<Inside::Cell>,
+                           .format_warning = markdown_code<Inside::Text>,
+                           .format_code = markdown_code<Inside::Cell>,
+                           .format_head = markdown_head,
+                           .line_break = "<br>",
+                           .can_fold = true};
+
 /// Replaces special characters by character references, which Asciidoctor does not interpret.
 std::string asciidoc_text(std::string_view text) {
   const std::string line = one_line(text);
@@ -566,15 +574,15 @@ std::string markdown_code_cell(std::string_view text) {
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
-  write_markup(report,
-               {.format_text = markdown_words<Inside::Text>,
-                .format_user_text = markdown_words<Inside::Cell>,
-                .format_warning = markdown_code<Inside::Text>,
-                .format_code = markdown_code_cell,
-                .format_head = markdown_head,
-                .line_break = "<br>",
-                .can_fold = true},
-               sink);
+  write_markup(report, kMarkdown, sink);
+}
+
+void write_markdown(const Table& table, const Sink& sink) {
+  write_table(table, kMarkdown, sink);
+}
+
+std::string markdown_text(std::string_view text) {
+  return markdown_words<Inside::Text>(text);
 }
 
 void write_asciidoc(const Report& report, const Sink& sink) {

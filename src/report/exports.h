@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/metric.h"
+#include "report/table.h"
 #include "results/results.h"
 
 #include <cstddef>
@@ -24,6 +25,12 @@ void write_runs_csv(const Report& report, const Sink& sink);
 
 /// Writes --export-markdown for a pull request: tables, verdicts and warnings.
 void write_markdown(const Report& report, const Sink& sink);
+
+/// Writes a table of any kind in Markdown.
+void write_markdown(const Table& table, const Sink& sink);
+
+/// Returns a line of Markdown that shows `text` as it is.
+std::string markdown_text(std::string_view text);
 
 void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);

@@ -150,19 +150,6 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
-/// Groups the digits before the point by thousands: "12,345.6". Numbers below 10,000 have no
-/// groups.
-std::string group_digits(std::string number) {
-  constexpr std::size_t group = 3;
-  constexpr std::size_t most_without_groups = 4;
-  const std::size_t first = number.find_first_of("0123456789");
-  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
-  if (end - first <= most_without_groups) return number;
-  for (std::size_t place = end; place > first + group; place -= group)
-    number.insert(place - group, ",");
-  return number;
-}
-
 std::string without_trailing_zeros(std::string number) {
   if (number.find('.') == std::string::npos) return number;
   number.erase(number.find_last_not_of('0') + 1);
@@ -524,6 +511,16 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
     return with_uncertainty(text(ratio.value), {.half_width = text(ratio.half())}) + sign;
   return with_uncertainty(text(ratio.value) + sign,
                           {.low = text(ratio.low), .high = text(ratio.high)});
+}
+
+std::string group_digits(std::string number, std::size_t longest_without_groups) {
+  constexpr std::size_t group = 3;
+  const std::size_t first = number.find_first_of("0123456789");
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  if (end - first <= longest_without_groups) return number;
+  for (std::size_t place = end; place > first + group; place -= group)
+    number.insert(place - group, ",");
+  return number;
 }
 
 std::string exact_decimal(double value) {

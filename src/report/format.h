@@ -107,6 +107,10 @@ std::string signed_rough_percent(double fraction);
 /// no interval. `sign`: the "x", or empty.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
+/// Groups the digits before the point by thousands: "12,345.6". A number with at most
+/// `longest_without_groups` digits there has no groups.
+std::string group_digits(std::string number, std::size_t longest_without_groups = 4);
+
 /// Formats `value` with the fewest significant digits that read back as the same double.
 std::string exact_decimal(double value);
 

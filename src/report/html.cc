@@ -200,6 +200,9 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   sink("</div>\n");
 }
 
+/// A page has room for everything that differs between two sides.
+constexpr Style kPage{.shows_all_differences = true};
+
 constexpr std::string_view kNoScript =
     "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
     "tables have the numbers.</p></noscript>\n";
@@ -216,7 +219,7 @@ std::string meaning_of_values(const Results& results) {
   if (with_layouts == results.commands.size())
     text = "Values are means over layouts. Percentages are mean changes over layouts.";
   else if (with_layouts > 0)
-    text += " Of commands with layouts both are means over layouts.";
+    text += " For commands with layouts, both are means over layouts.";
   return "<p class=\"aside\">" + text + "</p>\n";
 }
 
@@ -317,7 +320,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   if (const std::string chart = change_chart(changes); !chart.empty())
     sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
-  sink(caveats(warning_texts(suite, {}), note_lines(suite)));
+  sink(caveats(warning_texts(suite, kPage), note_lines(suite)));
 
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
@@ -342,7 +345,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   write_overview(results, sink);
   std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
-  sink(caveats(warning_texts(report, {}), notes));
+  sink(caveats(warning_texts(report, kPage), notes));
   sink(fmt::format("<h2>Charts</h2>\n{}", kNoScript));
   write_drawings(results, sink);
   write_tables(results, sink);

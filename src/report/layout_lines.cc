@@ -25,9 +25,8 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
     return fmt::format("{}the placement of the code alone changes {} by {} ({} … {})\n", subject,
                        metric.name, rough_percent(scatter->deviation),
                        rough_percent(scatter->bounds->low), rough_percent(scatter->bounds->high));
-  return fmt::format(
-      "{}the placement of the code has no clear effect on {}: the effect is at most {}\n", subject,
-      metric.name, rough_percent(scatter->bounds->high));
+  return fmt::format("{}the placement of the code has no clear effect on {} (at most {})\n",
+                     subject, metric.name, rough_percent(scatter->bounds->high));
 }
 
 int direction(const stats::Delta& delta) {

@@ -137,7 +137,8 @@ int side_of(const stats::Change& change, const Condition& condition) {
 /// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
-  if (!change.change) return "no percentage, because the reference has values of 0 or below";
+  if (!change.change)
+    return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
   const bool claims_above =
@@ -164,13 +165,14 @@ std::string measured(stats::Change change, std::optional<double> bound,
 std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
-  std::string rounds =
-      plural(verdict.rounds, fmt::format("{}{}round", kind, kind.empty() ? "" : " "));
+  const std::string round = fmt::format("{}{}round", kind, kind.empty() ? "" : " ");
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
   if (is_decided && row != nullptr && row->runs > verdict.rounds)
-    return fmt::format("decided after {} of the {} in the table", rounds, row->runs);
-  if (verdict.estimated_rounds_without_gates <= verdict.rounds) return rounds;
+    return fmt::format("decided after {} of the {} in the table", verdict.rounds,
+                       plural(row->runs, round));
+  if (verdict.estimated_rounds_without_gates <= verdict.rounds)
+    return plural(verdict.rounds, round);
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      exact_decimal(std::stod(fmt::format(
                          "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
@@ -198,7 +200,7 @@ bool is_about_mean(const gate::Verdict& verdict) {
 }
 
 std::string more_rounds(double times) {
-  return fmt::format("about {:.0f} times as many rounds would probably decide",
+  return fmt::format("about {:.0f} times as many rounds would probably be enough to decide",
                      std::max(std::ceil(times), 2.0));
 }
 
@@ -220,7 +222,8 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.is_given_up)
-    return "; ended early, because fewer than one in ten such sessions would still keep it";
+    return "; lauka ended early, because fewer than one in ten such sessions would still keep the "
+           "candidate";
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
   const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
   const std::string calmer = calmer_metric(results, verdict);
@@ -246,7 +249,7 @@ std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
   const std::string rounds =
       rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
-  return fmt::format("measured {} in the mean, and {} in the typical round; {}",
+  return fmt::format("measured {} on average, and {} in the typical round; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
                      rounds);
 }
@@ -287,7 +290,7 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
 }
 
 constexpr std::string_view kHintOnMissingFunction =
-    "it may be inlined or have another name there: --functions lists the names";
+    "the function may be inlined or have another name there (--functions lists the names)";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
 std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
@@ -313,9 +316,9 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return fmt::format("{} of {} is below what can be measured here", name,
                          obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoPercentage:
-      return "it has values below 0, so a change in percent is not defined";
+      return "the metric has values below 0, so a change in percent is not defined";
     case gate::Obstacle::FewLayouts:
-      return "too few layouts without failures";
+      return "too few layouts ran without failures";
     case gate::Obstacle::NoFunction:
       return results.session.metrics[verdict.metric].role == Role::SampledTime
                  ? fmt::format("no sample of {} was in a function of this name; {}",
@@ -323,7 +326,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                  : fmt::format("no run of {} was in a function of this name; {}",
                                obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
     case gate::Obstacle::NoSamples:
-      return "no sample was taken of it";
+      return "no sample of this event was taken";
     case gate::Obstacle::SameRuns:
       return "both sides are the same runs of one session";
     case gate::Obstacle::OtherSettings:
@@ -407,13 +410,13 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Returns "accepted: +3.1% of at most +5%: new parser, until 2027-03-01".
+/// Returns "accepted: measured +3.1%, and at most +5% is accepted (new parser, until 2027-03-01)".
 std::string accepted_text(const Results& results, const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
   const stats::Change& change =
       is_about_mean(verdict) ? verdict.delta.change_of_mean : verdict.delta;
   return fmt::format(
-      "accepted: {} of at {} {}: {}",
+      "accepted: measured {}, and at {} {} is accepted ({})",
       make_figures(change, condition, results.session.metrics[verdict.metric]).change,
       condition.fails_below_limit ? "least" : "most", signed_limit_text(condition),
       acceptance_text(*condition.acceptance));
@@ -426,7 +429,7 @@ std::string statement_text(const Results& results, const gate::Verdict& verdict)
       return accepted_text(results, verdict);
     case gate::AcceptanceUse::Exceeded:
     case gate::AcceptanceUse::Undecided:
-      return fmt::format("{}; accepted is at {} {}: {}", reason_text(results, verdict),
+      return fmt::format("{}; at {} {} is accepted ({})", reason_text(results, verdict),
                          verdict.condition.fails_below_limit ? "least" : "most",
                          signed_limit_text(verdict.condition),
                          acceptance_text(*verdict.condition.acceptance));
@@ -443,7 +446,7 @@ std::string stale_acceptance_line(const gate::Verdict& verdict) {
   const gate::AcceptanceUse use = gate::acceptance_use_of(verdict);
   if (use == gate::AcceptanceUse::Expired)
     return fmt::format(
-        "  note: {} ({}) expired on {}, so the gate has its own limit again; remove the entry\n",
+        "  note: {} ({}) expired on {}, so the gate's own limit applies again; remove the entry\n",
         verdict.condition.acceptance->entry, one_line(verdict.condition.acceptance->reason),
         verdict.condition.acceptance->last_day);
   if (use == gate::AcceptanceUse::Unneeded)
@@ -514,8 +517,8 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   const auto* const exited = std::get_if<Exited>(&outcome);
   for (const Answer& answer : kAnswers)
     if (exited != nullptr && answer.program == program && answer.status == exited->status)
-      return fmt::format("{} exits with {} if {}: use -i={}", answer.program, answer.status,
-                         answer.meaning, answer.status);
+      return fmt::format("use -i={0}, because {1} exits with status {0} if {2}", answer.status,
+                         answer.program, answer.meaning);
   return "use -i to continue after failures";
 }
 
@@ -544,7 +547,7 @@ struct EndingWords {
     if (!failed.unmatched_pattern.empty()) {
       text = fmt::format(
           " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
-          failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
+          failed.error_output_end.empty() ? "; it wrote nothing" : "; its last output was:");
     } else {
       const bool is_simulated = failed.step.kind == RoundKind::Simulated;
       if (is_simulated) text = " under Valgrind; " + how_to_go_on_without_valgrind(failed.outcome);
@@ -567,7 +570,7 @@ struct EndingWords {
     const auto* exited = std::get_if<Exited>(&failed.outcome);
     const std::string_view remedy =
         exited != nullptr && exited->status == not_found
-            ? ", which means that sh found no such command: check its name"
+            ? ", which means that sh did not find a command; check its name"
         : can_be_ignored(failed.outcome) ? "; append '|| true' to continue anyway"
                                          : "";
     return message(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
@@ -633,11 +636,11 @@ struct OutcomeWords {
 
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
-    return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
-                       terminal
-                           ? "it tried to use the terminal, which lauka does not give to commands; "
-                             "start it with setsid -w"
-                           : "nothing would have resumed it, so it " + killed(end.survivor));
+    return fmt::format(
+        "was stopped by {}{}", os::signal_name(end.signal),
+        terminal ? " because it tried to use the terminal, which lauka does not give to commands; "
+                   "start it with setsid -w"
+                 : ", and nothing would have resumed it, so it " + killed(end.survivor));
   }
 
   std::string operator()(const NotStarted& end) const {
@@ -646,7 +649,7 @@ struct OutcomeWords {
     return fmt::format(
         "could not be started: {}{}{}", trouble_with(end.step),
         std::generic_category().message(end.error),
-        no_format ? "; a script needs a first line such as #!/bin/sh, or use -S" : "");
+        no_format ? "; if it is a script, give it a first line such as #!/bin/sh, or use -S" : "");
   }
 
   std::string operator()(const Cancelled& /*end*/) const {
@@ -740,17 +743,17 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   else if (why.lacks_instructions)
     remarks.push_back("instructions" + where + " were not counted");
   else if (why.cycles_have_other_levels)
-    remarks.emplace_back("cycles were not counted at the same privilege levels");
+    remarks.emplace_back("cycles and instructions were counted at different privilege levels");
   else if (why.leaves_out_cycles)
     remarks.push_back("cycles" + where + " were not counted");
 
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.levels == CountedPrivilegeLevels::UserOnly)
-    remarks.emplace_back("counts cover user space only, and times cover everything");
+    remarks.emplace_back("counts cover user space only, but times include the kernel");
   if (why.levels == CountedPrivilegeLevels::Unknown)
     remarks.emplace_back("the file does not say whether counts include the kernel");
   if (why.counts_include_shell_start)
-    remarks.emplace_back("counts include the shell, and times do not");
+    remarks.emplace_back("counts include the start of the shell, but times do not");
   if (why.sums_core_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
 
   return remarks;
@@ -792,7 +795,7 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
 std::string how_to_succeed(const FailureGroup& failed) {
   if (failed.ending == Ending::TimedOut) return "raise --timeout";
   if (failed.kind == RoundKind::Simulated && failed.ending != Ending::Failed)
-    return "try it without --engine: Valgrind does not know every instruction";
+    return "try it without --engine, because Valgrind does not know every instruction";
   return fmt::format("use -i={} if this status is a success", failed.status);
 }
 
@@ -863,7 +866,7 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
     case gate::Decision::Worse:
       return {"not kept, worse", Ink::Red};
     case gate::Decision::Equal:
-      return {"not kept, no such gain", Ink::Red};
+      return {"not kept, gain too small", Ink::Red};
     case gate::Decision::Undecided:
       return {"not kept, undecided", Ink::Bold};
     case gate::Decision::Inconclusive:
@@ -946,7 +949,7 @@ std::string series_line(const Results& results) {
   const SeriesPlace& place = *results.session.series;
   const std::string subject = fmt::format("candidate {} of {}", place.number, one_line(place.file));
   if (!place.decision)
-    return fmt::format("{}: no decision, which counts as not kept (level {:.2g})\n", subject,
+    return fmt::format("{} has no decision, which counts as not kept (level {:.2g})\n", subject,
                        place.level);
 
   // A gate may have failed although every condition for keeping holds.
@@ -1019,7 +1022,8 @@ std::string precision_line(const Results& results) {
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
-      "{}, but ±{} was asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
+      "{}, not the ±{} that was asked for, because {}{}\n", start, wanted,
+      why_not_reached(precision.end),
       precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 

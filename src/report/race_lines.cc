@@ -15,11 +15,8 @@ namespace lauka::report {
 
 namespace {
 
-/// Returns "1,280".
-std::string grouped(std::size_t number) {
-  std::string text = fmt::to_string(number);
-  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
-  return text;
+std::string runs_text(std::size_t number) {
+  return group_digits(fmt::to_string(number), 3);
 }
 
 /// Returns the names of commands or, if a single command was typed with one parameter, the
@@ -88,7 +85,7 @@ std::string what_was_shown(const Results& results, const gate::RaceResult& race)
     case gate::RaceEnd::Unfinished:
       break;
   }
-  return "the race was cut short; still in it";
+  return "the race was cut short with these commands left";
 }
 
 }  // namespace
@@ -97,8 +94,8 @@ std::string race_line(const Results& results) {
   if (!results.findings.race) return "";
   const gate::RaceResult& race = *results.findings.race;
   return fmt::format("{}: {} ({} of {} runs)\n", what_was_shown(results, race),
-                     names_of(results, race.left), grouped(race.count_runs()),
-                     grouped(race.count_runs_without_exits()));
+                     names_of(results, race.left), runs_text(race.count_runs()),
+                     runs_text(race.count_runs_without_exits()));
 }
 
 std::string suite_race_lines(const Report& suite) {

@@ -227,9 +227,9 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
                     html_text(results.session.metrics[metric].name), html_text(parameter),
-                    is_scan(results)
-                        ? "; elsewhere a stronger colour is a larger " + html_text(parameter)
-                        : "");
+                    is_scan(results) ? "; everywhere else, a stronger colour means a larger " +
+                                           html_text(parameter)
+                                     : "");
 }
 
 const Point& best_point(const Results& results, std::size_t metric,

@@ -40,7 +40,7 @@ std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
   return row.summary && row.summary->min == 0.0
              ? "a delta has no ±, because some values are 0"
-             : "a delta has no ±, because the runs are too few or too different";
+             : "a delta has no ±, because there are too few runs, or they differ too much";
 }
 
 std::string_view why_no_interval(const Results& results, const Style& style) {
@@ -153,8 +153,8 @@ std::vector<const stats::Summary*> summaries_of(const Results& results,
     if (row != nullptr && row->summary) all.push_back(&*row->summary);
   };
   add(ranking.command);
-  if (!results.session.reference.baseline)
-    add(results.session.reference.index_for(ranking.command));
+  if (const auto reference = results.session.reference.index_in_session(ranking.command))
+    add(*reference);
   return all;
 }
 
@@ -174,7 +174,7 @@ std::string_view missing_interval(const Results& results, const HeadlineComparis
   const bool has_zero =
       std::ranges::any_of(summaries_of(results, ranking),
                           [](const stats::Summary* summary) { return summary->min == 0.0; });
-  return has_zero ? "there are too many zeros" : "the runs are too different";
+  return has_zero ? "there are too many zeros" : "the runs differ too much";
 }
 
 /// Replaces the blanks in a name, so that lines are not broken there.
@@ -257,16 +257,17 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
     between = ": " + name + " is 0 in every run, as in ";
     after.clear();
   } else if (ranking.speed.is_exact && ranking.speed.speed_factor == 1.0) {
-    between = ": " + name + " is the same in every run as in ";
-    after.clear();
+    between = ": " + name + " is exactly the same as in ";
+    after = ", in every run";
   } else if (ranking.speed.is_exact) {
     between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
                           faster ? "lower" : "higher");
     after = " (exact)";
   } else if (!ranking.speed.bounds) {
-    between = fmt::format(": {} {} from ", missing_interval(results, ranking),
-                          is_decided(results, ranking) ? "for an interval of its difference"
-                                                       : "to tell whether it differs");
+    between =
+        fmt::format(": {} {} from ", missing_interval(results, ranking),
+                    is_decided(results, ranking) ? "for a confidence interval of its difference"
+                                                 : "to tell whether it differs");
   } else if (!ranking.is_significant) {
     between = " does not differ significantly from ";
     after += detectable_by_all(results, {ranking});
@@ -319,8 +320,8 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const bool is_more = metric.better == Better::More;
   const std::string start = !any      ? "no command differs significantly from "
                             : is_time ? "no command is significantly faster than "
-                            : is_more ? "no command is significantly above "
-                                      : "no command is significantly below ";
+                            : is_more ? "no command is significantly higher than "
+                                      : "no command is significantly lower than ";
   return in_lines(start + reference + (any && is_time ? "" : in_metric) +
                       (any ? "" : detectable_by_all(results, rankings)),
                   style);
@@ -424,15 +425,16 @@ std::string about_short_runs(const Results& results, const Style& style) {
   const auto& start = results.session.seconds_of_running_true;
   if (!start)
     return dim_note(
-        "in a run shorter than 1 ms, most of the time may be the start of the process; measure the "
-        "program true as well to find out",
+        "a run shorter than 1 ms may consist mostly of the start of its process; to find out, "
+        "measure the command 'true' as well",
         style);
   const std::string text = quantity(*start, Unit::Seconds);
   return dim_note(
       *start < *shortest
           ? fmt::format(
-                "about {} of each run is the start of its process, as the runs of true show", text)
-          : fmt::format("the shortest runs take no longer than those of true ({}), so they are "
+                "about {} of each run is the start of its process, as the runs of 'true' show",
+                text)
+          : fmt::format("the shortest runs take no longer than those of 'true' ({}), so they are "
                         "mostly the start of a process",
                         text),
       style);

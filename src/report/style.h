@@ -10,6 +10,7 @@ struct Style {
   bool color = false;
   std::size_t width = 0;  ///< preferred width of lines in cells; 0: no limit
   bool verbose = false;
+  bool shows_all_differences = false;  ///< true: also those between two sides that need `verbose`
   bool shows_histograms = false;
   bool ascii = false;  ///< true: "+-" and "..." instead of signs that the terminal may lack
   bool shows_marks_as_words = false;

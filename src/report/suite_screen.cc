@@ -47,8 +47,8 @@ Cell value_cell(const SuiteRow& row, std::size_t command) {
 Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
-  if (!results.session.reference.baseline)
-    return value_cell(row, results.session.reference.index_for(row.candidate.value_or(0)));
+  if (const auto base = results.session.reference.index_in_session(row.candidate.value_or(0)))
+    return value_cell(row, *base);
   if (!row.candidate || !row.metric) return {};
   return value_cell(result_of_reference(results, *row.candidate, *row.metric),
                     results.session.metrics[*row.metric]);
@@ -311,9 +311,9 @@ std::vector<const Results*> benchmarks_in_table_order(const Report& suite) {
   std::ranges::stable_sort(order, {}, [&](const Results* results) {
     const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results), headline_name);
     const auto candidates = listed_candidates(*results);
-    const bool has_base = !results->session.reference.baseline || candidates.empty();
-    const std::size_t shown =
-        has_base ? results->session.reference.index_for(0) : candidates.front();
+    const Reference& reference = results->session.reference;
+    const std::size_t otherwise = candidates.empty() ? reference.index_for(0) : candidates.front();
+    const std::size_t shown = reference.index_in_session(0).value_or(otherwise);
     return std::pair(alike - suite.benchmarks.begin(), value_of_primary_metric(*results, shown));
   });
   return order;

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::report {
 
@@ -52,6 +54,41 @@ std::string advice_for_more_runs(const FewRuns& warning) {
   return "let the session run to its end";
 }
 
+/// Returns the value of an entry as a message shows it: of a build-id the first digits.
+std::string value_text(SettingKind kind, const std::string& value) {
+  constexpr std::size_t digits = 8;
+  return kind == SettingKind::Libraries ? "build " + value.substr(0, digits) : cited(value);
+}
+
+/// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
+/// LD_PRELOAD 'a.so'".
+std::string entries_text(const SettingDifference& difference, DifferenceSide subject,
+                         std::size_t most) {
+  std::vector<std::string> texts;
+  for (const EntryDifference& entry : find_differing_entries(difference)) {
+    const bool is_candidate = subject == DifferenceSide::Candidate;
+    const auto& own = is_candidate ? entry.candidate_value : entry.reference_value;
+    const auto& other = is_candidate ? entry.reference_value : entry.candidate_value;
+    const auto text_of_value = [&](const std::string& value) {
+      return value.empty() ? "" : " " + value_text(difference.kind, value);
+    };
+    const std::string name = one_line(entry.name);
+    if (own && other)
+      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own),
+                                  other->empty() ? " none" : text_of_value(*other)));
+    else
+      texts.push_back(own ? fmt::format("with {}{}", name, text_of_value(*own))
+                          : fmt::format("without {}", name));
+  }
+
+  if (texts.size() > most && texts.size() - most > 1) {
+    const std::size_t more = texts.size() - most;
+    texts.resize(most);
+    texts.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string_view loss_text(CounterLoss loss) {
   switch (loss) {
     case CounterLoss::SetUser:
@@ -69,27 +106,14 @@ std::string_view loss_text(CounterLoss loss) {
 Words words_of(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
   std::string advice = lost.loss == CounterLoss::Unreadable
-                           ? fmt::format("chmod a+r {} lets every user read it", file)
+                           ? fmt::format("let every user read the file (chmod a+r {})", file)
                            : std::string("measure a copy made with cp, which loses this property");
-  if (lost.counted_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
+  if (lost.counted_as_root) advice += ", or let root run the command (sudo lauka --as-root ...)";
   return {"lost_counts",
           fmt::format(
               "no event is counted, because Linux stops the counters when a run executes {}, {}",
               file, loss_text(lost.loss)),
           std::move(advice)};
-}
-
-/// Returns "processor 'A', not 'B'": the value of the other session, then of this session or of the
-/// reference. `is_joined`: true if the other session has the candidate, not the reference.
-std::string difference_text(const SettingDifference& difference, bool is_joined) {
-  const std::string_view title = row_of(difference.kind).title;
-  const std::string& other = is_joined ? difference.candidate_value : difference.reference_value;
-  const std::string& own = is_joined ? difference.reference_value : difference.candidate_value;
-  if (difference.kind == SettingKind::ProcessorFeatures)
-    return fmt::format(
-        "{} (only one of the two has {})", title,
-        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
-  return fmt::format("{} {} instead of {}", title, cited(other), cited(own));
 }
 
 /// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
@@ -103,9 +127,20 @@ std::string tunable_name(std::string_view feature) {
 struct WarningWords {
   bool has_deltas;
   bool paired;
+  bool is_verbose;
   const DisplayUnit* unit;
 
   std::string of_run(double value) const { return time_text(value, unit); }
+
+  /// Returns the differences that are shown; with --verbose all.
+  std::string list_differences(std::vector<SettingDifference> differences,
+                               DifferenceSide subject) const {
+    if (!is_verbose) std::erase_if(differences, std::not_fn(is_always_shown));
+    std::vector<std::string> texts;
+    for (const SettingDifference& difference : differences)
+      texts.push_back(difference_text(difference, subject));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
@@ -164,7 +199,7 @@ struct WarningWords {
 
   Words operator()(const ManyOutliers& warning) const {
     const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
-    const std::string end = " took far longer or shorter than the rest";
+    const std::string end = " took far more or far less time than the rest";
     return {"severe_outliers",
             fmt::format("{} runs ({}){}", figure,
                         whole_percent(static_cast<double>(warning.count) /
@@ -203,7 +238,7 @@ struct WarningWords {
 
   Words operator()(const BelowShell& warning) const {
     const std::string general =
-        "runs took no longer than the start of the shell alone, and count as 0s";
+        "runs took no longer than the start of the shell alone, which counts as 0s";
     const std::string figure =
         fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
     return {"below_shell", figure + " " + general,
@@ -213,24 +248,28 @@ struct WarningWords {
   Words operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
     Words words{"same_programs",
-                "it runs the identical program with the same arguments as " + reference,
-                "build them again, unless you want to measure noise"};
+                "the program and its arguments are identical to those of " + reference,
+                "build the programs again, unless you want to measure noise"};
     words.of_kind = {
         .text =
-            "they run the same file with the same arguments as the command that each is "
-            "compared with",
-        .advice = "make sure that they run different code, unless you want to measure noise"};
+            "each runs the same file with the same arguments as the command that it is compared "
+            "with",
+        .advice =
+            "make sure that the commands run different code, unless you want to measure noise"};
 
     if (!warning.is_native) {
-      words.text = "it runs the same file with the same arguments as " + reference;
-      words.advice = "make sure that they run different code, unless you want to measure noise";
-    } else if (!warning.has_same_name) {
-      words.text = "it runs the identical program under another name, with the same arguments as " +
-                   reference;
+      words.text = "the file that is run and its arguments are the same as those of " + reference;
       words.advice =
-          "build them again, unless you want to measure noise, or the program acts by its name";
+          "make sure that the commands run different code, unless you want to measure noise";
+    } else if (!warning.has_same_name) {
+      words.text =
+          "the program (apart from its name) and its arguments are identical to those of " +
+          reference;
+      words.advice =
+          "build the programs again, unless you want to measure noise or the program behaves "
+          "according to its name";
       words.of_kind.text =
-          "they run programs that are identical to those that they are compared with";
+          "each runs a program that is identical to the one that it is compared with";
     }
     return words;
   }
@@ -239,8 +278,8 @@ struct WarningWords {
     const bool is_single = warning.runs == 1;
     return {"few_runs",
             warning.is_about_gate
-                ? fmt::format("with {} round{}, a gate can decide only about large changes",
-                              warning.runs, is_single ? "" : "s")
+                ? fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                              is_single ? "" : "s")
             : is_single ? std::string("a single run gives no σ and no confidence interval")
             : warning.runs == 2
                 ? std::string("two runs give no confidence interval")
@@ -254,12 +293,13 @@ struct WarningWords {
   Words operator()(const SeparateSessions& warning) const {
     return {
         "baseline",
-        std::string(warning.is_joined
-                        ? "deltas between sessions include everything else that was different then"
-                        : "deltas against a baseline include everything else that has changed on "
-                          "the machine since then") +
+        std::string(
+            warning.is_joined
+                ? "deltas between sessions include everything else that was different between them"
+                : "deltas against a baseline include everything else that has changed on "
+                  "the machine since it was measured") +
             (warning.has_gates ? "," + std::string(kGatesFail) : ""),
-        "measure both in one session if you can, or compare cpu_time or instructions"};
+        "measure both commands in one session if you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const OtherConditions& warning) const {
@@ -274,18 +314,28 @@ struct WarningWords {
                               is_joined ? "the machine of the reference" : "this machine"),
               .has_own_line = true};
 
-    std::string text = fmt::format("{} was measured under other conditions{}: ", what,
-                                   is_joined ? " than the reference" : "");
-    for (const SettingDifference& difference : warning.differences) {
-      if (&difference != &warning.differences.front()) text += ", ";
-      text += difference_text(difference, is_joined);
-    }
+    const std::string text =
+        fmt::format("{} was measured under other conditions{}: {}", what,
+                    is_joined ? " than the reference" : "",
+                    list_differences(warning.differences, is_joined ? DifferenceSide::Candidate
+                                                                    : DifferenceSide::Reference));
 
-    return {.kind = "foreign_baseline",
-            .text = text,
-            .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
-                                : "measure the baseline again on this machine",
-            .has_own_line = true};
+    return {
+        .kind = "foreign_baseline",
+        .text = text,
+        .advice =
+            is_joined
+                ? "compare sessions of the same machine, or measure both commands in one session"
+                : "measure the baseline again on this machine",
+        .has_own_line = true};
+  }
+
+  Words operator()(const OtherCircumstances& warning) const {
+    const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
+    const std::string text = "things that may explain a delta differ from those of ";
+    return {"other_circumstances", text + cited(warning.reference) + ": " + figures,
+            "make them equal, unless they are what you want to compare", text + "the reference",
+            figures};
   }
 
   Words operator()(const OtherProcessor& warning) const {
@@ -306,35 +356,35 @@ struct WarningWords {
   }
 
   Words operator()(const NotInterleaved& warning) const {
-    return {
-        "sequential_order",
-        fmt::format(
-            "the commands were run one after the other{}, so deltas include the drift of the "
-            "machine{}{}",
+    return {"sequential_order",
+            fmt::format("the commands were run one after the other{}, so deltas include any drift "
+                        "of the machine{}{}",
+                        warning.is_caused_by_hooks
+                            ? " because --setup or --cleanup of one may undo that of another"
+                            : "",
+                        warning.has_gates ? kGatesFail : "",
+                        warning.has_gates && warning.is_caused_by_hooks
+                            ? ", and gates were judged only once"
+                            : ""),
             warning.is_caused_by_hooks
-                ? " because --setup or --cleanup of one may undo that of another"
-                : "",
-            warning.has_gates ? kGatesFail : "",
-            warning.has_gates && warning.is_caused_by_hooks ? ", and gates were judged only once"
-                                                            : ""),
-        warning.is_caused_by_hooks ? "use --order random if the commands do not disturb each other"
-                                   : "use --order random to compare runs of the same round",
-        {},
-        {},
-        {.text = "the commands were run one after the other, so deltas include the drift of the "
-                 "machine",
-         .advice = "use --order random to compare runs of the same round"}};
+                ? "use --order random if the commands do not disturb each other"
+                : "use --order random to compare runs of the same round",
+            {},
+            {},
+            {.text = "the commands were run one after the other, so deltas include any drift of "
+                     "the machine",
+             .advice = "use --order random to compare runs of the same round"}};
   }
 
   Words operator()(const DifferentCoreShares& warning) const {
     const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
     const std::string reference = quantity(warning.reference_share, Unit::Fraction);
     const std::string so = ", which may explain a part of the difference in time";
-    std::string text =
-        fmt::format(
-            "{} is {}, but {} for the reference, because they ran on different kinds of core",
-            warning.metric, candidate, reference) +
-        so;
+    std::string text = fmt::format(
+                           "{} is {}, but {} for the reference, because the two commands ran on "
+                           "different kinds of core",
+                           warning.metric, candidate, reference) +
+                       so;
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
@@ -408,7 +458,7 @@ struct WarningWords {
 
   Words operator()(const NeverCounted& warning) const {
     const std::string what =
-        "0 in every run although instructions were executed: this processor may not count ";
+        "0 in every run, although instructions were executed, so this processor may not count ";
     return {.kind = "not_counted",
             .text = warning.event + " is " + what + "it",
             .advice =
@@ -474,10 +524,10 @@ struct WarningWords {
   }
 };
 
-Words worded(const Results& results, const Warning& warning) {
+Words worded(const Results& results, const Warning& warning, bool is_verbose) {
   Words words = std::visit(
       WarningWords{!results.headline_comparisons.empty() && !results.session.reference.baseline,
-                   results.are_all_deltas_paired, results.presentation.time_unit},
+                   results.are_all_deltas_paired, is_verbose, results.presentation.time_unit},
       warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
@@ -562,14 +612,36 @@ std::string write_line(const Results& results, std::span<const Words> group) {
                      are_alike ? words.advice : words.of_kind.advice);
 }
 
+bool is_about_differences(const Warning& warning) {
+  return std::holds_alternative<OtherCircumstances>(warning.finding) ||
+         std::holds_alternative<OtherConditions>(warning.finding);
+}
+
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
-      {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_processor",
-       "other_cores", "mean_differs", "alike_rounds", "same_programs", "outlived"});
+      {"other_circumstances", "few_runs", "sequential_order", "baseline", "foreign_baseline",
+       "other_processor", "other_cores", "mean_differs", "alike_rounds", "same_programs",
+       "outlived"});
   return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 
 }  // namespace
+
+std::string difference_text(const SettingDifference& difference, DifferenceSide subject,
+                            std::size_t most_entries) {
+  const SettingRow& row = row_of(difference.kind);
+  const bool is_candidate = subject == DifferenceSide::Candidate;
+  const std::string& own = is_candidate ? difference.candidate_value : difference.reference_value;
+  const std::string& other = is_candidate ? difference.reference_value : difference.candidate_value;
+  if (row.is_list)
+    return fmt::format("{} ({})", row.title, entries_text(difference, subject, most_entries));
+
+  if (difference.kind == SettingKind::ProcessorFeatures)
+    return fmt::format(
+        "{} (only one of the two has {})", row.title,
+        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
+  return fmt::format("{} {} instead of {}", row.title, cited(own), cited(other));
+}
 
 std::string counter_loss_line(const Command& command, const CounterLossFile& file) {
   const Words words = words_of(file);
@@ -578,15 +650,18 @@ std::string counter_loss_line(const Command& command, const CounterLossFile& fil
 
 std::vector<WarningText> worded_warnings(const Results& results) {
   std::vector<WarningText> all;
-  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning));
+  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning, true));
   return all;
 }
 
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
+  const bool lists_all_differences = style.verbose || style.shows_all_differences;
   std::vector<Words> shown;
   for (const Warning& warning : results.warnings)
-    if (warning.shown == Shown::Always || style.verbose) shown.push_back(worded(results, warning));
+    if (warning.shown == Shown::Always || style.verbose ||
+        (lists_all_differences && is_about_differences(warning)))
+      shown.push_back(worded(results, warning, lists_all_differences));
 
   if (order == WarningOrder::ByWeight)
     std::stable_partition(shown.begin(), shown.end(), is_about_deltas);

@@ -35,6 +35,14 @@ struct WarningText {
                                                ///< or the session
 };
 
+/// The side of a comparison that a message is about.
+enum class DifferenceSide : unsigned char { Reference, Candidate };
+
+/// Returns a difference as a predicate of `subject`: "nice value '5' instead of '0'", in which '5'
+/// is the value of `subject`. Of a list, names at most one entry more than `most_entries`.
+std::string difference_text(const SettingDifference& difference, DifferenceSide subject,
+                            std::size_t most_entries = 5);
+
 /// Returns all warnings in words, in the order of Results::warnings.
 std::vector<WarningText> worded_warnings(const Results& results);
 

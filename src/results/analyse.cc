@@ -79,9 +79,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
                            const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
-  const std::optional<std::size_t> reference =
-      results.session.reference.baseline ? std::nullopt
-                                         : std::optional(results.session.reference.index_for(c));
+  const std::optional<std::size_t> reference = results.session.reference.index_in_session(c);
 
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_and_typical_differ)
@@ -161,8 +159,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   const Metric& metric = results.session.metrics[index];
   for (std::size_t c = 0; c < series.size(); ++c) {
     MetricResult& row = results.commands[c].rows[index];
-    const std::size_t reference =
-        results.session.reference.baseline ? c : results.session.reference.index_for(c);
+    const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
 
     if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted ||
@@ -360,15 +357,13 @@ gate::Hindrance find_other_settings(const Recording& session, const gate::Verdic
 /// True if both sides of a verdict are the same runs, because their session was given twice.
 bool are_same_runs(const Recording& session, std::size_t candidate, const Series& reference_series,
                    const Series& candidate_series) {
-  if (session.reference.baseline || session.origins.empty()) return false;
+  const auto reference = session.reference.index_in_session(candidate);
+  if (!reference || are_of_one_session(session, candidate)) return false;
 
-  const std::size_t reference = session.reference.index_for(candidate);
-  const OriginSession& there = origin_of(session, reference);
-  const OriginSession& here = origin_of(session, candidate);
-  const std::string& id = here.circumstances.session_id;
-  if (&there == &here || id.empty() || id != there.circumstances.session_id) return false;
+  const std::string& id = circumstances_of(session, candidate).session_id;
+  if (id.empty() || id != circumstances_of(session, *reference).session_id) return false;
 
-  return session.commands[reference].text == session.commands[candidate].text &&
+  return session.commands[*reference].text == session.commands[candidate].text &&
          reference_series.values == candidate_series.values;
 }
 
@@ -506,10 +501,9 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
   if (missing.obstacle == gate::Obstacle::NoSuccess || missing.obstacle == gate::Obstacle::NoValue)
     return missing;
 
-  const auto& baseline = session.reference.baseline;
   const Series& candidate = series[verdict.candidate];
-  const Series reference = baseline ? baseline_series(*baseline, verdict.candidate, verdict.metric)
-                                    : series[session.reference.index_for(verdict.candidate)];
+  const Series reference =
+      series_of_reference(session.reference, verdict.candidate, verdict.metric, series);
   if (compares)
     if (const auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
         doubt.obstacle != gate::Obstacle::None)
@@ -535,9 +529,10 @@ bool is_exact(const Results& results, const gate::Verdict& verdict) {
 }  // namespace
 
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
-  const auto& baseline = results.session.reference.baseline;
-  if (!baseline) return results.commands[results.session.reference.index_for(command)].rows[metric];
-  const Series series{baseline_series(*baseline, command, metric).values, {}, std::nullopt};
+  if (const auto reference = results.session.reference.index_in_session(command))
+    return results.commands[*reference].rows[metric];
+  const Series series{
+      series_of_reference(results.session.reference, command, metric, {}).values, {}, std::nullopt};
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());

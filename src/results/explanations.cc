@@ -91,16 +91,12 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
   const Series candidate = make_utilisation(results.session, command, of_cpu, of_wall);
 
+  const OtherSide other = other_side_of(results.session, command);
+  const auto cpu_there = other.place_of(of_cpu);
+  const auto wall_there = other.place_of(of_wall);
   Series reference;
-  if (const auto& baseline = results.session.reference.baseline) {
-    if (baseline->metric_places[of_cpu] && baseline->metric_places[of_wall])
-      reference =
-          make_utilisation(*baseline->session, baseline->reference_places[command],
-                           *baseline->metric_places[of_cpu], *baseline->metric_places[of_wall]);
-  } else {
-    reference = make_utilisation(results.session, results.session.reference.index_for(command),
-                                 of_cpu, of_wall);
-  }
+  if (cpu_there && wall_there)
+    reference = make_utilisation(other.session, other.command, *cpu_there, *wall_there);
 
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
@@ -190,9 +186,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
 
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
   clock.candidate_median = median_of(results, c, Role::Clock);
-  if (!results.session.reference.baseline)
-    clock.reference_median =
-        median_of(results, results.session.reference.index_for(c), Role::Clock);
+  if (const auto reference = results.session.reference.index_in_session(c))
+    clock.reference_median = median_of(results, *reference, Role::Clock);
   why.factors.push_back(clock);
 }
 

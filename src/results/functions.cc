@@ -102,12 +102,9 @@ std::optional<Side> candidate_side(const Results& results, std::size_t metric,
 
 std::optional<Side> reference_side(const Results& results, std::size_t metric,
                                    std::size_t candidate) {
-  const auto& baseline = results.session.reference.baseline;
+  const OtherSide other = other_side_of(results.session, candidate);
   const MetricResult row = result_of_reference(results, candidate, metric);
-  return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
-                              results.session.metrics[metric].name, row)
-                  : find_side(results.session, results.session.reference.index_for(candidate),
-                              results.session.metrics[metric].name, row);
+  return find_side(other.session, other.command, results.session.metrics[metric].name, row);
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {

@@ -70,6 +70,13 @@ struct OtherConditions {
   std::vector<SettingDifference> differences{};
 };
 
+/// Finding: a candidate's program or process differs from the reference's, in the same session, in
+/// something that could explain a delta.
+struct OtherCircumstances {
+  std::string reference{};
+  std::vector<SettingDifference> differences{};
+};
+
 /// Finding: simulated counts of two processors are compared. libc chooses its functions by the
 /// processor, so the counts may differ although the programs do not.
 struct OtherProcessor {
@@ -186,10 +193,10 @@ struct OutlivedRuns {
 /// A finding with its numbers, but without text.
 using WarningFacts =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
-                 CoarseClock, UncertainSplit, BelowShell, FewRuns, NotInterleaved, SeparateSessions,
-                 OtherConditions, OtherProcessor, DifferentCoreShares, LowCoreShare, LowCoverage,
-                 NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting, BusyMachine,
-                 SamePrograms, LostCounts, Throttled, OutlivedRuns>;
+                 CoarseClock, UncertainSplit, BelowShell, OtherCircumstances, OtherConditions,
+                 FewRuns, NotInterleaved, SeparateSessions, OtherProcessor, DifferentCoreShares,
+                 LowCoreShare, LowCoverage, NeverCounted, MeanDiffers, AlikeRounds,
+                 SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 
 struct Warning {
   WarningFacts finding;
@@ -323,16 +330,15 @@ struct Results {
 
   /// Returns the reference of `command`, in this session or in the baseline.
   const Command& reference_of(std::size_t command) const {
-    const auto& baseline = session.reference.baseline;
-    return baseline ? baseline->session->commands[baseline->reference_places[command]]
-                    : session.commands[session.reference.index_for(command)];
+    return other_side_of(session, command).reference();
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
-    const auto& baseline = session.reference.baseline;
-    return baseline ? count_endings(baseline->session->runs, baseline->reference_places[command])
-                    : commands[session.reference.index_for(command)].endings;
+    if (const auto here = session.reference.index_in_session(command))
+      return commands[*here].endings;
+    const OtherSide other = other_side_of(session, command);
+    return count_endings(other.session.runs, other.command);
   }
 };
 

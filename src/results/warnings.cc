@@ -111,10 +111,8 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, Role::WallTime);
-    const MetricResult* reference =
-        results.session.reference.baseline
-            ? candidate
-            : row_of(results, results.session.reference.index_for(c), Role::WallTime);
+    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, here, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -248,6 +246,23 @@ std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
+/// Returns how prominently differences are shown: always if one of them is always shown.
+Shown shown_of(const std::vector<SettingDifference>& differences) {
+  return std::ranges::any_of(differences, is_always_shown) ? Shown::Always : Shown::Verbose;
+}
+
+/// Returns a warning if a candidate and its reference differ within one session.
+std::optional<Warning> other_circumstances(const Results& results, std::size_t candidate) {
+  const Recording& session = results.session;
+  if (!session.reference.is_candidate(candidate) || !are_of_one_session(session, candidate))
+    return std::nullopt;
+  auto differences = find_command_differences(session, candidate);
+  if (differences.empty()) return std::nullopt;
+  const Shown shown = shown_of(differences);
+  return Warning{OtherCircumstances{results.reference_of(candidate).name, std::move(differences)},
+                 candidate, shown};
+}
+
 /// Returns a finding if `differences` name the processor, and simulated counts are compared.
 std::optional<OtherProcessor> compare_processors(
     const Results& results, const std::string& file,
@@ -285,7 +300,10 @@ void add_if_foreign(const Results& results, bool names_machine,
         all.push_back(std::move(difference));
   std::ranges::stable_sort(all, {}, &SettingDifference::kind);
   const auto other_processor = compare_processors(results, file, all);
-  if (!names_machine || !all.empty()) warnings.push_back({std::move(found)});
+  if (!names_machine || !all.empty()) {
+    const Shown shown = names_machine ? shown_of(all) : Shown::Always;
+    warnings.push_back({std::move(found), std::nullopt, shown});
+  }
   if (other_processor) warnings.push_back({*other_processor});
 }
 
@@ -333,11 +351,10 @@ bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
 
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
-  if (results.session.reference.baseline) return worst;
   double furthest = kSharesAreEqual;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const MetricResult* reference =
-        row_of(results, results.session.reference.index_for(c), Role::CoreShare);
+    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, here, Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
@@ -452,10 +469,10 @@ std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> 
 bool outliers_explain_mean(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
-  if (!is_of_candidate && results.session.reference.baseline) return false;
-  const std::size_t command =
-      is_of_candidate ? candidate : results.session.reference.index_for(candidate);
-  const auto& summary = results.commands[command].rows[metric].summary;
+  const auto command = is_of_candidate ? std::optional(candidate)
+                                       : results.session.reference.index_in_session(candidate);
+  if (!command) return false;
+  const auto& summary = results.commands[*command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->smallest_step, summary->q3 - summary->q1);
   return summary->max > summary->q3 + stats::kOutlierReach * range;
@@ -480,6 +497,8 @@ std::vector<Warning> warnings_of_results(const Results& results) {
 
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (auto other = other_circumstances(results, c)) warnings.push_back(*std::move(other));
   if (const auto few = few_runs(results)) warnings.push_back({*few});
 
   if (results.session.reference.baseline) {

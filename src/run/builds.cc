@@ -34,13 +34,18 @@ struct Running {
 
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 
-Running begin(const Build& build, const std::optional<User>& user) {
-  constexpr auto forever = std::chrono::hours(24 * 365);
+os::ProgramSpec make_program(const Build& build, const std::optional<User>& user) {
   // A line of its own for exec lets syntax errors in the build's line be captured, too.
   os::ProgramSpec spec{.words = {kSystemShell, "-c", "exec 2>&1\n" + build.line}};
   spec.folder = build.folder;
   spec.environment_changes = build.environment;
   spec.user = user;
+  return spec;
+}
+
+Running begin(const Build& build, const std::optional<User>& user) {
+  constexpr auto forever = std::chrono::hours(24 * 365);
+  const os::ProgramSpec spec = make_program(build, user);
   Running running{&build, std::make_unique<os::HelperProgram>()};
   running.program->begin(spec, forever);
   running.answer = std::async(std::launch::async, [program = running.program.get()] {
@@ -195,6 +200,25 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
     ++progress.ended;
   }
   return failed;
+}
+
+Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
+                                                 std::span<const Build> builds,
+                                                 const std::optional<User>& user) {
+  for (const Build& build : builds) {
+    os::ProgramSpec spec = make_program(build, user);
+    spec.output.sink = OutputKind::Capture;
+    const auto program = launcher.add_program(spec);
+    if (!program) return program.error();
+
+    const os::Launch launch{.program = *program};
+    const auto ended = launcher.run({&launch, 1}, false, {});
+    if (!ended) return ended.error();
+    const Outcome& outcome = ended->front().outcome;
+    if (!succeeded(outcome))
+      return std::optional(BuildFailed{build, outcome, launcher.error_output_end()});
+  }
+  return std::optional<BuildFailed>();
 }
 
 Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& reader) {

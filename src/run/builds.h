@@ -4,6 +4,7 @@
 #include "core/record.h"
 #include "core/result.h"
 #include "os/clock.h"
+#include "os/process.h"
 #include "plan/plan.h"
 #include "run/fingerprints.h"
 #include "run/programs.h"
@@ -52,6 +53,13 @@ struct BuildContext {
 /// Runs `builds` in order. Begins no build after a failure. Returns the first failure; nullopt if
 /// all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context);
+
+/// Runs `builds` one after the other by `launcher`, which ends all processes of a build if lauka is
+/// killed (not on macOS). Begins no build after a failure. Returns the first failure; nullopt if
+/// all builds succeeded. Returns an error if the launcher fails.
+Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
+                                                 std::span<const Build> builds,
+                                                 const std::optional<User>& user);
 
 /// Refuses a plan if the files of a command that depend on the layout are the same in two layouts.
 /// Returns no error if the user interrupts.

@@ -21,7 +21,7 @@ namespace lauka {
 
 namespace {
 
-/// The largest file whose bytes are hashed because an argument names it.
+/// The largest file whose bytes are hashed although it is not a command's own program.
 constexpr std::uint64_t kMaxHashedArgument = std::uint64_t{64} << 20U;
 
 /// Programs that do what a file or another program says, by name without version.
@@ -136,6 +136,17 @@ bool add_if_equal(const std::string& path, const std::string& other, const ReadC
   }
 }
 
+/// Returns nullopt if the user interrupts.
+std::optional<std::string> hash_file(const os::TextFile& file, const ReadContext& reader) {
+  Sha256 hash;
+  const os::FileFacts facts = file.facts();
+  if (facts.size > kMaxHashedArgument)
+    hash.add(fmt::format("{} bytes of {}", facts.size, facts.changed_seconds));
+  else if (!add_bytes(file, reader, hash))
+    return std::nullopt;
+  return hash.hex_digest();
+}
+
 std::string first_bytes_of(const std::string& path, const ReadContext& reader) {
   const auto file = os::TextFile::open(path, reader.user);
   std::array<char, 16> bytes;
@@ -242,6 +253,11 @@ std::string hash_if_equal(const std::vector<std::string>& paths,
 
 }  // namespace
 
+std::optional<std::string> hash_file(const std::string& path, const ReadContext& reader) {
+  const auto file = os::TextFile::open(path, reader.user);
+  return file ? hash_file(*file, reader) : std::nullopt;
+}
+
 std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
                                               const ReadContext& reader) {
   std::vector<ArgumentFile> files;
@@ -252,18 +268,14 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
   for (const std::string& path : paths_in_arguments(*built, plan.shell.has_value())) {
     const auto file = os::TextFile::open(path, reader.user);
     if (!file) continue;
-    Sha256 hash;
-    const os::FileFacts facts = file->facts();
-    if (facts.size > kMaxHashedArgument)
-      hash.add(fmt::format("{} bytes of {}", facts.size, facts.changed_seconds));
-    else if (!add_bytes(*file, reader, hash))
-      return files;
+    auto hash = hash_file(*file, reader);
+    if (!hash) return files;
 
     // An interpreter's first file is its script; what follows are the script's own arguments.
     const bool is_script = is_launcher && files.empty();
-    files.push_back(
-        {path, hash.hex_digest(),
-         is_script || facts.is_executable || first_bytes_of(path, reader).starts_with("#!")});
+    files.push_back({path, *std::move(hash),
+                     is_script || file->facts().is_executable ||
+                         first_bytes_of(path, reader).starts_with("#!")});
   }
   return files;
 }

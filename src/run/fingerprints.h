@@ -19,11 +19,14 @@ struct ReadContext {
   const std::function<int()>& interrupt_check;
 };
 
+/// Returns the SHA-256 of a file; of a file above 64 MiB, of its size and the time of its last
+/// change. nullopt if it cannot be read, or if the user interrupts.
+std::optional<std::string> hash_file(const std::string& path, const ReadContext& reader);
+
 /// A regular file that an argument of a command names.
 struct ArgumentFile {
   std::string path{};
-  /// SHA-256 of the file; of a file above 64 MiB, of its size and the time of its last change.
-  std::string hash{};
+  std::string hash{};       ///< as hash_file() makes it
   bool is_program = false;  ///< true if the file decides what is run: a program, or a script
 };
 

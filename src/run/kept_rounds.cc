@@ -131,9 +131,17 @@ void describe_fields(Visitor& visit, FunctionCounts& of) {
 }
 
 template <typename Visitor>
+void describe_fields(Visitor& visit, PathCounts& of) {
+  visit("caller", of.caller);
+  visit("name", of.name);
+  visit("count", of.count);
+}
+
+template <typename Visitor>
 void describe_fields(Visitor& visit, FunctionsOfRun& of) {
   visit("step", of.step);
   visit("functions", of.functions);
+  visit("paths", of.paths);
   visit("uncounted_events", of.uncounted_events);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/functions.h"
 #include "core/numbers.h"
 #include "core/own_metric.h"
@@ -43,6 +44,7 @@ struct Pace {
 struct FunctionsOfRun {
   Step step{};
   std::vector<FunctionCounts> functions{};
+  std::vector<PathCounts> paths{};
   std::vector<std::size_t> uncounted_events{};  ///< indices of events that the run has no counts of
 };
 

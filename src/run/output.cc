@@ -96,7 +96,7 @@ bool OutputStore::receive(os::OutputStream which, std::string_view bytes) {
 }
 
 Result<StoredOutput> OutputStore::take() {
-  if (!has_room_) return Error{"--expect-output has no room for an output to compare with", ""};
+  if (!has_room_) return Error{"lauka has no room to store an output for --expect-output", ""};
   stored_.hash = hash_.hex_digest();
   return std::move(stored_);
 }

@@ -156,9 +156,9 @@ Error Programs::missing(Error error, std::size_t command) const {
   const Command& wanted = plan_.commands[command];
   const std::string file = wanted.folder.empty() ? wanted.text : wanted.folder + "/" + wanted.text;
   if (!plan_.shell && wanted.words.size() > 1 && os::is_regular_file(file))
-    return {std::move(error.what), fmt::format("the file {} exists: quote its name inside the "
-                                               "command, as in \"'{}'\"",
-                                               cited(wanted.text), one_line(wanted.text))};
+    return {std::move(error.what),
+            fmt::format("the file {} exists, so quote its name inside the command, as in \"'{}'\"",
+                        cited(wanted.text), one_line(wanted.text))};
   return with_suggestion(std::move(error), plan_, command);
 }
 

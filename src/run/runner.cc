@@ -64,7 +64,8 @@ class Runner final : NonCopyable {
     session.programs = programs_.empty() ? fingerprints_to_compare(
                                                plan_, {context_.user, context_.pending_interrupt})
                                          : std::move(programs_);
-    return {std::move(session), std::move(findings_), std::move(discovered)};
+    return {std::move(session), std::move(findings_), std::move(discovered),
+            steps_.command_at_fault()};
   }
 
  private:

@@ -54,6 +54,9 @@ struct SessionResult {
   gate::Findings findings;
   /// Metrics that runs reported but the plan does not announce.
   std::vector<OwnMetric> unannounced_metrics{};
+  /// Index of the command whose run succeeded, but lacks a metric or the expected output, and so
+  /// ended the session; nullopt without such a command.
+  std::optional<std::size_t> command_at_fault{};
 };
 
 struct BenchmarkToRun {

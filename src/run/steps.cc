@@ -2,6 +2,8 @@
 
 #include "core/text.h"
 #include "plan/command_layouts.h"
+#include "run/fingerprints.h"
+#include "run/program_facts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -47,6 +49,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       functions_(plan_),
       sampling_cost_(plan_),
       has_looked_for_counter_loss_(plan_.commands.size()),
+      has_asked_for_end_state_(plan_.commands.size()),
       paces_(plan_.commands.size()),
       session_{.runs = Runs(plan_.metrics),
                .runs_without_tuning = Runs(plan_.metrics),
@@ -54,6 +57,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       recorder_(plan_.metrics, plan_.setting.events, plan_.ignore_failure,
                 plan_.reported_metrics.size()) {
   session_.counter_loss_files.resize(plan_.commands.size());
+  session_.program_settings.resize(plan_.commands.size());
 }
 
 Result<void> StepRunner::prepare() {
@@ -135,7 +139,13 @@ bool StepRunner::run_live(std::vector<Step> steps) {
 }
 
 void StepRunner::set_up(CommandRange commands) {
-  if (const auto failed = hooks_.set_up(commands.first, commands.count)) note_failure(*failed);
+  if (const auto failed = hooks_.set_up(commands.first, commands.count))
+    return note_failure(*failed);
+
+  // The programs exist now, and no run is disturbed.
+  const ReadContext reader{context_.user, context_.pending_interrupt};
+  for (std::size_t c = commands.first; c < commands.first + commands.count; ++c)
+    session_.program_settings[c].add(look_at_program(plan_, c, reader));
 }
 
 void StepRunner::clean_up(CommandRange commands) {
@@ -148,6 +158,7 @@ Session StepRunner::close() {
   add_notes_about_uncounted_runs();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
   if (auto note = sampling_cost_.note()) session_.notes.push_back(*std::move(note));
+  if (auto note = functions_.note_left_out_paths()) session_.notes.push_back(*std::move(note));
   session_.functions = functions_.close();
   return std::move(session_);
 }
@@ -161,6 +172,18 @@ bool StepRunner::run_steps(std::span<const Step> left) {
     if (is_cut_short() && !left.empty()) return false;
   }
   return true;
+}
+
+void StepRunner::ask_for_end_state(const Step& step, os::Launch& launch) {
+  // Simulators have limits of their own.
+  if (step.kind == RoundKind::Simulated || has_asked_for_end_state_[step.command]) return;
+  has_asked_for_end_state_[step.command] = true;
+  launch.reads_end_state = true;
+}
+
+void StepRunner::note_end_state(const Step& step, const os::Ended& ended) {
+  if (ended.end_state)
+    session_.program_settings[step.command].add(settings_of_process(*ended.end_state));
 }
 
 void StepRunner::look_for_counter_loss(std::size_t command) {
@@ -255,6 +278,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().launch_variable_value = reported_.metric_file_path(place + launches.size() - 1);
+    ask_for_end_state(step, launches.back());
 
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
@@ -320,12 +344,17 @@ std::size_t StepRunner::check_output(CommandRange commands) {
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
-  const auto launch = check_.make_launch(step.command, step.layout);
+  auto launch = check_.make_launch(step.command, step.layout);
   if (!launch) return cut_short_without_runs(launch.error());
+  ask_for_end_state(step, *launch);
   const auto all = launch_batch({&*launch, 1}, step, true);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
+  if (auto wrong = check_.verdict()) {
+    command_at_fault_ = step.command;
+    return cut_short_without_runs(*std::move(wrong));
+  }
+  note_end_state(step, all->front());
   if (const int signal = context_.pending_interrupt(); signal != 0)
     return cut_short_without_runs(Interrupted{signal});
   paces_[step.command].run_seconds.add(to_seconds(all->front().time_with_preparation));
@@ -386,6 +415,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
 
+  note_end_state(step, ended);
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
@@ -393,9 +423,11 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
-       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
-    if (missing && !plan_.ignore_failure)
-      return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
+    if (!missing || plan_.ignore_failure) continue;
+    command_at_fault_ = step.command;
+    return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+  }
 
   if (step.is_thrown_away()) {
     count_finished_step();
@@ -424,8 +456,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
 
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   if (counted.functions)
-    result_.functions.push_back(
-        {step, *std::move(counted.functions), find_uncounted(plan_.setting.events, run)});
+    result_.functions.push_back({step, *std::move(counted.functions), std::move(counted.paths),
+                                 find_uncounted(plan_.setting.events, run)});
   note_counting(run, ended, std::move(counted));
 
   if (is_timed) {
@@ -517,7 +549,7 @@ void StepRunner::add_notes_about_uncounted_runs() {
     std::string what = uncounted.subject + uncounted.why.what + "; ";
     what += uncounted.events.empty()
                 ? runs + (uncounted.runs == 1 ? " was" : " were") + " not counted"
-                : "what lauka shows of " + uncounted.events + " leaves out " + runs;
+                : "what lauka shows for " + uncounted.events + " leaves out " + runs;
     session_.notes.push_back(
         {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
   }
@@ -575,10 +607,16 @@ void StepRunner::add_results(const FinishedRounds& done) {
     recorder_.add(run, is_untuned ? session_.runs_without_tuning : session_.runs);
   }
   for (const RedoneRun& redone : done.redone) add_redone(redone);
-  for (const FunctionsOfRun& run : done.functions)
+  for (const FunctionsOfRun& run : done.functions) {
     functions_.add(run.step, run.functions, run.uncounted_events);
-  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
+    functions_.add_paths(run.step, run.paths);
+  }
+
+  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short()) {
+    // The error is the answer. A table of one round beside it would only hide it.
+    session_.runs = {};
     cut_short(*std::move(unknown));
+  }
 }
 
 void StepRunner::go_on_with(const FinishedRounds& kept) {

@@ -99,6 +99,9 @@ class StepRunner {
 
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
+  /// Index of the command whose run ended the session, although the run itself succeeded: it lacks
+  /// a metric, or its output is not what is expected. nullopt without such a command.
+  std::optional<std::size_t> command_at_fault() const { return command_at_fault_; }
 
   const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
 
@@ -128,6 +131,9 @@ class StepRunner {
   std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
                                      const engine::CountsOfRun& counted) const;
   std::size_t launch_check(const Step& step);
+  /// Lets the first run of a command, which is usually a warm-up run, tell its process's state.
+  void ask_for_end_state(const Step& step, os::Launch& launch);
+  void note_end_state(const Step& step, const os::Ended& ended);
   void look_for_counter_loss(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
@@ -156,6 +162,7 @@ class StepRunner {
   FunctionTableBuilder functions_;
   SamplingCost sampling_cost_;
   std::vector<bool> has_looked_for_counter_loss_;
+  std::vector<bool> has_asked_for_end_state_;
   RoundKind latest_kind_ = RoundKind::Warmup;
   std::vector<Pace> paces_;
   std::vector<UncountedRuns> uncounted_;
@@ -170,6 +177,7 @@ class StepRunner {
       0;  // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds time_of_whole_rounds_{};
   FinishedRounds result_;
+  std::optional<std::size_t> command_at_fault_{};
   std::chrono::nanoseconds batch_began_{};
   std::vector<os::Ended> shared_;  // results of a shared batch that were not taken yet
   std::optional<std::string> shared_error_output_end_;  // nullopt: the latest batch was not shared

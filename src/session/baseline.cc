@@ -114,7 +114,7 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
   if ((baseline.session->setting.layouts > 1) == has_layouts) return {};
   return Error{fmt::format("the baseline {} has {}", cited(baseline.file),
                            has_layouts ? "one build of each command, not layouts"
-                                       : "layouts, and this session has one build"),
+                                       : "layouts, but this session has one build"),
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
 }
 
@@ -181,13 +181,12 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
       const std::string& name = plan.commands[c].name;
       const auto there = std::ranges::count(session->commands, name, &Command::name);
       if (there > 0)
-        return Error{
-            fmt::format("the baseline {} has {} {}, but this session has another number of "
-                        "commands with that name; the baseline has {}",
-                        cited(file), cited(name),
-                        there == 1 ? std::string("once") : fmt::format("{} times", there),
-                        list_names(session->commands)),
-            "use -n to give each command a different name of the baseline"};
+        return Error{fmt::format("the baseline {} has {} {}, but this session has a different "
+                                 "number of commands with that name; the baseline has {}",
+                                 cited(file), cited(name),
+                                 there == 1 ? std::string("once") : fmt::format("{} times", there),
+                                 list_names(session->commands)),
+                     "use -n to give each command a different name of the baseline"};
       return Error{fmt::format("the baseline {} does not have {}; it has {}", cited(file),
                                cited(name), list_names(session->commands)),
                    "use -n to give the command one of these names, or leave it out"};
@@ -210,8 +209,8 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     if (there == plan.commands[c].name) continue;
     plan.setting.events.notes.push_back(
         {NoteKind::MatchedByPlace,
-         fmt::format("{} is compared with {} of the baseline {}, which is in the same place, "
-                     "because no command there has its name",
+         fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
+                     "because no command there has the same name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
 
@@ -231,16 +230,25 @@ void extend_metric_places_of_baseline(Recording& recording) {
   }
 }
 
+OtherSide other_side_of(const Recording& session, std::size_t command) {
+  const auto& baseline = session.reference.baseline;
+  if (!baseline) return {session, session.reference.index_for(command)};
+  return {*baseline->session, baseline->reference_places[command], baseline->metric_places};
+}
+
+Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
+                           std::span<const Series> series) {
+  return reference.baseline ? baseline_series(*reference.baseline, candidate, metric)
+                            : series[reference.index_for(candidate)];
+}
+
 gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
                                std::span<const Series> series) {
   const bool is_alone = verdict.condition.limit_value.has_value();
   const Series& own = series[verdict.candidate];
-  const Series of_baseline =
-      reference.baseline && !is_alone
-          ? baseline_series(*reference.baseline, verdict.candidate, verdict.metric)
-          : Series();
-  const Series& other =
-      reference.baseline ? of_baseline : series[reference.index_for(verdict.candidate)];
+  const Series other =
+      is_alone ? Series()
+               : series_of_reference(reference, verdict.candidate, verdict.metric, series);
 
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
@@ -266,11 +274,20 @@ bool compares_within_rounds(Order order, const Reference& reference) {
 }
 
 bool compares_within_rounds(const Recording& session, std::size_t candidate) {
-  if (session.origins.empty() || session.reference.baseline)
-    return compares_within_rounds(session.setting.order, session.reference);
-  const OriginSession& origin = origin_of(session, candidate);
-  return &origin == &origin_of(session, session.reference.index_for(candidate)) &&
-         compares_within_rounds(origin.order, session.reference);
+  const Order order =
+      session.origins.empty() ? session.setting.order : origin_of(session, candidate).order;
+  return order != Order::Sequential && are_of_one_session(session, candidate);
+}
+
+bool are_of_one_session(const Recording& session, std::size_t candidate) {
+  const auto reference = session.reference.index_in_session(candidate);
+  return reference && (session.origins.empty() ||
+                       &origin_of(session, candidate) == &origin_of(session, *reference));
+}
+
+const Circumstances& circumstances_of(const Recording& session, std::size_t command) {
+  return session.origins.empty() ? session.circumstances
+                                 : origin_of(session, command).circumstances;
 }
 
 const OriginSession& origin_of(const Recording& session, std::size_t command) {
@@ -284,17 +301,14 @@ std::uint32_t count_layouts(const Recording& session, std::size_t command) {
 }
 
 std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
-  const auto& baseline = session.reference.baseline;
-  return baseline ? count_layouts(*baseline->session, baseline->reference_places[candidate])
-                  : count_layouts(session, session.reference.index_for(candidate));
+  const OtherSide other = other_side_of(session, candidate);
+  return count_layouts(other.session, other.command);
 }
 
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate) {
-  if (!reference.baseline)
-    return pair_samples(series[reference.index_for(candidate)], series[candidate], within_rounds);
-  return pair_samples(baseline_series(*reference.baseline, candidate, metric), series[candidate],
-                      false);
+  return pair_samples(series_of_reference(reference, candidate, metric, series), series[candidate],
+                      within_rounds);
 }
 
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,

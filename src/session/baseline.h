@@ -43,11 +43,34 @@ void extend_metric_places_of_baseline(Recording& recording);
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session);
 
+/// The reference of a command, in the session in which it was measured: the command's own session
+/// or a baseline.
+struct OtherSide {
+  const Recording& session;
+  std::size_t command = 0;  ///< index in `session`
+  /// By metric of the command's own session; empty if `session` is that session.
+  std::span<const std::optional<std::size_t>> metric_places{};
+
+  /// Returns the index in `session` of a metric of the command's own session; nullopt if its values
+  /// cannot be compared.
+  std::optional<std::size_t> place_of(std::size_t metric) const {
+    return metric_places.empty() ? metric : metric_places[metric];
+  }
+
+  const Command& reference() const { return session.commands[command]; }
+};
+OtherSide other_side_of(const Recording& session, std::size_t command);
+
 /// Returns the baseline's values of a metric for the reference of `command`, with layouts, if the
 /// baseline has layouts, but without rounds; empty if the baseline lacks the metric, or if some
 /// values are known only as upper bounds. `command` and `metric` are indices in the session that
 /// uses the baseline.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
+
+/// Returns the values of a metric for the reference of `candidate`; of a baseline, those of
+/// baseline_series(). `series`: values of the metric for each command.
+Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
+                           std::span<const Series> series);
 
 /// Returns why a gate may have no samples, if further rounds would hardly change that; else None.
 /// `verdict`: has the gate's condition, candidate and metric. `series`: values of the metric for
@@ -62,6 +85,12 @@ bool compares_within_rounds(Order order, const Reference& reference);
 /// True if a candidate's delta compares values within rounds. False if candidate and reference are
 /// from different joined sessions.
 bool compares_within_rounds(const Recording& session, std::size_t candidate);
+
+/// True if a command and its reference were measured in one session.
+bool are_of_one_session(const Recording& session, std::size_t candidate);
+
+/// Returns the circumstances of the session that a command is from.
+const Circumstances& circumstances_of(const Recording& session, std::size_t command);
 
 /// Returns the joined session that a command is from. Recording::origins must not be empty.
 const OriginSession& origin_of(const Recording& session, std::size_t command);

@@ -37,7 +37,7 @@ std::string list_conditions(const SeriesTerms& terms) {
 
 std::optional<std::string> find_difference(const SeriesTerms& begun, const SeriesTerms& now) {
   const auto describe = [](std::string_view what, const auto& then, const auto& here) {
-    return fmt::format("was begun with {} {}, and this call has {}", what, then, here);
+    return fmt::format("was begun with {} {}, but this call has {}", what, then, here);
   };
 
   if (begun.confidence != now.confidence)

@@ -16,6 +16,8 @@ namespace lauka {
 
 namespace {
 
+constexpr double kNsPerSecond = 1e9;
+
 struct AddedMetric {
   std::size_t base = 0;
   std::string name{};
@@ -153,16 +155,33 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,
                                const std::vector<std::size_t>& uncounted) {
-  constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
   double per_unit = 1.0;
   for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
     const Event& event = plan_.setting.events.events[index];
-    if (event.is_time) per_unit = ns_per_second;
+    if (event.is_time) per_unit = kNsPerSecond;
     const bool is_counted = std::ranges::find(uncounted, index) == uncounted.end();
     if (event.only_function.empty()) metrics.push_back(is_counted ? event.name : std::string());
   }
   tables_[step.command].add_round(metrics, functions, per_unit);
+}
+
+void FunctionTableBuilder::add_paths(const Step& step, std::span<const PathCounts> paths) {
+  const EventSet& events = plan_.setting.events;
+  const bool is_sampled = std::ranges::any_of(
+      events.passes.at(step.pass).event_indices,
+      [&](std::size_t event) { return events.events[event].role == Role::SampledTime; });
+  if (is_sampled) tables_[step.command].paths.add_round(paths, kNsPerSecond);
+}
+
+std::optional<Note> FunctionTableBuilder::note_left_out_paths() const {
+  const bool has_left_out = std::ranges::any_of(
+      tables_, [](const FunctionTable& table) { return table.paths.has_left_out_paths(); });
+  if (!has_left_out) return std::nullopt;
+  return Note{NoteKind::TooManyPaths,
+              fmt::format("a command has over {} call paths, so samples in further ones are below "
+                          "{}; give --call-graph none to do without call paths",
+                          PathTable::kMaxPaths, kTooManyPaths)};
 }
 
 std::optional<Error> FunctionTableBuilder::find_unknown() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/functions.h"
 #include "core/metric.h"
 #include "core/record.h"
@@ -36,6 +37,12 @@ class FunctionTableBuilder {
   /// counts of.
   void add(const Step& step, const std::vector<FunctionCounts>& functions,
            const std::vector<std::size_t>& uncounted = {});
+
+  /// Adds the call paths of a run that was counted by function. Ignores runs that are not sampled.
+  void add_paths(const Step& step, std::span<const PathCounts> paths);
+
+  /// Returns a note if a command had too many call paths.
+  std::optional<Note> note_left_out_paths() const;
 
   /// Returns an error if an event names a function that no command has, nor the baseline. Checks
   /// only once, as soon as each command has functions; else returns nullopt.

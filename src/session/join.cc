@@ -103,8 +103,8 @@ void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
       if (is_new) continue;
       plan.setting.events.notes.push_back(
           {NoteKind::SameSession,
-           fmt::format("{} and {} are the same session (session_id {}), so commands are compared "
-                       "with themselves; give files of two sessions",
+           fmt::format("{} and {} are the same session (session_id {}), so commands would be "
+                       "compared with themselves; give files of two different sessions",
                        cited(first->second->file), cited(session.file), id)});
     }
   }

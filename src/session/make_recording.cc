@@ -71,6 +71,8 @@ Recording make_recording(const Plan& plan, Session&& session, RecordingContext c
   recording.overheads = session.overheads;
   for (Command& command : recording.commands)
     command.settings = settings_of_planned(recording.setting, command, recording.shell);
+  for (std::size_t c = 0; c < session.program_settings.size(); ++c)
+    recording.commands[c].settings.add(session.program_settings[c]);
   return recording;
 }
 

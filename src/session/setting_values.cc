@@ -60,17 +60,6 @@ void add_allowance(const Machine& machine, SettingValues& values) {
       allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
 }
 
-/// Returns how a metric differs from the metric of the same name in a baseline's session; empty if
-/// the baseline lacks it.
-std::vector<SettingDifference> find_differences_from_baseline(const Baseline& baseline,
-                                                              const Metric& metric,
-                                                              const SettingValues& here) {
-  const std::vector<Metric>& theirs = baseline.session->metrics;
-  const auto place = find_metric(theirs, metric.source_metric());
-  if (!place) return {};
-  return find_method_differences(settings_of_metric(theirs[*place]), here);
-}
-
 /// Returns the differences that are obstacles: those of a command's runs that change what is
 /// measured, and all of a metric.
 std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_command,
@@ -78,13 +67,6 @@ std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_
   std::erase_if(of_command, std::not_fn(changes_what_is_measured));
   std::ranges::move(of_metric, std::back_inserter(of_command));
   return of_command;
-}
-
-/// True if a command and its reference were measured in one session.
-bool are_of_one_session(const Recording& session, std::size_t candidate) {
-  if (session.reference.baseline) return false;
-  return session.origins.empty() || &origin_of(session, candidate) ==
-                                        &origin_of(session, session.reference.index_for(candidate));
 }
 
 }  // namespace
@@ -154,6 +136,7 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   values.set_if_known(SettingKind::Processor, machine.cpu_model);
   values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
   values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Microcode, machine.microcode);
   values.set_if_known(SettingKind::Architecture, machine.architecture);
   values.set_if_known(SettingKind::Kernel, machine.kernel);
   if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
@@ -167,20 +150,26 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
 
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate) {
-  if (are_of_one_session(session, candidate)) return {};
+  const OtherSide other = other_side_of(session, candidate);
+  const SettingValues& of_reference = other.reference().settings;
+  const SettingValues& of_candidate = session.commands[candidate].settings;
+  if (are_of_one_session(session, candidate)) {
+    auto differences = find_differences(of_reference, of_candidate);
+    std::erase_if(differences, [](const SettingDifference& difference) {
+      return row_of(difference.kind).use == SettingUse::BetweenSessions;
+    });
+    return differences;
+  }
 
-  const auto& baseline = session.reference.baseline;
-  SettingValues there =
-      baseline ? baseline->session->commands[baseline->reference_places[candidate]].settings
-               : session.commands[session.reference.index_for(candidate)].settings;
-  there.add(settings_of_session(
-      baseline ? baseline->session->circumstances
-               : origin_of(session, session.reference.index_for(candidate)).circumstances));
+  // A command's process may have another priority than the session.
+  SettingValues there = settings_of_session(circumstances_of(other.session, other.command));
+  there.add(of_reference);
+  SettingValues here = settings_of_session(circumstances_of(session, candidate));
+  here.add(of_candidate);
 
-  SettingValues here = session.commands[candidate].settings;
-  here.add(settings_of_session(session.origins.empty()
-                                   ? session.circumstances
-                                   : origin_of(session, candidate).circumstances));
+  // The CPUs that a command may use say more than those that lauka may use.
+  if (there[SettingKind::Affinity] && here[SettingKind::Affinity])
+    there[SettingKind::AllowedCpus].reset();
   return find_differences(there, here);
 }
 
@@ -188,18 +177,19 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
                                                        std::size_t candidate) {
   if (are_of_one_session(session, candidate)) return {};
 
-  const auto values_of = [&](std::size_t command) {
-    if (session.origins.empty()) return settings_of_metric(session.metrics[metric]);
-    const auto& known = origin_of(session, command).metric_settings;
-    const auto found = known.find(session.metrics[metric].source_metric());
+  const std::string& name = session.metrics[metric].source_metric();
+  const auto settings_of = [&](const Recording& of, std::size_t command, std::size_t place) {
+    if (of.origins.empty()) return settings_of_metric(of.metrics[place]);
+    const auto& known = origin_of(of, command).metric_settings;
+    const auto found = known.find(name);
     return found == known.end() ? SettingValues() : found->second;
   };
-  const SettingValues here = values_of(candidate);
-  const auto& baseline = session.reference.baseline;
-  if (!baseline)
-    return find_method_differences(values_of(session.reference.index_for(candidate)), here);
 
-  return find_differences_from_baseline(*baseline, session.metrics[metric], here);
+  const OtherSide other = other_side_of(session, candidate);
+  const auto place = find_metric(other.session.metrics, name);
+  if (!place) return {};
+  return find_method_differences(settings_of(other.session, other.command, *place),
+                                 settings_of(session, candidate, metric));
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
@@ -215,10 +205,14 @@ std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metr
 
   // A shell, like every property of the session, is a circumstance and no obstacle.
   const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
-  const Command& reference = baseline->session->commands[baseline->reference_places[candidate]];
-  return join_obstacles(find_differences(reference.settings, here),
-                        find_differences_from_baseline(*baseline, plan.metrics[metric],
-                                                       settings_of_metric(plan.metrics[metric])));
+  const Recording& there = *baseline->session;
+  const Command& reference = there.commands[baseline->reference_places[candidate]];
+  const auto place = find_metric(there.metrics, plan.metrics[metric].source_metric());
+  std::vector<SettingDifference> of_metric;
+  if (place)
+    of_metric = find_method_differences(settings_of_metric(there.metrics[*place]),
+                                        settings_of_metric(plan.metrics[metric]));
+  return join_obstacles(find_differences(reference.settings, here), std::move(of_metric));
 }
 
 }  // namespace lauka

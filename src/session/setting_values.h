@@ -37,8 +37,9 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
 /// Returns where and with which priority a session was measured.
 SettingValues settings_of_session(const Circumstances& circumstances);
 
-/// Returns what differs between the runs of `candidate` and those of its reference; empty if both
-/// were measured in the same session.
+/// Returns what differs between the runs of `candidate` and those of its reference. If both were
+/// measured in one session, only what is seen of their programs and processes (SettingUse) is
+/// compared, because the user has given the rest in one command line.
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate);
 

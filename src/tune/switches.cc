@@ -332,7 +332,7 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
     return Error{fmt::format("{} has CPU {}, on which lauka may not run", given, strange.front()),
                  fmt::format("choose from {}", cpu_list_text(allowed))};
   if (choice.other_cpus.empty())
-    return Error{given + " leaves no CPU to the rest of the system", "leave out one CPU"};
+    return Error{given + " leaves no CPU for the rest of the system", "leave out one CPU"};
   return choice;
 }
 
@@ -463,7 +463,7 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
   if (!is_switched_on(request, "cpus"))
     return CpuChoice{.other_cpus = online, .why_not = "you did not ask for it"};
   if (choice.command_cpus.empty())
-    choice.why_not = "there is no other core than that of the first CPU";
+    choice.why_not = "there is no core other than that of the first CPU";
   return choice;
 }
 
@@ -509,7 +509,9 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
   if (!cpus.command_cpus.empty())
     text += fmt::format("\nThe commands get the CPUs {}, and everything else gets the CPUs {}.\n",
                         cpu_list_text(cpus.command_cpus), cpu_list_text(cpus.other_cpus));
-  return text + "\n--tune switches what has a +. --tune=+NAME,-NAME changes the choice.\n";
+  return text +
+         "\n--tune changes the settings that are marked with +. --tune=+NAME,-NAME changes the "
+         "choice.\n";
 }
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {

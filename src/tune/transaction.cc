@@ -109,9 +109,9 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
     if (!now || *now == change.value_before_tuning) continue;
 
     if (foreign.contains(&change)) {
-      restored.foreign_change_messages.push_back(
-          fmt::format("another program changed {} to {}, so lauka did not restore it (it was {})",
-                      change.path, one_line(*now), change.value_before_tuning));
+      restored.foreign_change_messages.push_back(fmt::format(
+          "another program changed {} to {}, so lauka did not restore its earlier value, {}",
+          change.path, one_line(*now), change.value_before_tuning));
       continue;
     }
 
@@ -144,7 +144,7 @@ Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
   const auto journal = parse_journal(**text);
   // Without a complete line, lauka was killed while writing the first line: nothing was changed.
   if (!journal && (*text)->find('\n') != std::string::npos)
-    return Error{fmt::format("{} is not a journal of this lauka", kJournal),
+    return Error{fmt::format("{} is not a journal of this version of lauka", kJournal),
                  "restore by hand what was tuned, then remove this file"};
   return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
@@ -176,8 +176,9 @@ Result<void> claim(os::SettingFiles& files) {
   }
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
-      error == EPERM ? fmt::format("remove this folder, because others than root may write to it")
-                     : "run lauka as root where /run can be written"};
+      error == EPERM
+          ? fmt::format("remove this folder, because users other than root may write to it")
+          : "run lauka as root where /run can be written"};
 }
 
 void add_value(std::string& values, const std::string& value) {
@@ -233,7 +234,8 @@ Result<std::optional<RestoreResult>> restore_leftover_settings(os::SettingFiles&
   if (error != 0)
     return Error{
         fmt::format("cannot lock {}: {}", kJournalFolder,
-                    error == EPERM ? "others own it or may write to it" : message_of(error)),
+                    error == EPERM ? "it belongs to another user, or others may write to it"
+                                   : message_of(error)),
         "restore by hand what was tuned, then remove this file"};
   auto restored = restore_found(files);
   static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it

@@ -27,12 +27,24 @@ TEST_CASE("the metric is the first one of --metrics, and otherwise the CPU time"
         "peak_rss");
 }
 
+TEST_CASE("a search follows first parents and ends with one commit, unless options say otherwise") {
+  const Request usual = must(parse(Words{"a", "b", "--", "true"}));
+  CHECK(usual.parents == Parents::First);
+  CHECK_FALSE(usual.finds_all);
+
+  const Request other = must(
+      parse(Words{"--no-first-parent", "--all", "--export-json", "x", "a", "b", "--", "true"}));
+  CHECK(other.parents == Parents::All);
+  CHECK(other.finds_all);
+  CHECK(other.options.output.exports.size() == 1);
+}
+
 TEST_CASE("options that make no sense in a search are refused") {
   for (const char* option :
        {"--fail-if=cpu_time > 1", "--fail-if-slower", "--accept=x.toml", "--keep-if-faster",
         "--keep-if=cpu_time < -1", "--series=x.jsonl", "--race", "--precision=1",
         "--baseline=x.json", "--from=x.json", "--suite=x.toml", "--reference=true",
-        "--command-name=x", "--export-markdown=x.md", "--tune", "--check", "--cwd=/tmp"}) {
+        "--command-name=x", "--export-csv=x.csv", "--tune", "--check", "--cwd=/tmp"}) {
     CAPTURE(option);
     CHECK_FALSE(parse(Words{option, "a", "b", "--", "true"}));
   }
@@ -56,7 +68,8 @@ TEST_CASE("the manual page and the completions have the options that work here, 
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = must(parse(Words{"--completions", shell})).answer.value_or("");
     CHECK(script.find("lauka-bisect") != std::string::npos);
-    CHECK(script.find("export-json") == std::string::npos);
+    CHECK(script.find("export-json") != std::string::npos);
+    CHECK(script.find("export-csv") == std::string::npos);
   }
 }
 

@@ -62,7 +62,7 @@ std::vector<std::string> subjects(const std::vector<Commit>& commits) {
 TEST_CASE("the commits from good to bad come in order, with date and subject") {
   const TestRepository there;
   for (const char* content : {"one", "two", "three"}) there.commit(content);
-  const auto commits = must(there.open().list_commits("HEAD~2", "main"));
+  const auto commits = must(there.open().list_commits("HEAD~2", "main", Parents::First));
   CHECK(subjects(commits) == std::vector<std::string>{"set one", "set two", "set three"});
   CHECK(commits[0].id.size() >= 40);
   CHECK(commits[0].date.size() == 10);
@@ -75,10 +75,33 @@ TEST_CASE("the commits of a merged branch are passed by") {
   there.run("git checkout -q main");
   there.commit("two");
   there.run("git merge -q --no-ff -m merge side");
-  CHECK(subjects(must(there.open().list_commits("HEAD~2", "HEAD"))) ==
+  CHECK(subjects(must(there.open().list_commits("HEAD~2", "HEAD", Parents::First))) ==
         std::vector<std::string>{"set one", "set two", "merge"});
-  CHECK(there.open().list_commits("side", "HEAD").error().what ==
+  CHECK(there.open().list_commits("side", "HEAD", Parents::First).error().what ==
         "'side' is on a branch that was merged, and not on the line of first parents of 'HEAD'");
+}
+
+TEST_CASE("with all parents, the commits of a merged branch are listed, parents before children") {
+  const TestRepository there;
+  there.commit("one");
+  there.run("git checkout -qb side && echo s > side && git add side && git commit -qm side");
+  there.run("git checkout -q main");
+  there.commit("two");
+  there.run("git merge -q --no-ff -m merge side");
+
+  const Repository repository = there.open();
+  const auto commits = must(repository.list_commits("HEAD~2", "HEAD", Parents::All));
+  REQUIRE(commits.size() == 4);
+  CHECK(commits.front().subject == "set one");
+  CHECK(commits.back().subject == "merge");
+  CHECK(must(repository.find_parent(commits.back().id)).subject == "set two");
+
+  // Git tests a commit in the middle first, and never the one that is known to have the change.
+  const auto ranked = must(repository.rank({commits.front().id}, commits.back().id));
+  CHECK(ranked.size() == 2);
+  CHECK(std::ranges::find(ranked, commits.back().id) == ranked.end());
+  CHECK(must(repository.rank({commits[1].id, commits[2].id}, commits.back().id)).empty());
+  CHECK_FALSE(repository.rank({"nosuch"}, "HEAD"));
 }
 
 TEST_CASE("ends that are no line of commits are refused") {
@@ -86,11 +109,11 @@ TEST_CASE("ends that are no line of commits are refused") {
   there.commit("one");
   there.commit("two");
   const Repository repository = there.open();
-  CHECK(repository.list_commits("HEAD", "HEAD~1").error().what ==
+  CHECK(repository.list_commits("HEAD", "HEAD~1", Parents::First).error().what ==
         "'HEAD' is not an ancestor of 'HEAD~1'");
-  CHECK(repository.list_commits("HEAD", "main").error().what ==
+  CHECK(repository.list_commits("HEAD", "main", Parents::First).error().what ==
         "'HEAD' and 'main' are the same commit");
-  CHECK(repository.list_commits("nosuch", "main").error().what ==
+  CHECK(repository.list_commits("nosuch", "main", Parents::First).error().what ==
         "'nosuch' is not a commit of this repository");
 }
 
@@ -98,7 +121,22 @@ TEST_CASE("a commit with submodules is refused") {
   const TestRepository there;
   there.commit("one");
   there.run("touch .gitmodules && git add .gitmodules && git commit -qm sub");
-  CHECK_FALSE(there.open().list_commits("HEAD~1", "HEAD"));
+  CHECK_FALSE(there.open().list_commits("HEAD~1", "HEAD", Parents::First));
+}
+
+TEST_CASE("files in LFS need git's filter for them") {
+  const TestRepository there;
+  there.commit("one");
+  there.run("mkdir data && echo '*.bin filter=lfs diff=lfs' > data/.gitattributes");
+  there.run("git add data && git commit -qm lfs");
+  there.run(
+      "git config --unset-all filter.lfs.smudge; git config --unset-all filter.lfs.process; :");
+  const Repository repository = there.open();
+  const bool has_own_filter =
+      std::system("git config --get-regexp '^filter[.]lfs[.](smudge|process)$' >/dev/null") == 0;
+  CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First).has_value() == has_own_filter);
+  there.run("git config filter.lfs.smudge cat");
+  CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First));
 }
 
 TEST_CASE("a folder without repository and a shallow clone are refused") {
@@ -128,7 +166,7 @@ TEST_CASE("a worktree goes from commit to commit, and keeps what builds have lef
   there.commit("one");
   there.commit("two");
   const Repository repository = there.open();
-  const auto commits = must(repository.list_commits("HEAD~1", "HEAD"));
+  const auto commits = must(repository.list_commits("HEAD~1", "HEAD", Parents::First));
 
   CHECK(repository.check_out(there.worktree(), commits[0].id));
   CHECK(TestRepository::text_of(there.worktree() + "/file") == "one\n");
@@ -148,7 +186,7 @@ TEST_CASE("a worktree that a killed git has left is made again") {
   there.commit("one");
   there.commit("two");
   const Repository repository = there.open();
-  const auto commits = must(repository.list_commits("HEAD~1", "HEAD"));
+  const auto commits = must(repository.list_commits("HEAD~1", "HEAD", Parents::First));
   CHECK(repository.check_out(there.worktree(), commits[0].id));
   there.run("touch .git/worktrees/tree/index.lock");
   CHECK(repository.check_out(there.worktree(), commits[1].id));
@@ -170,7 +208,7 @@ TEST_CASE("checkout, index, stashes and reflog of the user stay, and no hook run
   const std::string before = there.output_of(ask);
 
   const Repository repository = there.open();
-  const auto commits = must(repository.list_commits("HEAD~1", "HEAD"));
+  const auto commits = must(repository.list_commits("HEAD~1", "HEAD", Parents::First));
   for (const Commit& commit : commits) CHECK(repository.check_out(there.worktree(), commit.id));
   repository.remove_worktree(there.worktree());
 

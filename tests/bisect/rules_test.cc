@@ -1,5 +1,6 @@
 #include "bisect/rules.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -76,6 +77,27 @@ TEST_CASE("the neighbours of a commit that does not build are tried, the newer o
   CHECK(search.next()->commit == 7);
 }
 
+TEST_CASE("a search takes commits in the order that it is given") {
+  // Two branches of one commit each, and their merge.
+  const Ranking branches = [](const std::vector<std::size_t>& before, std::size_t after) {
+    std::vector<std::size_t> left;
+    for (const std::size_t commit : std::vector<std::size_t>{2, 1})
+      if (commit < after && std::ranges::find(before, commit) == before.end())
+        left.push_back(commit);
+    return after == 3 ? left : std::vector<std::size_t>{};
+  };
+  Search search(3, 0.025, branches);
+  const Walk done = walk(search, [](std::size_t) { return StepAnswer::Before; });
+  CHECK(done.tested == std::vector<std::size_t>{2, 1});
+  CHECK(search.is_found());
+  CHECK(search.first_after() == 3);
+
+  Search on_branch(3, 0.025, branches);
+  walk(on_branch, [](std::size_t) { return StepAnswer::After; });
+  CHECK(on_branch.is_found());
+  CHECK(on_branch.first_after() == 2);
+}
+
 TEST_CASE("a commit that does not build costs no part of the error") {
   Search search(16, 0.025);
   const double error = search.next()->error;
@@ -91,6 +113,7 @@ TEST_CASE("the answer is the smallest range if the commits within do not build")
   });
   CHECK_FALSE(search.is_found());
   CHECK(search.last_before() == 4);
+  CHECK(search.suspects() == std::vector<std::size_t>{5, 6, 7});
   CHECK(search.first_after() == 8);
 }
 
@@ -147,12 +170,6 @@ TEST_CASE("the limit of a step follows from the near end of the interval of both
 TEST_CASE("the change of both ends is precise if its near end is half of it or more") {
   CHECK(EndsChange{.change = -0.04, .near_end = -0.02}.is_precise());
   CHECK_FALSE(EndsChange{.change = 0.04, .near_end = 0.019}.is_precise());
-}
-
-TEST_CASE("a commit explains most of a change with three quarters of it") {
-  CHECK(explains_most(0.03, 0.04));
-  CHECK_FALSE(explains_most(0.029, 0.04));
-  CHECK_FALSE(explains_most(-0.04, 0.04));
 }
 
 }  // namespace

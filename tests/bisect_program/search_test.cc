@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "contract/schema.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 // lauka-bisect on small repositories. The command prints the metric, so that nothing depends on
 // the speed of the machine.
@@ -84,7 +86,7 @@ TEST_CASE("the commit that made the change is named, with date, subject and chan
   CHECK(said.status == 3);
   CHECK(said.out_has("subject: change 3\n"));
   CHECK(said.out_has("commit:  " + there.output_of("git rev-parse HEAD~3")));
-  CHECK(said.out_has("change:  v +10.00 % (exactly) from its parent"));
+  CHECK(said.out_has("change:  v +10.0% exact from its parent"));
   CHECK(there.is_clean());
   CHECK_FALSE(exists(there.path() + "/.git/lauka-bisect"));
 }
@@ -95,7 +97,7 @@ TEST_CASE("an improvement is found, too") {
   CAPTURE(said.err);
   CHECK(said.status == 3);
   CHECK(said.out_has("subject: change 2\n"));
-  CHECK(said.out_has("v -10.00 %"));
+  CHECK(said.out_has("change:  v −10.0% exact"));
 }
 
 TEST_CASE("ends without a significant difference end the search with status 0") {
@@ -194,10 +196,10 @@ TEST_CASE("what cannot be searched is refused before anything is built") {
   outside.folder = there.path() + "/..";
   refused(there.find(outside, "HEAD~1", "HEAD"), "there is no git repository");
 
-  for (const char* option : {"--fail-if-slower", "--export-json=x.json", "--command-name=x"}) {
+  for (const char* option : {"--fail-if-slower", "--export-csv=x.csv", "--command-name=x"}) {
     Start with_option = there.search();
     with_option.arguments.emplace_back(option);
-    refused(there.find(with_option, "HEAD~1", "HEAD"), "has no place here");
+    refused(there.find(with_option, "HEAD~1", "HEAD"), "cannot be used here");
   }
 
   Start no_command = there.search();
@@ -212,7 +214,7 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   const Said interrupted = there.find(start, "HEAD~7", "HEAD");
   CAPTURE(interrupted.err);
   CHECK(interrupted.status == 130);
-  CHECK(interrupted.err_has("the same command line goes on from here"));
+  CHECK(interrupted.err_has("with the same command line to continue from here"));
   const std::size_t builds_before = lines_of(text_of(there.log())).size();
   CHECK(builds_before == 4);
 
@@ -221,9 +223,9 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   CAPTURE(resumed.out);
   CAPTURE(resumed.err);
   CHECK(resumed.status == 3);
-  CHECK(resumed.out_has("going on after 1 step of an earlier call"));
+  CHECK(resumed.out_has("continuing after 1 step from an earlier call"));
   CHECK(resumed.out_has("subject: change 3\n"));
-  CHECK(resumed.out_has("Both ends differ by +20.00 %"));
+  CHECK(resumed.out_has("Both ends differ by +20.0%"));
   CHECK(there.is_clean());
 }
 
@@ -245,6 +247,141 @@ TEST_CASE("a killed search gives the same answer with the same command line") {
   CHECK(said.out_has("subject: change 3\n"));
   CHECK(there.output_of(ask) == before);
   CHECK(there.is_clean());
+}
+
+TEST_CASE("the exports have the steps of all calls, and the answer") {
+  const ValueRepository there({"100", "100", "broken", "100", "110", "110", "110", "110", "110"});
+  const std::string json_file = there.path() + "/../result.json";
+  const std::string markdown_file = there.path() + "/../result.md";
+  const auto exporting = [&](int blocking_build) {
+    Start start = there.search(blocking_build);
+    start.arguments.insert(start.arguments.end(),
+                           {"--export-json", json_file, "--export-markdown=" + markdown_file});
+    return start;
+  };
+  Start start = exporting(4);
+  start.interrupt_when = [&] { return has_lines(there.log(), 4); };
+  CHECK(there.find(start, "HEAD~8", "HEAD").status == 130);
+  CHECK_FALSE(exists(json_file));
+
+  there.allow_builds();
+  const Said said = there.find(exporting(4), "HEAD~8", "HEAD");
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+
+  const auto written = nlohmann::json::parse(text_of(json_file));
+  const auto schema =
+      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/bisect.schema.json"));
+  for (const std::string& fault : faults(written, schema)) FAIL_CHECK(fault);
+  const auto& search = written.at("searches").at(0);
+  CHECK(search.at("answer") == "commit");
+  CHECK(search.at("suspects").at(0).at("subject") == "change 4");
+  CHECK(search.at("parent").at("subject") == "change 3");
+  CHECK(search.at("from_parent").at("change").get<double>() == doctest::Approx(0.1));
+  CHECK(search.at("share_explained").get<double>() == doctest::Approx(1.0));
+  CHECK(search.at("steps").size() == 3);
+  CHECK(search.at("steps").at(0).at("answer") == "after");
+  CHECK(search.at("steps").at(0).at("from_good").at("rounds") > 0);
+
+  const std::string markdown = text_of(markdown_file);
+  CHECK(has(markdown, "the commit that made the change:\n\n- commit:"));
+  CHECK(has(markdown, "| change 2 | | | does not build"));
+}
+
+TEST_CASE("an export that cannot be written is refused before anything is built") {
+  const ValueRepository there({"100", "110"});
+  Start start = there.search();
+  start.arguments.emplace_back("--export-json=/nowhere/x.json");
+  const Said said = there.find(start, "HEAD~1", "HEAD");
+  CHECK(said.status == 2);
+  CHECK(said.err_has("/nowhere/x.json"));
+  CHECK_FALSE(exists(there.log()));
+}
+
+TEST_CASE("a commit that lacks the metric is passed over, as one that does not build") {
+  const ValueRepository there({"100", "100", "100", "100", "110"});
+  Start start = there.search();
+  const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
+  start.arguments.back() =
+      "cp source built; test $(git rev-parse HEAD) != " + middle + " || echo nothing > built";
+  const Said said = there.find(start, "HEAD~4", "HEAD");
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("lacks the metric"));
+  CHECK(said.out_has("subject: change 4\n"));
+}
+
+TEST_CASE("an unknown metric is refused before anything is built") {
+  const ValueRepository there({"100", "110"});
+  Start start = there.search();
+  start.arguments.emplace_back("--metrics=wall_tim");
+  const Said said = there.find(start, "HEAD~1", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 2);
+  CHECK(said.err_has("lauka-bisect: there is no metric 'wall_tim'"));
+  CHECK_FALSE(exists(there.log()));
+}
+
+TEST_CASE("a commit of a merged branch is found with --no-first-parent, and its merge without it") {
+  const ValueRepository there({"100", "100"});
+  there.run("git checkout -q -b side HEAD~1 && echo 110 > other && git add other");
+  there.run("git commit -qm guilty && echo 1 > third && git add third && git commit -qm harmless");
+  there.run("git checkout -q main && git merge -q --no-ff -m merge side");
+  there.run("echo 2 > third && git commit -qam later");
+  Start start = there.search();
+  start.arguments.back() = "cp source built; test ! -e other || cp other built";
+
+  const Said merge = there.find(start, "HEAD~3", "HEAD");
+  CAPTURE(merge.out);
+  CHECK(merge.status == 3);
+  CHECK(merge.out_has("subject: merge\n"));
+
+  start.arguments.emplace_back("--no-first-parent");
+  const Said commit = there.find(start, "HEAD~3", "HEAD");
+  CAPTURE(commit.out);
+  CAPTURE(commit.err);
+  CHECK(commit.status == 3);
+  CHECK(commit.out_has("subject: guilty\n"));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("with --all, commits are found until the rest is not significant") {
+  const ValueRepository there({"100", "100", "105", "105", "115", "115", "115", "120", "120"});
+  Start start = there.search();
+  start.arguments.emplace_back("--all");
+  const Said said = there.find(start, "HEAD~8", "HEAD");
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  for (const char* subject : {"subject: change 2\n", "subject: change 4\n", "subject: change 7\n"})
+    CHECK(said.out_has(subject));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("the search ends if nobody reads its output any more, and goes on later") {
+  const ValueRepository there({"100", "100", "100", "110"});
+  Start start = there.search();
+  start.deaf_output = true;
+  const Said deaf = there.find(start, "HEAD~3", "HEAD");
+  CHECK(deaf.status == 1);
+  CHECK(deaf.err_has("lauka-bisect: cannot write standard output"));
+  CHECK_FALSE(exists(there.log()));
+  CHECK(there.find("HEAD~3", "HEAD").status == 3);
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("no process of a build outlives a killed search") {
+  if (!is_linux()) return;
+  const ValueRepository there({"100", "110"});
+  Start start = there.search();
+  start.arguments.back() =
+      "(echo $$ > ../pid; sh -c 'echo $$ >> " + there.log() + "; sleep 600; true'; true) ; true";
+  start.interrupt_signal = 9;
+  start.interrupt_when = [&] { return has_lines(there.log(), 1); };
+  CHECK(there.find(start, "HEAD~1", "HEAD").status == 128 + 9);
+  CHECK(has_ended(lines_of(text_of(there.log())).at(0)));
 }
 
 TEST_CASE("help and version are answered") {

@@ -91,7 +91,7 @@ TEST_CASE("help on an option has details and an example, and fits 80 columns") {
         "      --seed N\n"
         "          shuffle the runs with seed N, to repeat an order (default: from the\n"
         "          clock)\n\n"
-        "          The file of --export-json has the seed of its session.\n\n"
+        "          The seed of a session is in the file that --export-json writes.\n\n"
         "          $ lauka --seed 7 ./old ./new\n");
   for (const OptionInfo& option : option_table()) {
     for (const std::string& line : lines_of(help_on(key_of(option)).value())) {

@@ -586,6 +586,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "race") words = {"./older", "./old"};
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
+    if (option.name == "call-graph") words.insert(words.begin(), "--profile");
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name.starts_with("build"))
       words.insert(words.end(), {"--layouts", "9", "--build", "make"});

@@ -22,7 +22,8 @@ TEST_CASE("--race refuses options that fit no race, with the reason") {
         "other in common rounds; put the earlier program among the commands");
   CHECK(with({"--fail-if-slower=2"}) ==
         "--race cannot be combined with --fail-if-slower, because a race drops commands before a "
-        "gate on them could be decided; run the race first, and then a gate on its winner");
+        "gate on them could be decided; run the race first, and then measure its winner with the "
+        "gate");
   CHECK(with({"--fail-if", "cpu_time > 2"})
             .starts_with("--race cannot be combined with --fail-if, because "));
   CHECK(with({"--precision", "1"})

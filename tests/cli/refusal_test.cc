@@ -125,7 +125,7 @@ TEST_CASE("a percentage is in its range") {
 
 TEST_CASE("conditions for keeping are refused where they cannot decide, with the reason") {
   CHECK(line({"--keep-if-faster=1", "--suite", "suite.toml"}) ==
-        "--keep-if-faster decides about one candidate, and a suite has many benchmarks; leave it "
+        "--keep-if-faster decides about one candidate, but a suite has many benchmarks; leave it "
         "out, and measure the two commands in a call without --suite");
   check_order(line({"--keep-if", "wall_time < -1", "--baseline", "main.json", "./new"}),
               {"--keep-if", "same session", "--baseline", "first command"});

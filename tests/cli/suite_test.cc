@@ -188,7 +188,7 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts(benchmark("a", "parameter-list = 'n'"),
          "s.toml:4: benchmark 'a': --parameter-list needs 2 words; ");
   starts(benchmark("a", "prepare = 1979-05-27"),
-         "s.toml:4: 'prepare' has a value of a kind that options do not have; ");
+         "s.toml:4: 'prepare' has a kind of value that no option takes; ");
   starts(benchmark("a", "from = 'x'"),
          "s.toml:4: benchmark 'a': --from cannot be set in a suite's file; ");
   starts(benchmark("a", "runs = 3\nmin-runs = 4"),

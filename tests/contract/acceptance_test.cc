@@ -41,14 +41,14 @@ TEST_CASE("a gate passes between its own limit and the accepted one, and fails b
   const Said between = accepting.judged(103);
   CAPTURE(between.out);
   CHECK(between.status == 0);
-  CHECK(between.out_has("v > 2%: pass: accepted: +3"));
-  CHECK(between.out_has(" of at most +5%: new parser, until 2999-03-01\n"));
+  CHECK(between.out_has("v > 2%: pass: accepted: measured +3"));
+  CHECK(between.out_has(", and at most +5% is accepted (new parser, until 2999-03-01)\n"));
 
   const Said beyond = accepting.judged(107);
   CAPTURE(beyond.out);
   CHECK(beyond.status == 3);
   CHECK(beyond.out_has("v > 2%: fail: more than 5% higher"));
-  CHECK(beyond.out_has("; accepted is at most +5%: new parser, until 2999-03-01\n"));
+  CHECK(beyond.out_has("; at most +5% is accepted (new parser, until 2999-03-01)\n"));
 }
 
 TEST_CASE("an entry that is no longer needed is named, and the gate passes") {
@@ -60,13 +60,14 @@ TEST_CASE("an entry that is no longer needed is named, and the gate passes") {
   CHECK(said.out_has("a.toml:1 (new parser) is no longer needed, because the whole interval is "));
 }
 
-TEST_CASE("an expired entry is named, and the gate has its own limit again") {
+TEST_CASE("an expired entry is named, and the gate's own limit applies again") {
   const Accepting accepting(entry_for("v > 5", "2020-03-01"));
   const Said said = accepting.judged(103);
   CAPTURE(said.out);
   CHECK(said.status == 3);
   CHECK(said.out_has("v > 2%: fail: more than 2% higher"));
-  CHECK(said.out_has("a.toml:1 (new parser) expired on 2020-03-01, so the gate has its own limit"));
+  CHECK(said.out_has(
+      "a.toml:1 (new parser) expired on 2020-03-01, so the gate's own limit applies again"));
 }
 
 TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was accepted") {
@@ -81,7 +82,7 @@ TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was acce
              "--export-markdown", folder.file("s.md"), "--export-json", folder.file("s.json")});
   CAPTURE(said.out);
   CHECK(said.status == 3);
-  CHECK(said.out_has("parse: v > 2%: pass: accepted: +3"));
+  CHECK(said.out_has("parse: v > 2%: pass: accepted: measured +3"));
   CHECK(said.out_has("print: v > 2%: fail: "));
   CHECK(has(text_of(folder.file("s.md")), "new parser, until 2999-03-01"));
   CHECK(has(text_of(folder.file("s.json")), "\"use\": \"used\""));
@@ -90,7 +91,7 @@ TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was acce
   const Said shown = lauka({"-q", "--from", folder.file("s.json")});
   CAPTURE(shown.out);
   CHECK(shown.status == 3);
-  CHECK(shown.out_has("parse: v > 2%: pass: accepted: +3"));
+  CHECK(shown.out_has("parse: v > 2%: pass: accepted: measured +3"));
 
   // New gates are judged by what is accepted now.
   std::ofstream(folder.file("a.toml")) << entry_for("v > 4", "2999-03-01");
@@ -98,7 +99,7 @@ TEST_CASE("a suite, its Markdown and JSON, and a saved session say what was acce
                              "--accept", folder.file("a.toml")});
   CAPTURE(judged.out);
   CHECK(judged.status == 0);
-  CHECK(judged.out_has("v > 1%: pass: accepted: +3"));
+  CHECK(judged.out_has("v > 1%: pass: accepted: measured +3"));
 }
 
 TEST_CASE("a bad file is refused before anything is run, with its line") {

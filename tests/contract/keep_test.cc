@@ -32,9 +32,9 @@ TEST_CASE("--keep-if keeps a command that is better by more than the limit, with
 }
 
 TEST_CASE("--keep-if keeps nothing else, with status 5, and says why") {
-  check_keep({"-r20", "--keep-if", "v < -5"}, 49, 5, "keep if v < -5%: not kept, no such gain: ");
+  check_keep({"-r20", "--keep-if", "v < -5"}, 49, 5, "keep if v < -5%: not kept, gain too small: ");
   check_keep({"-r20", "--keep-if", "v < -5"}, 60, 5, "keep if v < -5%: not kept, worse: ");
-  check_keep({"-r20", "--keep-if", "v < 0"}, 50, 5, "keep if v < 0%: not kept, no such gain: ");
+  check_keep({"-r20", "--keep-if", "v < 0"}, 50, 5, "keep if v < 0%: not kept, gain too small: ");
   check_keep({"-r1", "--keep-if", "v < -5"}, 40, 5, "keep if v < -5%: not kept, undecided: ");
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("without -r, the runs end as soon as it is decided") {
 
 TEST_CASE("all conditions must hold, and a gate that fails comes first") {
   check_keep({"-r20", "--keep-if", "v < -5", "--keep-if", "v < -15"}, 45, 5,
-             "keep if v < -15%: not kept, no such gain: ");
+             "keep if v < -15%: not kept, gain too small: ");
   check_keep({"-r20", "--keep-if", "v < -5", "--fail-if", "v > 10"}, 45, 0, "v > 10%: pass: ");
   check_keep({"-r20", "--keep-if", "v < -5", "--fail-if", "v > 10"}, 60, 3, "v > 10%: fail: ");
   check_keep({"-r1", "--keep-if", "v < -5", "--fail-if", "v > 10", "--fail-if-inconclusive"}, 45, 4,

@@ -115,7 +115,7 @@ TEST_CASE("saved sessions of which one has layouts are shown together, and not c
     CHECK(said.err_has("--layouts"));
     CHECK_FALSE(said.out_has("no change over layouts"));
     CHECK(lauka({"--from", joined, "--metrics=v", "--fail-if-inconclusive"}).out == said.out);
-    CHECK(has(text_of(page), "or the median where there is one build"));
+    CHECK(has(text_of(page), "or the median if there is only one build"));
 
     // What one file has is as it is alone.
     const auto results = nlohmann::json::parse(text_of(joined)).at("results");
@@ -133,7 +133,7 @@ TEST_CASE("where more runs would not do, the layouts are named that would") {
   const std::string file = folder.file("out.json");
   const Said said = lauka(measured(folder, {"-m64", "-M64", "--duration=1ms", "--precision=v:0.5",
                                             "--fail-if=v > 1", "--export-json=" + file}));
-  CHECK(said.out_has(", but ±"));
+  CHECK(said.out_has(", not the ±"));
   const std::string json = text_of(file);
   CHECK(json.find("\"layouts_to_reach\"") != std::string::npos);
   CHECK(json.find("\"layouts_to_decide\"") != std::string::npos);

@@ -165,7 +165,7 @@ TEST_CASE("a gate says that values below 0 have no percentage") {
   check_case({.options = kTwelveRuns,
               .gate = "v > 5",
               .make_commands = constantly({"echo v=-5", "echo v=5"}),
-              .reason = "it has values below 0, so a change in percent is not defined",
+              .reason = "the metric has values below 0, so a change in percent is not defined",
               .obstacle = "no_percentage"});
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a gate says that too few layouts have no failed run") {
                         prints_and_fails_if(folder.file("runs"), "$n -le 4") + " {layout}",
                         "echo v=50 {layout}"};
                   },
-              .reason = "too few layouts without failures",
+              .reason = "too few layouts ran without failures",
               .obstacle = "few_layouts",
               .side = "reference"});
 }
@@ -293,7 +293,7 @@ TEST_CASE("a gate says that no sample was taken") {
   check_case({.options = {{"warmup", "0"}, {"runs", "6"}, {"profile", "1s"}},
               .gate = "sampled_time > 5",
               .make_commands = constantly({"true", "true #"}),
-              .reason = "no sample was taken of it",
+              .reason = "no sample of this event was taken",
               .obstacle = "no_samples"});
 }
 

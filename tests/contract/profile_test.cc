@@ -1,7 +1,10 @@
 #include "contract/program.h"
 #include "skip.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,11 @@ double in_round(const nlohmann::json& value, std::size_t round) {
   return value.is_array() ? value[round].get<double>() : value.get<double>();
 }
 
+/// Returns the sampled time of a function or call path.
+double sampled_in_round(const nlohmann::json& row, std::size_t round) {
+  return row.contains("sampled_time") ? in_round(row["sampled_time"], round) : 0.0;
+}
+
 std::vector<double> sampled(const nlohmann::json& result) {
   std::vector<double> values;
   for (const auto& sample : result["lauka"]["metrics"]["sampled_time"]["samples"])
@@ -48,11 +56,71 @@ double total_of(const nlohmann::json& result, const std::string& function) {
   const std::size_t rounds = sampled(result).size();
   for (const auto& row : result["lauka"]["functions"]["rows"])
     for (std::size_t round = 0; row["name"] == function && round < rounds; ++round)
-      total += in_round(row["sampled_time"], round);
+      total += sampled_in_round(row, round);
   return total;
 }
 
+/// Returns the time of each stack in a round: "call_paths;main;first;work".
+std::map<std::string, double> stacks_in_round(const nlohmann::json& functions, std::size_t round) {
+  std::vector<std::string> stacks;
+  std::map<std::string, double> times;
+  for (const auto& path : functions["paths"]) {
+    const auto name = functions["frames"][path["frame"].get<std::size_t>()].get<std::string>();
+    stacks.push_back(
+        path.contains("caller") ? stacks.at(path["caller"].get<std::size_t>()) + ";" + name : name);
+    if (path.contains("sampled_time")) times[stacks.back()] = sampled_in_round(path, round);
+  }
+  return times;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "the times of call paths add up to each function's own time, and callers are told apart") {
+  if (!can_sample()) return;
+  const auto session = session_of("-r2", {fixture("call_paths") + " 150 0 3"});
+  const auto& functions = session["results"][0]["lauka"]["functions"];
+  for (std::size_t round = 0; round < 2; ++round) {
+    std::map<std::string, double> own_times;
+    for (const auto& [stack, time] : stacks_in_round(functions, round))
+      own_times[stack.substr(stack.rfind(';') + 1)] += time;
+    for (const auto& row : functions["rows"]) {
+      const double time = sampled_in_round(row, round);
+      CHECK(own_times[row["name"].get<std::string>()] == doctest::Approx(time).epsilon(1e-9));
+    }
+  }
+
+  std::map<std::string, double> stacks = stacks_in_round(functions, 0);
+  const std::string program = "call_paths;main;";
+  CHECK(stacks[program + "first;first;first;first;work"] > stacks[program + "third;work"]);
+  CHECK(stacks[program + "second;work"] > 0.0);
+  CHECK(stacks[program + "third;work"] > 0.0);
+}
+
+TEST_CASE("without a call graph there are no paths, and functions are sampled as before") {
+  if (!can_sample()) return;
+  const auto session = session_of("-r2 --call-graph none", {fixture("call_paths") + " 150"});
+  const auto& result = session["results"][0];
+  CHECK_FALSE(result["lauka"]["functions"].contains("paths"));
+  CHECK(total_of(result, "work") > 0.0);
+}
+
+TEST_CASE("the programs that a script starts have paths of their own") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string script = folder.file("script.sh");
+  std::ofstream(script) << "#!/bin/sh\n"
+                        << fixture("call_paths") << " 150\n"
+                        << fixture("hundred") << " 150\n";
+  REQUIRE(chmod(script.c_str(), 0755) == 0);
+  const auto session = session_of("-r2", {script});
+  std::map<std::string, double> stacks =
+      stacks_in_round(session["results"][0]["lauka"]["functions"], 0);
+  CHECK(stacks["call_paths;main;first;work"] > 0.0);
+  CHECK(std::ranges::any_of(stacks, [](const auto& stack) {
+    return stack.first.starts_with("hundred;") && stack.first.ends_with(";part_10");
+  }));
+}
 
 TEST_CASE("sampled functions add up to the sampled time, and the changed one has changed most") {
   if (!can_sample()) return;
@@ -64,7 +132,7 @@ TEST_CASE("sampled functions add up to the sampled time, and the changed one has
     for (std::size_t round = 0; round < totals.size(); ++round) {
       double sum = 0.0;
       for (const auto& row : result["lauka"]["functions"]["rows"])
-        sum += in_round(row["sampled_time"], round);
+        sum += sampled_in_round(row, round);
       CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
     }
   }
@@ -101,7 +169,7 @@ TEST_CASE("a run without a sample is a round of zeros, and the table is shown") 
     CHECK(functions["metrics"]["sampled_time"] == totals.size());
     for (std::size_t round = 0; round < totals.size(); ++round) {
       double sum = 0.0;
-      for (const auto& row : functions["rows"]) sum += in_round(row["sampled_time"], round);
+      for (const auto& row : functions["rows"]) sum += sampled_in_round(row, round);
       CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
     }
   }
@@ -127,7 +195,7 @@ TEST_CASE("every copy of --jobs is in the samples of each run") {
       double of_copy = 0.0;
       for (const auto& row : result["lauka"]["functions"]["rows"])
         if (row["name"].get<std::string>().starts_with(prefix))
-          of_copy += in_round(row["sampled_time"], round);
+          of_copy += sampled_in_round(row, round);
       CHECK(of_copy > 0.0);
     }
   }

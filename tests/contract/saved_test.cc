@@ -210,12 +210,12 @@ TEST_CASE("A/A: the same file with the same arguments is reported without an exp
   const auto is_reported = [](const std::vector<std::string>& words) {
     std::vector<std::string> all{"-v", "-r1"};
     all.insert(all.end(), words.begin(), words.end());
-    return lauka(all).err_has("it runs the identical program");
+    return lauka(all).err_has("the program and its arguments are identical");
   };
   CHECK(is_reported({burn + " 1ms", burn + " 1ms"}));
   CHECK(is_reported({burn + " 1ms", copy + " 1ms"}));
   const auto shell = lauka({"-v", "-r1", "-S", burn + " 1ms", burn + " 1ms"});
-  CHECK(shell.err_has("it runs the same file with the same arguments as "));
+  CHECK(shell.err_has("the file that is run and its arguments are the same as those of "));
   CHECK_FALSE(is_reported({burn + " 1ms", burn + " 2ms"}));
   std::ofstream(copy, std::ios::app) << '\n';
   CHECK_FALSE(is_reported({burn + " 1ms", copy + " 1ms"}));
@@ -232,13 +232,13 @@ TEST_CASE("A/A: the same program under two names is noticed, and of a wrapper le
     return lauka("-v -r1 --metrics peak_rss", commands);
   };
   CHECK(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
-            .err_has("it runs the identical program under another name"));
+            .err_has("the program (apart from its name) and its arguments are identical"));
   const Said wrapped = said_of({"env " + burn + " 1ms", "env " + burn + " 1ms"});
-  CHECK(wrapped.err_has("it runs the same file with the same arguments as "));
+  CHECK(wrapped.err_has("the file that is run and its arguments are the same as those of "));
   CHECK_FALSE(wrapped.err_has("identical"));
   std::ofstream(folder.file("new"), std::ios::app) << '\n';
   CHECK_FALSE(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
-                  .err_has("with the same arguments as"));
+                  .err_has("its arguments are identical to those of"));
 }
 
 TEST_CASE("A/A: a script whose text has changed since the baseline is another program") {
@@ -249,7 +249,7 @@ TEST_CASE("A/A: a script whose text has changed since the baseline is another pr
   completed("-q -r1 --metrics peak_rss --export-json " + file, {"sh " + script});
   const auto is_same = [&] {
     return completed("-v -r1 --metrics peak_rss --baseline " + file, {"sh " + script})
-        .err_has("it runs the same file with the same arguments as ");
+        .err_has("the file that is run and its arguments are the same as those of ");
   };
   std::ofstream(script) << "echo 2\n";
   CHECK_FALSE(is_same());
@@ -310,7 +310,7 @@ TEST_CASE("--from: a gate between two files of one session is inconclusive") {
 }
 
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
-  const std::string alike = "with the same arguments as";
+  const std::string alike = "its arguments are identical to those of";
   const Folder folder;
   const std::string program = text_of(fixture("burn"));
   for (const char* name : {"a", "b", "c"}) {

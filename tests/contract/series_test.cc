@@ -169,7 +169,7 @@ TEST_CASE("an unfinished last line is removed with a note") {
   std::ofstream(file, std::ios::app) << "{\"kind\":\"rese";
   CHECK(state_of(file).at("tried") == 1);
   const Said next = decide(file, 40);
-  CHECK(next.err_has("was not complete"));
+  CHECK(next.err_has("was incomplete"));
   CHECK(state_of(file).at("tried") == 2);
 }
 

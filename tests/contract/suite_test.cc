@@ -507,7 +507,7 @@ TEST_CASE("--resume: rounds of a script that was edited since are refused, and d
   write_script(blocks_at(3, programs));
   std::ofstream(programs.file("data")) << "2\n";
   const Said said = completed(words);
-  CHECK(said.err_has("the kept rounds were measured under other circumstances: the file '" +
+  CHECK(said.err_has("the kept rounds were measured under different circumstances (the file '" +
                      programs.file("data")));
 }
 

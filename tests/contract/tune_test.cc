@@ -90,11 +90,11 @@ TEST_CASE("--untune ends with 1 and the reason where it cannot lock or read the 
   refused("mkdir /run/x; ln -s /run/x /run/lauka", "/run/lauka");
   refused("ln -s /run/x /run/lauka", "/run/lauka");
   refused("mkfifo /run/lauka", "/run/lauka");
-  refused("mkdir /run/lauka; chown 65534 /run/lauka", "others own it");
+  refused("mkdir /run/lauka; chown 65534 /run/lauka", "it belongs to another user");
   // A process that has the id of the lauka that was killed is none of its own.
   refused(
       "mkdir /run/lauka; echo lauka-tune-1 x $$ > /run/lauka/journal; chmod 666 /run/lauka/journal",
-      "others own it");
+      "it belongs to another user");
   refused("mkdir /run/lauka; exec setpriv --reuid=65534 --clear-groups $LAUKA --untune",
           "only root");
 }
@@ -232,7 +232,7 @@ TEST_CASE("a lauka that is killed with its launcher is restored by the next one,
     CHECK_FALSE(machine.has_journal());
     const bool is_untune = std::string(next) == "--untune";
     if (is_untune) CHECK(said.out == "2 settings restored\n");
-    if (!is_untune) CHECK(said.err_has("lauka: note: restored 2 settings "));
+    if (!is_untune) CHECK(said.err_has("lauka: note: lauka restored 2 settings "));
   }
 }
 

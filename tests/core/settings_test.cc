@@ -49,4 +49,21 @@ TEST_CASE("of two lists of features, those that only one has are named") {
   CHECK(words_of_only_one("avx", "avx").empty());
 }
 
+TEST_CASE("lists are compared entry by entry, whatever their order") {
+  const SettingDifference limits{SettingKind::Limits, "cpu=1 stack=8 nofile=4",
+                                 "stack=9 nofile=4 as=2"};
+  CHECK(find_differing_entries(limits) == std::vector<EntryDifference>{{"as", std::nullopt, "2"},
+                                                                       {"cpu", "1", std::nullopt},
+                                                                       {"stack", "8", "9"}});
+  const SettingDifference flags{SettingKind::CompilerFlags, "-O2 -DA=1 -DA=2",
+                                "-O3 -DA=2 '-DB=x y'"};
+  CHECK(find_differing_entries(flags) == std::vector<EntryDifference>{{"-DA", "1", std::nullopt},
+                                                                      {"-DB", std::nullopt, "x y"},
+                                                                      {"-O2", "", std::nullopt},
+                                                                      {"-O3", std::nullopt, ""}});
+  const SettingDifference variables{SettingKind::Variables, std::string(kNoSetting), "LANG=C"};
+  CHECK(find_differing_entries(variables) ==
+        std::vector<EntryDifference>{{"LANG", std::nullopt, "C"}});
+}
+
 }  // namespace lauka

@@ -359,8 +359,8 @@ TEST_CASE("on a machine with one kind of core nothing is measured, and no kind c
   CHECK(decided.core_plan.timed_kinds.empty());
   CHECK(decided.no_times_note.empty());
   CHECK(plan_core_use({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
-        "--cores p has no effect, because this machine has one kind of core; leave it out, or name "
-        "the kinds with --core-kinds");
+        "--cores p has no effect, because this machine has only one kind of core; leave it out, or "
+        "name the kinds with --core-kinds");
   CHECK(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls())
             .error()
             .what.starts_with("--min-p-share has no effect, "));
@@ -389,8 +389,9 @@ TEST_CASE("at perf_event_paranoid 2 the times are measured for ordinary users to
 
 TEST_CASE("elsewhere than on Linux, kinds named by hand are refused") {
   CHECK(plan_core_use({}, nullptr).has_value());
-  CHECK(plan_core_use({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
-        "--core-kinds works only on Linux; this system knows the kinds of core");
+  CHECK(
+      plan_core_use({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
+      "--core-kinds works only on Linux, because this system itself tells lauka the kinds of core");
 }
 
 }  // namespace lauka::cores

@@ -227,7 +227,9 @@ TEST_CASE("a run without a cycle or an instruction is not believed") {
 
 TEST_CASE("more than sixteen instructions a cycle are not believed, nor are their cycles") {
   CHECK(doubts_of({cycles(10'000), instructions(160'000)}) == Doubts{"", ""});
-  const std::string why = "instructions was larger than is possible in its cycles or its time";
+  const std::string why =
+      "instructions was larger than is possible in the counted cycles or the time for which it was "
+      "counted";
   CHECK(doubts_of({cycles(10'000), instructions(160'001)}) == Doubts{why, why});
   // Cycles of user space say nothing about instructions of both.
   Tally of_user = cycles(10'000);
@@ -239,7 +241,7 @@ TEST_CASE("cycles and instructions beyond what time allows are not believed") {
   // Ten a nanosecond, and 10,000 at the edges.
   CHECK(doubts_of({cycles(10 * kMs + 10'000)}) == Doubts{""});
   CHECK(doubts_of({cycles(10 * kMs + 10'001)}) ==
-        Doubts{"cycles was larger than is possible in its time"});
+        Doubts{"cycles was larger than is possible in the time for which it was counted"});
   CHECK(doubts_of({instructions(160 * kMs + 10'000)}) == Doubts{""});
   CHECK(doubts_of({instructions(160 * kMs + 10'001)}).front() != "");
 }

@@ -335,7 +335,7 @@ TEST_CASE("what a damaged database lacks is named") {
       {"<integer>1020</integer>", "<string>1020</string>",
        "is damaged: system.cpu.config_counters is not a number"},
       {"<key>fixed_counters", "<key>x", "is damaged: there is no system.cpu.fixed_counters"},
-      {"1020", "65536", "is damaged: system.cpu.config_counters is out of range, at most 65535"},
+      {"1020", "65536", "is damaged: system.cpu.config_counters is out of range (at most 65535)"},
       {"1020", "1023", "has counters that are both fixed and configurable"},
   });
 }
@@ -349,7 +349,7 @@ TEST_CASE("a damaged event or alias of a database is named") {
       {"<key>number", "<key>x", "is damaged: there is no number of event 'ALL'"},
       {"<integer>140</integer>", "<string>140</string>",
        "is damaged: number of event 'ALL' is not a number"},
-      {"140", "65536", "is damaged: number of event 'ALL' is out of range, at most 65535"},
+      {"140", "65536", "is damaged: number of event 'ALL' is out of range (at most 65535)"},
       {"<integer>128</integer>", "<true/>",
        "is damaged: counters_mask of event 'ALL' is not a number"},
       {"<string>some</string>", "<integer>1</integer>",
@@ -419,8 +419,8 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",
                                  "/usr/share/kpep/cpu_100000c_2_1b588bb3.plist"});
   CHECK(load_kpep_for(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
-        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
-        "name the file of a similar one with --kpep FILE");
+        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; name the file of a "
+        "similar processor with --kpep FILE");
   CHECK(must(load_kpep_for(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")})).name ==
         "a15");
 }

@@ -128,8 +128,8 @@ TEST_CASE("what happens in the kernel only is refused where the kernel is left o
   CHECK(reason(perf, "task-clock:u") ==
         "a clock runs in user space and in the kernel; leave out the modifier");
   CHECK(reason(perf, "page-faults:k", true) ==
-        "it asks for more than user space, which --user-only leaves out; leave out the modifier or "
-        "--user-only");
+        "it asks for events outside user space, which --user-only leaves out; leave out the "
+        "modifier or --user-only");
 }
 
 TEST_CASE("with --single-pass a set that does not fit is refused and it is said how many fit") {

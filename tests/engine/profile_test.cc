@@ -23,6 +23,10 @@
 namespace lauka::engine::profile {
 namespace {
 
+// PERF_CONTEXT_KERNEL and PERF_CONTEXT_USER, which mark the frames that follow in a call chain.
+constexpr std::uint64_t kKernelContext = ~std::uint64_t{0} - 127;
+constexpr std::uint64_t kUserContext = ~std::uint64_t{0} - 511;
+
 /// Records as Linux writes them.
 class Written {
  public:
@@ -36,11 +40,26 @@ class Written {
     word(period);
     return end();
   }
-  Written& exec(std::uint64_t time, std::uint32_t process) {
+  /// A sample of the code at the first address of `chain` that is not a mark. `thread`: 0 for the
+  /// process's first thread.
+  Written& chain(std::uint64_t time, std::uint32_t process, const std::vector<std::uint64_t>& chain,
+                 std::uint32_t thread = 0) {
+    const bool is_kernel = chain.at(0) == kKernelContext;
+    begin(9, is_kernel ? 1 : 2);
+    word(chain.at(1));
+    half(process);
+    half(thread == 0 ? process : thread);
+    word(time);
+    word(1000);
+    word(chain.size());
+    for (const std::uint64_t address : chain) word(address);
+    return end();
+  }
+  Written& exec(std::uint64_t time, std::uint32_t process, const std::string& name = "name") {
     begin(3, 1U << 13U);
     half(process);
     half(process);
-    text("name");
+    text(name);
     return trailer(time, process);
   }
   Written& fork(std::uint64_t time, std::uint32_t process, std::uint32_t parent) {
@@ -129,6 +148,42 @@ SampledRun run_of(const Written& written) {
   return records.close();
 }
 
+/// Returns the paths of a run and what was sampled at their ends: "prog;0x10;0x20 1000". Frames in
+/// files are offsets, and those in the kernel "k".
+std::set<std::string> paths_of(const SampledRun& run) {
+  std::vector<std::string> names;
+  std::set<std::string> paths;
+  for (std::size_t path = 0; path < run.paths.size(); ++path) {
+    const PathStep& step = run.paths[path];
+    const CodePlace& place = run.frames.at(step.frame);
+    std::string name = step.caller == kNoCaller ? "" : names.at(step.caller) + ";";
+    if (place.kind == CodeKind::Program)
+      name += run.programs.at(place.file);
+    else if (place.kind == CodeKind::File)
+      name += std::to_string(place.offset_or_address);
+    else
+      name += place.kind == CodeKind::Kernel            ? "k"
+              : place.kind == CodeKind::IncompleteStack ? "incomplete"
+                                                        : "other";
+    names.push_back(name);
+    if (run.periods_by_path.at(path) > 0)
+      paths.insert(name + " " + std::to_string(run.periods_by_path[path]));
+  }
+  return paths;
+}
+
+/// Returns the named paths of a run: "prog;main;f 1000".
+std::set<std::string> named_paths_of(const SampledRun& run, FunctionNames& names) {
+  std::vector<std::string> stacks;
+  std::set<std::string> paths;
+  for (const PathCounts& path : names.sum_up(run, {}).paths) {
+    stacks.push_back(path.caller == kNoCaller ? path.name
+                                              : stacks.at(path.caller) + ";" + path.name);
+    if (path.count > 0) paths.insert(stacks.back() + " " + std::to_string(path.count));
+  }
+  return paths;
+}
+
 std::uint64_t time_at(const SampledRun& run, const CodePlace& place) {
   const auto found = run.periods_by_place.find(place);
   return found == run.periods_by_place.end() ? 0 : found->second;
@@ -204,8 +259,7 @@ struct Kernel {
 };
 
 std::unique_ptr<CounterEngine> profile(const os::LinuxCalls* calls) {
-  return with_profile(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1), false, {},
-                      calls);
+  return with_profile(make_accounted_engine(std::nullopt), {}, calls);
 }
 
 std::string refusal(const Result<EventSet>& set) {
@@ -323,6 +377,174 @@ TEST_CASE("a removed file in memory with a build id is a program, not code made 
   }
 }
 
+TEST_CASE("a path begins with the program's name, and its frames are calls, the outermost first") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10, "prog")
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/bin/prog-with-a-long-name")
+                                    .chain(3, 10, {kUserContext, 0x1010, 0x1021, 0x1031})
+                                    .chain(4, 10, {kUserContext, 0x1010, 0x1021, 0x1031})
+                                    .chain(5, 10, {kUserContext, 0x1020, 0x1031}));
+  CHECK(paths_of(run) == std::set<std::string>{"prog-with-a-long-name;48;32;16 2000",
+                                               "prog-with-a-long-name;48;32 1000"});
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x10}) == 2000);
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x20}) == 1000);
+}
+
+TEST_CASE("frames of the kernel are inside of those of the program that entered it") {
+  constexpr std::uint64_t kernel = 0xffffffff81000000;
+  const SampledRun run =
+      run_of(Written()
+                 .exec(1, 10, "prog")
+                 .map(2, 10, 0x1000, 0x1000, 0, "/bin/prog")
+                 .chain(3, 10, {kKernelContext, kernel, kernel + 9, kUserContext, 0x1010, 0x1021})
+                 .chain(4, 10, {kKernelContext, kernel + 9}));
+  // The program's innermost frame is where it was interrupted, and not a call.
+  CHECK(paths_of(run) == std::set<std::string>{"prog;32;16;k;k 1000", "prog;k 1000"});
+  CHECK(time_at(run, {CodeKind::Kernel, 0, 0, kernel}) == 1000);
+}
+
+TEST_CASE("frames that other contexts mark, such as those of a guest, are left out") {
+  constexpr std::uint64_t guest = ~std::uint64_t{0} - 2047;
+  const SampledRun run =
+      run_of(Written()
+                 .exec(1, 10, "prog")
+                 .map(2, 10, 0x1000, 0x1000, 0, "/bin/prog")
+                 .chain(3, 10, {kUserContext, 0x1010, guest, 0x1040, kUserContext, 0x1020}));
+  CHECK(paths_of(run) == std::set<std::string>{"prog;32;16 1000"});
+}
+
+TEST_CASE("the children of a script are programs of their own, and its copies are the script") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10, "build.sh")
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/bin/dash")
+                                    .fork(3, 11, 10)
+                                    .chain(4, 11, {kUserContext, 0x1010, 0x1021})
+                                    .exec(5, 11, "gzip")
+                                    .map(6, 11, 0x1000, 0x1000, 0, "/bin/gzip")
+                                    .chain(7, 11, {kUserContext, 0x1010, 0x1021})
+                                    .chain(8, 10, {kUserContext, 0x1010, 0x1021}));
+  CHECK(paths_of(run) == std::set<std::string>{"build.sh;32;16 2000", "gzip;32;16 1000"});
+}
+
+TEST_CASE("what follows a frame outside of all code is not a call") {
+  const SampledRun run =
+      run_of(Written()
+                 .exec(1, 10, "prog")
+                 .map(2, 10, 0x1000, 0x1000, 0, "/bin/prog")
+                 .chain(3, 10, {kUserContext, 0x1010, 0x1021, 0x77, 0x1031})
+                 .chain(4, 10, {kUserContext, 0x1010, 0x1021, std::uint64_t{1} << 63U, 0x1031}));
+  CHECK(paths_of(run) == std::set<std::string>{"prog;32;16 2000"});
+}
+
+TEST_CASE("a chain as long as the kernel records at most has a frame that says it is incomplete") {
+  Written written = Written().exec(1, 10, "prog").map(2, 10, 0x1000, 0x1000, 0, "/bin/prog");
+  for (const std::size_t frames : {126U, 127U}) {
+    std::vector<std::uint64_t> recursion(frames + 1, 0x1021);
+    recursion[0] = kUserContext;
+    written.chain(3, 10, recursion);
+  }
+  const std::set<std::string> paths = paths_of(run_of(written));
+  REQUIRE(paths.size() == 2);
+  CHECK(paths.begin()->starts_with("prog;32;"));
+  CHECK(paths.rbegin()->starts_with("prog;incomplete;32;"));
+}
+
+TEST_CASE("a chain that ends too early, or says that it is longer, is not read beyond its end") {
+  const std::vector<std::byte> bytes = Written()
+                                           .exec(1, 10, "prog")
+                                           .map(2, 10, 0x1000, 0x1000, 0, "/bin/prog")
+                                           .chain(3, 10, {kUserContext, 0x1010, 0x1021})
+                                           .bytes();
+  for (std::size_t place = bytes.size() - 40; place < bytes.size(); ++place)
+    for (const auto value : {std::byte{0xff}, std::byte{0}, std::byte{0x7f}}) {
+      std::vector<std::byte> changed = bytes;
+      changed[place] = value;
+      RunRecords records;
+      records.add(changed, [](const MappedFile& /*file*/) {});
+      const SampledRun run = records.close();
+      CHECK(run.samples == 1);
+      CHECK(run.paths.size() >= 2);
+    }
+}
+
+TEST_CASE("callers beyond the limit are left out, with a frame that says so") {
+  Written written = Written().exec(1, 10, "prog").map(2, 10, 0x1000, 0x1000, 0, "/bin/prog");
+  RunRecords records;
+  records.add(written.bytes(), [](const MappedFile& /*file*/) {});
+  std::size_t samples = 0;
+  for (std::uint64_t call = 0; call < RunRecords::kMaxCallers + 100; call += 100, ++samples) {
+    std::vector<std::uint64_t> chain = {kUserContext, 0x1010};
+    for (std::uint64_t frame = 0; frame < 100; ++frame) chain.push_back(0x1020 + call + frame);
+    records.add(Written().chain(3, 10, chain).bytes(), [](const MappedFile& /*file*/) {});
+  }
+  const SampledRun run = records.close();
+  CHECK(run.samples == samples);
+  FunctionNames names({});
+  CHECK(names.sum_up(run, {}).has_left_out_paths);
+  std::uint64_t in_paths = 0;
+  for (const std::uint64_t period : run.periods_by_path) in_paths += period;
+  CHECK(in_paths == samples * 1000);
+}
+
+TEST_CASE("code without symbols is one frame for each file, and complete if it is the program's") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10, "prog")
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/nosuch/prog")
+                                    .map(3, 10, 0x5000, 0x1000, 0, "/nosuch/libx.so")
+                                    .chain(4, 10, {kUserContext, 0x5010, 0x5021, 0x1031, 0x1041})
+                                    .chain(5, 10, {kUserContext, 0x5010, 0x5021})
+                                    .chain(6, 10, {kUserContext, 0x5010, 0x5021}, 15));
+  FunctionNames names({});
+  for (const MappedFile& file : run.files) names.open(file);
+  const NamedSamples samples = names.sum_up(run, {});
+  const std::string program = samples.functions.at(1).name;
+  const std::string library = samples.functions.at(0).name;
+  CHECK(program.starts_with("(prog: "));
+  CHECK(library.starts_with("(libx.so: "));
+  CHECK(samples.functions[1].counts == std::vector<std::uint64_t>{0});
+  // The second chain may have lost its callers, but a thread may begin in a library.
+  CHECK(named_paths_of(run, names) ==
+        std::set<std::string>{"prog;" + program + ";" + library + " 1000",
+                              "prog;(stack incomplete);" + library + " 1000",
+                              "prog;" + library + " 1000"});
+  CHECK(samples.sampled_in_incomplete_stacks == 1000);
+}
+
+TEST_CASE("a path begins with main, and without it the stack is incomplete") {
+  if (!can_name_functions()) return;
+  const std::string path = std::string(places::kFixtures) + "/hundred";
+  const os::OpenedCode code = os::open_code({path}, 0, std::nullopt);
+  REQUIRE(code.symbols);
+  std::uint64_t of_main = 0;
+  std::uint64_t of_part = 0;
+  std::uint64_t of_start = 0;
+  for (std::uint64_t offset = 0; offset < 0x20000; offset += 4) {
+    const std::vector<std::string> found = code.symbols->find(offset);
+    if (found.empty()) continue;
+    if (found.front() == "main") of_main = offset;
+    if (found.front() == "part_42") of_part = offset;
+    if (found.front() == "_start") of_start = offset;
+  }
+  REQUIRE((of_main > 0 && of_part > 0 && of_start > 0));
+
+  constexpr std::uint64_t at = 0x10000000;
+  const SampledRun run =
+      run_of(Written()
+                 .exec(1, 10, "hundred")
+                 .map(2, 10, at, 0x100000, 0, path)
+                 .chain(3, 10, {kUserContext, at + of_part, at + of_main + 1, at + of_start + 1})
+                 .chain(4, 10, {kUserContext, at + of_part, at + of_main + 1})
+                 .chain(5, 10, {kUserContext, at + of_part})
+                 .chain(6, 10, {kUserContext, at + of_start}));
+  FunctionNames names({});
+  names.open({{path}, 1});
+  SampledRun known = run;
+  known.files[0].identity = {path};
+  CHECK(named_paths_of(known, names) ==
+        std::set<std::string>{"hundred;main;part_42 2000",
+                              "hundred;(stack incomplete);part_42 1000", "hundred;_start 1000"});
+}
+
 TEST_CASE("a run's records tell which processes were sampled, and which have no end") {
   const ProcessesSeen seen = run_of(Written()
                                         .exec(1, 10)
@@ -387,7 +609,7 @@ TEST_CASE("code without a name goes by its file and the reason") {
   run.periods_by_place = {{{CodeKind::File, 0, 0, 0x10}, 1000},
                           {{CodeKind::File, 0, 0, 0x20}, 500},
                           {{CodeKind::NoProcess}, 1}};
-  const auto sums = names.sum_by_function(run, {});
+  const auto sums = names.sum_up(run, {}).functions;
   REQUIRE(sums.size() == 2);
   CHECK(sums[0].name.starts_with("(lib.so.1: "));
   CHECK(sums[0].counts == std::vector<std::uint64_t>{1500});
@@ -405,7 +627,7 @@ TEST_CASE("a file that was removed while it was used is one file") {
   CHECK(run.periods_by_place.size() == 2);
   FunctionNames names({});
   names.open(run.files[0]);
-  const auto sums = names.sum_by_function(run, {});
+  const auto sums = names.sum_up(run, {}).functions;
   REQUIRE(sums.size() == 1);
   CHECK(sums[0].name.starts_with("(prog: "));
   CHECK(sums[0].counts == std::vector<std::uint64_t>{2000});

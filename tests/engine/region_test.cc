@@ -89,8 +89,9 @@ TEST_CASE("region: what the kernel accounts to whole runs is refused where it ca
   on.perf.set_paranoid(2);
   const auto engine = perf::make_perf_engine(on.perf.calls(), false);
   CHECK(engine->select({{"page-faults"}}).has_value());
-  CHECK(engine->select(in_region({"page-faults"})).error().what ==
-        "'page-faults' cannot be counted: its counter, which a region needs, may not be opened");
+  CHECK(
+      engine->select(in_region({"page-faults"})).error().what ==
+      "'page-faults' cannot be counted: this user may not open its counter, which a region needs");
 }
 
 TEST_CASE("region: an engine of whole runs counts nothing, and refuses what was asked for") {

@@ -91,9 +91,9 @@ TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well
 TEST_CASE("a PMU that is not there, counts packages or is not closed is refused with the reason") {
   fakes::FakePerf perf(fakes::usual_pmu());
   perf.add({"uncore_imc_0", 20, "", true});
-  CHECK(
-      refusal_of("cpu_core/cycles/", perf) ==
-      "'cpu_core/cycles/' names the PMU 'cpu_core', which does not exist here; the cores have cpu");
+  CHECK(refusal_of("cpu_core/cycles/", perf) ==
+        "'cpu_core/cycles/' names the PMU 'cpu_core', which does not exist here; the PMU "
+        "of the cores is cpu");
   CHECK(refusal_of("uncore_imc_0/config=1/", perf) ==
         "'uncore_imc_0/config=1/' cannot be counted for one program, because uncore_imc_0 counts "
         "for a whole package; use perf stat -a to count it");

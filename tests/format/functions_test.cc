@@ -53,6 +53,45 @@ TEST_CASE("the other names of a function are written and read back") {
   CHECK(back.functions == table.functions);
 }
 
+TEST_CASE("call paths are written after the rows, callers first, and read back") {
+  FunctionTable table;
+  const std::vector<std::string> metrics = {std::string(kSampledTime)};
+  for (const std::uint64_t count : {1U, 2U}) {
+    table.add_round(metrics, std::vector<FunctionCounts>{{"f", {count}}, {"main", {0}}});
+    table.paths.add_round(
+        std::vector<PathCounts>{
+            {kNoCaller, "prog", 0}, {0, "main", 0}, {1, "f", count}, {2, "f", 3}},
+        1.0);
+  }
+  const std::string text = written(table);
+  CHECK(text.find(R"({"frame": 2, "caller": 1, "sampled_time": [1, 2]})") != std::string::npos);
+  CHECK(text.find(R"({"frame": 2, "caller": 2, "sampled_time": 3})") != std::string::npos);
+
+  const FunctionTable back = must(read(text));
+  REQUIRE(back.paths.size() == table.paths.size());
+  CHECK(back.paths.rounds() == 2);
+  for (std::size_t path = 0; path < table.paths.size(); ++path) {
+    CHECK(back.paths.caller_of(path) == table.paths.caller_of(path));
+    CHECK(back.paths.name_of(path) == table.paths.name_of(path));
+    CHECK(back.paths.values_of(path) == table.paths.values_of(path));
+  }
+}
+
+TEST_CASE("call paths that cannot be are refused") {
+  const auto refused = [](const std::string& frames, const std::string& paths) {
+    return !read(R"({"functions": {"metrics": {"sampled_time": 2}, "rows": [], "frames": )" +
+                 frames + R"(, "paths": )" + paths + "}}");
+  };
+  CHECK_FALSE(refused(R"(["p", "f"])", R"([{"frame": 0}, {"frame": 1, "caller": 0}])"));
+  CHECK(refused(R"(["p", 7])", R"([])"));
+  CHECK(refused(R"(["p"])", R"([{"frame": 1}])"));
+  CHECK(refused(R"(["p"])", R"([{"caller": 0}])"));
+  CHECK(refused(R"(["p"])", R"([{"frame": 0, "caller": 0}])"));
+  CHECK(refused(R"(["p"])", R"([{"frame": 0}, {"frame": 0}])"));
+  CHECK(refused(R"(["p"])", R"([{"frame": 0, "caller": -1}])"));
+  CHECK(refused(R"(["p"])", R"([{"frame": 0, "sampled_time": [1, 2, 3]}])"));
+}
+
 TEST_CASE("a session without functions has no key for them") {
   CHECK(written({}).find("functions") == std::string::npos);
   CHECK(must(read("{}")).empty());

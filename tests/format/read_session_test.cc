@@ -52,6 +52,20 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   CHECK(values_of(recording, "cycles").empty());
 }
 
+TEST_CASE("a file may come in pieces of any size") {
+  for (const std::size_t piece : {1U, 7U, 4096U}) {
+    CAPTURE(piece);
+    std::string_view rest = kOwn;
+    const auto file = read_sessions([&] {
+      const std::string_view bytes = rest.substr(0, piece);
+      rest.remove_prefix(bytes.size());
+      return bytes;
+    });
+    REQUIRE(file);
+    CHECK(values_of(file->benchmarks.front().recording, "wall_time") == std::vector{1.5, 2.0});
+  }
+}
+
 TEST_CASE("a file without typed facts keeps its text, and what it does not tell is unknown") {
   const auto file = read_sessions(R"json({"schema_version": 2, "results": [
     {"command": "old", "times": [9], "lauka": {
@@ -122,6 +136,21 @@ TEST_CASE("a sample that cannot be a measured value is named") {
         fault(R"({"results": [{"command": "a", "times": [1, )" + value + "]}]}");
     CHECK(line == "has " + value + " among the samples of 'a'; export it again");
   }
+}
+
+TEST_CASE("of a run that has no wall time, hyperfine's file is refused with the first such run") {
+  const auto with = [](const std::string& first, const std::string& second) {
+    return R"({"schema_version": 2, "results": [{"command": "a", "measurements": [
+        {"time_wall_clock": )" +
+           first + R"(}, {"time_wall_clock": )" + second + "}]}]}";
+  };
+  const std::string good = R"({"value": 1, "unit": "second"})";
+  const std::string negative = R"({"value": -1, "unit": "second"})";
+  const std::string in_ms = R"({"value": 1, "unit": "ms"})";
+  CHECK(read_sessions(with(good, good)));
+  CHECK(fault(with(negative, in_ms)) == "has -1 among the samples of 'a'; export it again");
+  CHECK(has(fault(with(in_ms, negative)), "it has no times of 'a'"));
+  CHECK(has(fault(with(good, "null")), "it has no times of 'a'"));
 }
 
 TEST_CASE("a file of a lauka whose format is another one is refused") {

@@ -118,6 +118,20 @@ TEST_CASE("a candidate that would hardly be kept is given up before the last loo
   CHECK(verdict.decision() == Decision::Undecided);
 }
 
+TEST_CASE("a look that is too early to keep a candidate does not give up a good one") {
+  Verdict verdict;
+  verdict.condition = {.metric = "wall_time", .purpose = ConditionPurpose::Keep};
+  const std::vector<double> reference(10, 1.0);
+  const Look look{.last = false, .rounds_at_last_look = 200};
+  const LookErrors levels = *schedule_of_keeping(LookTiming::Early).look_early(10);
+  REQUIRE_FALSE(levels.error_of_false_pass);
+
+  const std::vector<double> faster{0.90, 0.91, 0.89, 0.92, 0.88, 0.90, 0.91, 0.89, 0.90, 0.91};
+  const std::vector<double> always_as_fast(10, 0.9);
+  for (const std::vector<double>& candidate : {faster, always_as_fast})
+    CHECK_FALSE(decide_at_look(verdict, {.samples = {reference, candidate}}, levels, look));
+}
+
 TEST_CASE("a decision says if the command was kept, worse, equal or undecided") {
   CHECK(kept_if(-1, Answer::Pass, -0.05, -0.03).decision() == Decision::Kept);
   CHECK(kept_if(-1, Answer::Fail, 0.01, 0.02).decision() == Decision::Worse);

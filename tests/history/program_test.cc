@@ -193,6 +193,7 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
                                   "forget",
                                   "forget 1 --commit 2",
                                   "combine",
+                                  "diff a.json",
                                   "page x.html --commit-url https://host/",
                                   "page x.html --commit-url 'javascript:{}'",
                                   "combine x --fail-if-worse -1",
@@ -215,8 +216,8 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
 TEST_CASE("lauka-history: each command has --help") {
   CHECK(history("--help").out.find("Usage: lauka-history COMMAND") == 0);
   CHECK(history("--version").out.find("lauka-history ") == 0);
-  for (const std::string command :
-       {"add", "list", "show", "steps", "check", "ack", "combine", "page", "export", "forget"}) {
+  for (const std::string command : {"add", "list", "show", "steps", "check", "ack", "combine",
+                                    "diff", "page", "export", "forget"}) {
     CAPTURE(command);
     const Said said = history(command + " --help");
     CHECK(said.status == 0);
@@ -225,6 +226,37 @@ TEST_CASE("lauka-history: each command has --help") {
     std::istringstream lines(said.out);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   }
+}
+
+TEST_CASE("lauka-history: diff lists in what the second session differs from the first") {
+  const Scratch scratch;
+  const std::string a = scratch.file("a.json");
+  const std::string b = scratch.file("b.json");
+  write(a, json_of({1, "abc", "CPU", {{"it", times_of(1.0)}, {"old", times_of(1.0)}}}));
+  nlohmann::json document = nlohmann::json::parse(text_of(a));
+  document["results"][0]["lauka"]["settings"] = {{"nice", "0"},
+                                                 {"libraries", "libc.so.6=11 libm.so.6=22"}};
+  write(a, document.dump());
+  document["results"][0]["lauka"]["settings"] = {{"nice", "5"},
+                                                 {"libraries", "libc.so.6=11 libm.so.6=33"}};
+  document["results"][1]["name"] = document["results"][1]["command"] = "new";
+  document["lauka"]["machine"]["cpu_model"] = "8086";
+  write(b, document.dump());
+
+  const Said said = history("diff " + a + " " + b);
+  CHECK(said.status == 0);
+  CHECK(said.err.empty());
+  check_order(
+      said.out,
+      {"'" + b + "' differs from '" + a + "' in:\n", "  processor '8086' instead of 'CPU'\n",
+       "  libraries (libm.so.6 build 33 instead of build 22) ('it')\n",
+       "  nice value '5' instead of '0' ('it')\n", "The command 'new' is not in '" + a + "'"});
+
+  const Said same = history("diff " + a + " " + a);
+  CHECK(same.status == 0);
+  CHECK(same.out ==
+        "'" + a + "' does not differ from '" + a + "' in anything that both files record.\n");
+  CHECK(history("diff " + a + " nosuch.json").status == 1);
 }
 
 TEST_CASE("lauka-history: files that cannot be read make no database") {
@@ -380,7 +412,7 @@ TEST_CASE("lauka-history: a database keeps its history when the processor's mode
   const Said shown = history("show it" + db);
   CHECK(has(shown.out, "c00"));
   CHECK(has(shown.out, "c03"));
-  CHECK(has(shown.out, "lauka now tells processors of one name apart"));
+  CHECK(has(shown.out, "lauka now tells processors with the same name apart"));
 }
 
 TEST_CASE(

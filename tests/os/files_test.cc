@@ -44,6 +44,24 @@ TEST_CASE("of a device, which may have no end, a file's reader takes little") {
   CHECK(read_file("/etc/passwd", 1).error() == read_file("/dev/zero", most).error());
 }
 
+TEST_CASE("a file is read piece by piece, and says why its rest cannot be read") {
+  const std::string whole = read_file("/etc/passwd", 1U << 20U).value();
+  auto file = InputFile::open("/etc/passwd", 1U << 20U);
+  REQUIRE(file);
+  CHECK(file->rest().value() == whole);
+  CHECK(file->next().empty());
+  CHECK_FALSE(file->error().has_value());
+
+  auto endless = InputFile::open("/dev/zero", 1U << 30U);
+  REQUIRE(endless);
+  std::size_t bytes = 0;
+  for (std::string_view piece = endless->next(); !piece.empty(); piece = endless->next())
+    bytes += piece.size();
+  CHECK(bytes <= 1U << 20U);
+  REQUIRE(endless->error().has_value());
+  CHECK(endless->error()->what == "is too large to be read");
+}
+
 TEST_CASE("a folder and a device are no regular files") {
   CHECK(is_regular_file("/etc/passwd"));
   CHECK_FALSE(is_regular_file("/etc"));

@@ -74,7 +74,7 @@ TEST_CASE("what is wrong between the slashes is named") {
   CHECK(on.encode("evnt=1").error().line() ==
         "cpu has no event or term 'evnt'; did you mean event?");
   CHECK(on.encode("umask=0x1ff").error().line() ==
-        "the value 0x1ff of 'umask' is too wide; it has 8 bits");
+        "the value 0x1ff of 'umask' is too wide; 'umask' has 8 bits");
   CHECK(on.encode("umask=one").error().what == "'umask=one' is not a 64-bit number");
   CHECK(on.encode("umask=0x10000000000000000")
             .error()

@@ -57,7 +57,7 @@ TEST_CASE("a race of commands that would run the same program is refused") {
   built.commands.hooks[HookKind::Setup] = {"make OPT={opt}"};
   CHECK(answer_to(built) ==
         "--race would run the same program twice, because commands 1 and 2 are both './prog'; put "
-        "{opt} into the command, so that each value has a program of its own");
+        "{opt} into the command, so that each value runs a different program");
 }
 
 TEST_CASE("commands with the same text but another folder or prepare hook may race") {

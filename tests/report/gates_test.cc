@@ -102,7 +102,7 @@ TEST_CASE("a condition for keeping says if the command is kept, and if not, why"
   CHECK(line(Answer::Fail, changed(0.05, 0.01), -1) ==
         "keep if wall_time < -1%: not kept, worse: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.0, 0.005), -1) ==
-        "keep if wall_time < -1%: not kept, no such gain: at most 1% faster with 95% confidence");
+        "keep if wall_time < -1%: not kept, gain too small: at most 1% faster with 95% confidence");
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
         "keep if wall_time < 0%: kept: faster with 95% confidence");
   CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
@@ -125,7 +125,8 @@ TEST_CASE("a gate's line says what was accepted, why and until when") {
                                              .last_day = "2027-03-01",
                                              .entry = "a.toml:3"};
   CHECK(line_of(accepted) ==
-        "wall_time > 2%: pass: accepted: +3.1% of at most +5%: new parser, until 2027-03-01\n");
+        "wall_time > 2%: pass: accepted: measured +3.1%, and at most +5% is accepted (new parser, "
+        "until 2027-03-01)\n");
   CHECK(verdict_cell(with(accepted, 0.01), accepted).text == "pass, accepted limit 5%");
 
   accepted.delta = changed(0.004, 0.003);
@@ -138,12 +139,12 @@ TEST_CASE("a gate's line says what was accepted, why and until when") {
   accepted.delta = changed(0.07, 0.01);
   CHECK(line_of(accepted) ==
         "wall_time > 2%: fail: more than 5% slower with 95% confidence (measured +7.0%, at least "
-        "+6.0%; 57 rounds); accepted is at most +5%: new parser, until 2027-03-01\n");
+        "+6.0%; 57 rounds); at most +5% is accepted (new parser, until 2027-03-01)\n");
 
   accepted.condition.acceptance->has_expired = true;
   CHECK(has(line_of(accepted),
-            "\n  note: a.toml:3 (new parser) expired on 2027-03-01, so the gate has its own limit "
-            "again; remove the entry\n"));
+            "\n  note: a.toml:3 (new parser) expired on 2027-03-01, so the gate's own limit "
+            "applies again; remove the entry\n"));
 }
 
 TEST_CASE("an end of the interval is named only where it bears the answer out") {
@@ -162,7 +163,7 @@ TEST_CASE("the mean comes first if it decided, or contradicts the typical round"
   failed.decided_by = gate::DecidedBy::Mean;
   const std::string by_mean = line_of(failed);
   CHECK(has(by_mean,
-            "(measured +20.3%, at least +11.2% in the mean, and +0.3%, between −0.2% and +0.8% in "
+            "(measured +20.3%, at least +11.2% on average, and +0.3%, between −0.2% and +0.8% in "
             "the typical round; 114 rounds)"));
   failed.decided_by = gate::DecidedBy::Ranks;
   CHECK(line_of(failed) != by_mean);
@@ -200,10 +201,8 @@ TEST_CASE("an inconclusive gate says what would decide") {
   open.rounds_factor = 3.1;
   CHECK(line_of(open, 0.005) ==
         "wall_time > 10%: inconclusive: measured +9.1%, between +3.1% and +15.1%; 100 rounds; "
-        "about 4 "
-        "times as many rounds would probably decide, or gate on cpu_time, which is 12 times less "
-        "noisy "
-        "here\n");
+        "about 4 times as many rounds would probably be enough to decide, or gate on cpu_time, "
+        "which is 12 times less noisy here\n");
 }
 
 TEST_CASE("an inconclusive gate whose interval seems to decide says what it lacks") {
@@ -258,10 +257,10 @@ TEST_CASE("many equal lines of candidates are one, which counts them") {
 
   const std::string few = add_candidates_up_to(5);
   CHECK(std::ranges::count(few, '\n') == 5);
-  CHECK(has(few, "more 4: wall_time > 10%: inconclusive: no sample was taken of it\n"));
+  CHECK(has(few, "more 4: wall_time > 10%: inconclusive: no sample of this event was taken\n"));
   CHECK(add_candidates_up_to(6) ==
-        "6 commands: wall_time > 10%: inconclusive: no sample was taken of it (exit status 0; "
-        "--fail-if-inconclusive makes it 4)\n");
+        "6 commands: wall_time > 10%: inconclusive: no sample of this event was taken (exit status "
+        "0; --fail-if-inconclusive makes it 4)\n");
 }
 
 TEST_CASE("a gate on what is too small to be measured names the command") {
@@ -288,7 +287,8 @@ TEST_CASE("a gate on few rounds says so") {
   CHECK(figures_of(line_of(verdict(Answer::Inconclusive, changed(0.5, std::nullopt), 1))) ==
         "+50.0% 1");
   CHECK(has(line_of(verdict(Answer::Fail, changed(std::nullopt, std::nullopt), 12)),
-            "no percentage, because the reference has values of 0 or below; 12 rounds)"));
+            "a change that has no percentage, because the reference has values of 0 or below; 12 "
+            "rounds)"));
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {
@@ -353,10 +353,10 @@ TEST_CASE("each obstacle has a main clause, and names the side that it is about"
         "no run of 'new' gave a value of this metric");
   CHECK(reason({Obstacle::NoCommonRound}) == "no round measured both commands");
   CHECK(reason({Obstacle::NoPercentage}) ==
-        "it has values below 0, so a change in percent is not defined");
+        "the metric has values below 0, so a change in percent is not defined");
   CHECK(reason({Obstacle::NoFunction, Side::Candidate}) ==
-        "no run of 'new' was in a function of this name; it may be inlined or have another name "
-        "there: --functions lists the names");
+        "no run of 'new' was in a function of this name; the function may be inlined or have "
+        "another name there (--functions lists the names)");
   CHECK(reason({Obstacle::NoSuccess, Side::Candidate, {{SettingKind::Jobs, "1", "2"}}}) ==
         "no run of one command succeeded; --jobs: 1 for 'old', 2 for 'new'");
 }
@@ -429,7 +429,7 @@ TEST_CASE("a verdict of fewer rounds than the table says so") {
   Results results = with(passed, 0.01);
   results.commands[1].rows[0] = row(0, summary(432, 1, 0.1, 0.9, 1.1), passed.delta);
   CHECK(has(gate_lines(results, false),
-            "measured +4.2%, at most +4.9%; decided after 57 rounds of the 432 in the table, so "
+            "measured +4.2%, at most +4.9%; decided after 57 of the 432 rounds in the table, so "
             "slow runs"));
   results.findings.verdicts[0].rounds = 432;
   results.findings.verdicts[0].estimated_rounds_without_gates = 0;

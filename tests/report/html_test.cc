@@ -146,7 +146,7 @@ TEST_CASE("with layouts the overview has means with their intervals over layouts
   results.session.runs = made(runs);
   const std::string page = written(write_html, results);
   CHECK(has(page, "<title>./build-old: mean over layouts 591ms (561ms … 621ms)</title>"));
-  CHECK(has(page, "dot: the mean over layouts; bar: its 95% confidence interval"));
+  CHECK(has(page, "The dot is the mean over layouts, the bar is its 95% confidence interval"));
   CHECK(has(page, "Values are means over layouts."));
 }
 

@@ -96,8 +96,8 @@ TEST_CASE("the reason is broken between words at the terminal's width, what a ru
 
 TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
   CHECK(lines_of(failed(Exited{1}), "/bin/grep aa f") ==
-        "lauka: run 1 of '/bin/grep aa f' exited with status 1; grep exits with 1 if nothing "
-        "matched: use -i=1\n");
+        "lauka: run 1 of '/bin/grep aa f' exited with status 1; use -i=1, because grep exits "
+        "with status 1 if nothing matched\n");
   CHECK_FALSE(has(lines_of(failed(Exited{2}), "grep aa f"), "-i="));
 }
 
@@ -131,11 +131,10 @@ TEST_CASE("the end of a run is described in words") {
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(outcome_text(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it tried to use the terminal, which lauka does not give to "
-        "commands; "
-        "start it with setsid -w");
+        "was stopped by SIGTTIN because it tried to use the terminal, which lauka does not give "
+        "to commands; start it with setsid -w");
   CHECK(outcome_text(Stopped{SIGSTOP}) ==
-        "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
+        "was stopped by SIGSTOP, and nothing would have resumed it, so it was killed");
 }
 
 TEST_CASE("a run that could not be started is reported with the step and the system's reason") {
@@ -151,8 +150,8 @@ TEST_CASE("a run that could not be started is reported with the step and the sys
         not_started + ": its input cannot be opened: Permission denied");
   CHECK(outcome_text(NotStarted{LaunchStep::Execute, ENOEXEC}) ==
         not_started +
-            ": Exec format error; a script needs a first line such as #!/bin/sh, or use "
-            "-S");
+            ": Exec format error; if it is a script, give it a first line such as #!/bin/sh, or "
+            "use -S");
 }
 
 namespace {
@@ -191,19 +190,19 @@ TEST_CASE("the precision of a mean says how rare a slow run it may have missed")
 
 TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
-        "precision of wall time: ±1.01% after 812 runs, but ±1% was asked for: the --duration of "
-        "each command was used up\n");
+        "precision of wall time: ±1.01% after 812 runs, not the ±1% that was asked for, because "
+        "the --duration of each command was used up\n");
   CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), " ±0.0001% "));
-  CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
   CHECK(
-      line({0.01, 0.02, 40, PrecisionEnd::HooksPreventedRuns})
-          .ends_with(
-              ": in sequential order, lauka runs no command a second time; use --order random\n"));
+      line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(" because --max-runs was reached\n"));
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::HooksPreventedRuns})
+            .ends_with(" because in sequential order, lauka runs no command a second time; use "
+                       "--order random\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::LostInGateRounds})
-            .ends_with(": the later rounds, which the gates needed, were noisier\n"));
+            .ends_with(" because the later rounds, which the gates needed, were noisier\n"));
   const std::string unfinished = line({0.01, {}, 1, PrecisionEnd::Unfinished});
   check_order(unfinished, {"no interval after 1 run, ", " ±1% "});
-  CHECK(unfinished.ends_with(": the session was cut short\n"));
+  CHECK(unfinished.ends_with(" because the session was cut short\n"));
 }
 
 TEST_CASE("where more runs would not do, the layouts are named, or that there are too many") {

@@ -33,7 +33,7 @@ TEST_CASE("the line of a race names what is left, and how many runs it took of h
         "the time ran out before the race was decided; with 95% confidence, the fastest is one of: "
         "c and a (2,015 of 3,000 runs)\n");
   CHECK(race_line(race_of(gate::RaceEnd::Unfinished)) ==
-        "the race was cut short; still in it: c and a (2,015 of 3,000 runs)\n");
+        "the race was cut short with these commands left: c and a (2,015 of 3,000 runs)\n");
   CHECK(race_line(Results{}).empty());
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("many equal gate lines of benchmarks are one") {
     results.findings.verdicts[0].rounds = 0;
   }
   CHECK(suite_gate_lines(suite, false, false) ==
-        "6 benchmarks: wall_time > 1%: inconclusive: no sample was taken of it\n");
+        "6 benchmarks: wall_time > 1%: inconclusive: no sample of this event was taken\n");
 }
 
 TEST_CASE("a suite has the lines about layouts of each benchmark, in Markdown, too") {

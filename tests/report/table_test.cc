@@ -304,7 +304,7 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
   results.findings.verdicts.clear();
   results.commands[1].runs = 10;
   CHECK(comparison_lines(results, {}) ==
-        "new: the runs are too different to tell whether it differs from ref in wall time\n");
+        "new: the runs differ too much to tell whether it differs from ref in wall time\n");
   results.commands[1].runs = 2;
   add_command(command("third", 2, {}), results);
   results.headline_comparisons.push_back(ranked(2, 1.5, std::nullopt, false, false));

@@ -58,8 +58,8 @@ TEST_CASE("a slow first run without a warm-up asks for one, with one for more") 
 
 TEST_CASE("outliers are counted") {
   CHECK(line_of(ManyOutliers{5, 60}) ==
-        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
-        "other programs that may be running, or compare cpu_time, which suffers less\n");
+        "lauka: warning: 'one': 5 of 60 runs (8%) took far more or far less time than the rest; "
+        "stop other programs that may be running, or compare cpu_time, which suffers less\n");
 }
 
 TEST_CASE("two modes are shown with both means") {
@@ -110,15 +110,15 @@ TEST_CASE("too few runs name the option that allows more") {
         "lauka: warning: a single run gives no σ and no confidence interval; use --max-runs 10 or "
         "more\n");
   CHECK(line_of(results, {FewRuns{7, true, FewRunsReason::MinRuns}}) ==
-        "lauka: warning: with 7 rounds, a gate can decide only about large changes; use --min-runs "
-        "10 or more\n");
+        "lauka: warning: with 7 rounds, a gate can detect only large changes; use --min-runs 10 or "
+        "more\n");
   CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round, a gate"));
 }
 
 TEST_CASE("a sequential order") {
   const Results results = results_of(2);
   CHECK(line_of(results, {NotInterleaved{false}}) ==
-        "lauka: warning: the commands were run one after the other, so deltas include the drift of "
+        "lauka: warning: the commands were run one after the other, so deltas include any drift of "
         "the machine; use --order random to compare runs of the same round\n");
   CHECK(has(line_of(results, {NotInterleaved{false, true}}), "--setup or --cleanup"));
   const std::string gated = line_of(results, {NotInterleaved{true}});
@@ -126,7 +126,7 @@ TEST_CASE("a sequential order") {
   CHECK_FALSE(has(gated, "--setup"));
   CHECK(line_of(results, {NotInterleaved{true, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
-        "one may undo that of another, so deltas include the drift of the machine and gates fail "
+        "one may undo that of another, so deltas include any drift of the machine and gates fail "
         "by chance more often than --confidence says, and gates were judged only once; use --order "
         "random if the commands do not disturb each other\n");
 }
@@ -228,10 +228,10 @@ TEST_CASE("other cores are reported with both shares and the cycles by kind") {
   const DifferentCoreShares seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
-        "lauka: warning: 'two': p_share is 40.0%, but 95.5% for the reference, because they ran on "
-        "different kinds of core, which may explain a part of the difference in time, cycles (P) "
-        "3.10G against 5.00G, cycles (E) 200M against 10.0M; use --cores p or --cores e to keep "
-        "all runs on one kind of core\n");
+        "lauka: warning: 'two': p_share is 40.0%, but 95.5% for the reference, because the two "
+        "commands ran on different kinds of core, which may explain a part of the difference in "
+        "time, cycles (P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; use --cores p or "
+        "--cores e to keep all runs on one kind of core\n");
 }
 
 TEST_CASE("runs with too small a share on P are reported with the limit") {
@@ -245,7 +245,7 @@ TEST_CASE("lost counts name the file, the reason and what helps") {
   CHECK(line_of(LostCounts{setuid}) ==
         "lauka: warning: 'one': no event is counted, because Linux stops the counters when a run "
         "executes /bin/x, which is setuid to another user; measure a copy made with cp, which "
-        "loses this property, or run it as root (sudo lauka --as-root ...)\n");
+        "loses this property, or let root run the command (sudo lauka --as-root ...)\n");
   Command one;
   one.name = "one";
   CHECK("lauka: warning: " + counter_loss_line(one, setuid) + "\n" == line_of(LostCounts{setuid}));
@@ -292,13 +292,12 @@ TEST_CASE("a mean that says another thing names long runs only if there are some
 TEST_CASE("A/A says that programs are identical only of native ones, and names another name") {
   const Results results = results_of(2);
   CHECK(has(line_of(results, {SamePrograms{"one"}, 1U}),
-            "it runs the identical program with the same arguments as 'one'"));
+            "the program and its arguments are identical to those of 'one'"));
   CHECK(has(line_of(results, {SamePrograms{"one", true, false}, 1U}),
-            "it runs the identical program under another name, with the same arguments as 'one'"));
-  CHECK(has(
-      line_of(results, {SamePrograms{"one", false, true}, 1U}),
-      "it runs the same file with the same arguments as 'one'; make sure that they run different "
-      "code"));
+            "the program (apart from its name) and its arguments are identical to those of 'one'"));
+  CHECK(has(line_of(results, {SamePrograms{"one", false, true}, 1U}),
+            "the file that is run and its arguments are the same as those of 'one'; make sure that "
+            "the commands run different code"));
 }
 
 TEST_CASE("one line about pairs of identical programs names the reference of none") {
@@ -307,9 +306,9 @@ TEST_CASE("one line about pairs of identical programs names the reference of non
   results.warnings = {{SamePrograms{"one"}, 1U}, {SamePrograms{"three"}, 3U}};
   const std::vector<std::string> lines = warning_texts(results, Style{});
   REQUIRE(lines.size() == 1);
-  CHECK(has(lines[0],
-            "they run the same file with the same arguments as the command that each is compared "
-            "with; "));
+  CHECK(has(
+      lines[0],
+      "each runs the same file with the same arguments as the command that it is compared with; "));
 }
 
 TEST_CASE("other settings of a baseline are named with both values, features by what differs") {
@@ -324,6 +323,36 @@ TEST_CASE("other settings of a baseline are named with both values, features by 
       "(only one of the two has avx512f and erms); measure the baseline again on this machine"));
   other.file = "b.json";
   CHECK(has(line_of(results, {other}), "--jobs '2' instead of '1'"));
+}
+
+TEST_CASE("what differs between two commands is listed, and with -v all of it") {
+  Results results = results_of(2);
+  const OtherCircumstances other{"one",
+                                 {{SettingKind::Limits, "cpu=1 stack=8", "cpu=1 stack=9"},
+                                  {SettingKind::Libraries, "libm.so=1234567890", "libz.so=ab"},
+                                  {SettingKind::CompilerFlags, "-O2", "-O3"},
+                                  {SettingKind::Nice, "0", "5"}}};
+  results.warnings = {{other, 1U}};
+  CHECK(
+      warning_lines(results, kPlain) ==
+      "lauka: warning: 'two': things that may explain a delta differ from those of 'one': limits "
+      "(stack '9' instead of '8'), libraries (without libm.so, with libz.so build ab), nice value "
+      "'5' instead of '0'; make them equal, unless they are what you want to compare\n");
+  CHECK(has(warning_lines(results, {.verbose = true}), "compiler flags (without -O2, with -O3)"));
+  CHECK(has(warning_lines(results, {.shows_all_differences = true}), "compiler flags"));
+
+  results.warnings = {
+      {OtherCircumstances{"one", {{SettingKind::TextSize, "1", "2"}}}, 1U, Shown::Verbose}};
+  CHECK(warning_lines(results, kPlain).empty());
+  CHECK(has(warning_lines(results, {.shows_all_differences = true}), "size of the text section"));
+}
+
+TEST_CASE("of many entries that differ, the first ones are named") {
+  const OtherCircumstances other{
+      "one", {{SettingKind::Variables, "LD_A=1", "LC_B=2 LC_C=3 LC_D=4 LC_E=5 LC_F=6 LC_G=7"}}};
+  CHECK(has(line_of(other),
+            "(with LC_B '2', with LC_C '3', with LC_D '4', with LC_E '5', with "
+            "LC_F '6', 2 more)"));
 }
 
 TEST_CASE("simulated counts of another processor name the tunables that make them comparable") {
@@ -342,7 +371,7 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
                       {BelowShell{10, 3}, 0U}};
   const std::vector<std::string> lines = screen_warnings({{results}}, {});
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0].starts_with("warning: 'two': it runs"));
+  CHECK(lines[0].starts_with("warning: 'two': the program and"));
   CHECK(has(lines[1], "rose by 5.0%"));
   CHECK(lines[2] == "2 more warnings: -v shows them");
   CHECK(screen_warnings({{results}}, {.verbose = true}).size() == 4);
@@ -356,8 +385,7 @@ TEST_CASE("verdicts close the screen, below tables and warnings") {
 }
 
 TEST_CASE("a line says that a run under 1 ms may be mostly the start of its process") {
-  const std::string line =
-      "in a run shorter than 1 ms, most of the time may be the start of the process";
+  const std::string line = "a run shorter than 1 ms may consist mostly of the start of its process";
   CHECK_FALSE(has(screen(manual_example(), Style{}, false), line));
   Results results = manual_example();
   results.commands[1].rows[0].summary->mean = 0.0009;
@@ -365,10 +393,10 @@ TEST_CASE("a line says that a run under 1 ms may be mostly the start of its proc
   results.commands[1].rows[0].summary->median = 0.0009;
   results.session.seconds_of_running_true = 0.00045;
   CHECK(has(screen(results, Style{}, false),
-            "about 450µs of each run is the start of its process, as the runs of true show"));
+            "about 450µs of each run is the start of its process, as the runs of 'true' show"));
   results.commands[1].rows[0].summary->median = 0.0004;
   CHECK(has(screen(results, Style{}, false),
-            "the shortest runs take no longer than those of true (450µs), so they are mostly the "
+            "the shortest runs take no longer than those of 'true' (450µs), so they are mostly the "
             "start of a process"));
 }
 

@@ -40,6 +40,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const NotInterleaved&) const { return "sequential"; }
     const char* operator()(const SeparateSessions&) const { return "baseline"; }
     const char* operator()(const OtherConditions&) const { return "foreign"; }
+    const char* operator()(const OtherCircumstances&) const { return "other"; }
     const char* operator()(const OtherProcessor&) const { return "processor"; }
     const char* operator()(const DifferentCoreShares&) const { return "cores"; }
     const char* operator()(const LowCoreShare&) const { return "share"; }

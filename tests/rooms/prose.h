@@ -25,7 +25,8 @@ struct AllowedSearch {
 inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cli/", ""},
     {"core/command.h", "sha256:"},
-    {"core/text.cc", "find "},  // the program of a user's command
+    {"core/elf.cc", "\\177ELF"},  // how such a file begins
+    {"core/text.cc", "find "},    // the program of a user's command
     {"cores/threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
@@ -40,6 +41,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/make_commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
+    {"run/program_facts.cc", ""},        // options of env(1), names of variables
     {"report/function_name.cc", ""},     // what a demangler writes
     {"report/warning_lines.cc", "abm"},  // the kernel's name of a processor's feature
     {"tune/", ""},
@@ -51,6 +53,7 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/command_json.cc", "(region)"},  // of files before the key "region"
     {"format/command_json.cc", "role"},
     {"format/command_json.cc", "warmup_runs"},
+    {"format/function_json.cc", "sampled_time"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/session_record.cc", "mad"},

@@ -108,12 +108,15 @@ TEST_CASE("a gate's function that one side alone has is 0 on the other") {
 
 TEST_CASE("functions are in the line of kept rounds, and are read from it") {
   FinishedRounds rounds{.first = step(0), .step_count = 1};
-  rounds.functions.push_back(
-      {step(0), {{"main", {10, 2}}, {"a::f(int)", {0, 1}, {"a::g(int)"}}}, {1}});
+  rounds.functions.push_back({step(0),
+                              {{"main", {10, 2}}, {"a::f(int)", {0, 1}, {"a::g(int)"}}},
+                              {{kNoCaller, "prog", 0}, {0, "main", 7}},
+                              {1}});
   const auto read = parse_rounds(to_line(0, rounds));
   REQUIRE(read.has_value());
   REQUIRE(read->second.functions.size() == 1);
   CHECK(read->second.functions[0].functions == rounds.functions[0].functions);
+  CHECK(read->second.functions[0].paths == rounds.functions[0].paths);
   CHECK(read->second.functions[0].step.kind == RoundKind::Simulated);
   CHECK(read->second.functions[0].uncounted_events == std::vector<std::size_t>{1});
 }

@@ -72,9 +72,9 @@ TEST_CASE("a run that was repeated in vain is left out if its engine asks for th
   CHECK(session->runs.value(1, 0) == 4.0);
   CHECK(session->functions.at(0).metrics == std::vector<FunctionMetric>{{"runs", 2}});
   CHECK(texts_of(session->notes) ==
-        std::vector<std::string>{"2 runs were repeated because a process was missed",
-                                 "a process was missed each time; what lauka shows of runs leaves "
-                                 "out 1 run"});
+        std::vector<std::string>{
+            "2 runs were repeated because a process was missed",
+            "a process was missed each time; what lauka shows for runs leaves out 1 run"});
 }
 
 TEST_CASE("a run during which the processor was throttled is repeated at most three times") {

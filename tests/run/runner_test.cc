@@ -183,8 +183,7 @@ TEST_CASE("counts that were lost are left out, with one note that names their ev
   CHECK_FALSE(session->runs.value(0, 0));
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{
-            "the counts were lost; what lauka shows of a leaves out 2 runs; run it "
-            "as root"});
+            "the counts were lost; what lauka shows for a leaves out 2 runs; run it as root"});
 }
 
 TEST_CASE("a command without counts is reported once, before the first run of all") {

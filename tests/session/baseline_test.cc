@@ -218,8 +218,9 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
 TEST_CASE("one name twice on one side is refused with how often the baseline has it") {
   const std::string said =
       fault(plan_of({"work 20", "work 20"}), baseline_of({"work 10", "work 20"}));
-  CHECK(has(said,
-            "has 'work 20' once, but this session has another number of commands with that name"));
+  CHECK(has(
+      said,
+      "has 'work 20' once, but this session has a different number of commands with that name"));
   CHECK(has(said, "'work 10', 'work 20'"));
 }
 

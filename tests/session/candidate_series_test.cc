@@ -63,9 +63,9 @@ TEST_CASE("a difference of terms is told in the words of the options") {
   CHECK_FALSE(find_difference(terms, terms));
   SeriesTerms other = terms;
   other.engine = "perf";
-  CHECK(*find_difference(terms, other) == "was begun with --engine none, and this call has perf");
+  CHECK(*find_difference(terms, other) == "was begun with --engine none, but this call has perf");
   other.confidence = 0.99;
-  CHECK(*find_difference(terms, other) == "was begun with --confidence 95, and this call has 99");
+  CHECK(*find_difference(terms, other) == "was begun with --confidence 95, but this call has 99");
 }
 
 TEST_CASE("a candidate is kept only with status 0; else a condition for keeping says why not") {

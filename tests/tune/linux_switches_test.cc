@@ -44,7 +44,7 @@ TEST_CASE("the commands get whole cores of the fastest kind and of one node, not
   CHECK(cpus_text(shape_of("arm server")) == "4-7 | 0-3");  // the node that the first CPU is not in
   CHECK(cpus_text(shape_of("virtual machine")) == "1 | 0");
   CHECK(cpus_text({"one CPU", {{"/sys/devices/system/cpu/online", "0\n"}}}) ==
-        "there is no other core than that of the first CPU");
+        "there is no core other than that of the first CPU");
 }
 
 TEST_CASE("a core that lauka may use half of is not chosen") {
@@ -64,7 +64,7 @@ TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
   CHECK(said({1, 7}) == "--tune=cpus=1,7 has CPU 7, on which lauka may not run; choose from 0-6");
   FakeMachine small(virtual_machine());
   CHECK(choose_cpus(small, {.cpus = {0, 1}}, facts).error().line() ==
-        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave out one CPU");
+        "--tune=cpus=0-1 leaves no CPU for the rest of the system; leave out one CPU");
 }
 
 TEST_CASE("--tune=list shows each switch, its value, what it would get, and what is not possible") {
@@ -104,7 +104,7 @@ TEST_CASE("--tune=list shows each switch, its value, what it would get, and what
 
 The commands get the CPUs 2, and everything else gets the CPUs 0-1,3-7.
 
---tune switches what has a +. --tune=+NAME,-NAME changes the choice.
+--tune changes the settings that are marked with +. --tune=+NAME,-NAME changes the choice.
 )");
 }
 

@@ -242,17 +242,16 @@ TEST_CASE("a value that another program changed is left alone and reported") {
   machine.put("/proc/irq/9/smp_affinity_list", "2\n");
   const RestoreResult& restored = tuned->restore();
   CHECK(restored.foreign_change_messages ==
-        std::vector<std::string>{
-            "another program changed /proc/sys/vm/swappiness to 30, so lauka did not restore it "
-            "(it was 60)",
-            "another program changed /proc/irq/9/smp_affinity_list to 2, so lauka did not restore "
-            "it (it was 0-3)",
-            "another program changed " + policy +
-                "0/scaling_governor to schedutil, so lauka did not "
-                "restore it (it was powersave)",
-            "another program changed " + policy +
-                "0/energy_performance_preference to power, so lauka "
-                "did not restore it (it was balance_performance)"});
+        std::vector<std::string>{"another program changed /proc/sys/vm/swappiness to 30, so lauka "
+                                 "did not restore its earlier value, 60",
+                                 "another program changed /proc/irq/9/smp_affinity_list to 2, so "
+                                 "lauka did not restore its earlier value, 0-3",
+                                 "another program changed " + policy +
+                                     "0/scaling_governor to schedutil, so lauka did not "
+                                     "restore its earlier value, powersave",
+                                 "another program changed " + policy +
+                                     "0/energy_performance_preference to power, so lauka "
+                                     "did not restore its earlier value, balance_performance"});
   CHECK(machine.get(policy + "0/scaling_governor") == "schedutil\n");
   CHECK(machine.get(policy + "1/scaling_governor") == "powersave\n");
   CHECK(machine.list("/run/lauka").empty());
@@ -292,7 +291,7 @@ TEST_CASE("what another program changes between blocks is left alone and reporte
   CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
   const std::vector<std::string>& changed = tuned->restore().foreign_change_messages;
   REQUIRE(changed.size() == 2);
-  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", " 60)"});
+  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", ", 60"});
   CHECK(changed[1] == "cannot tune /proc/sys/kernel/timer_migration again: Input/output error");
 }
 
@@ -439,11 +438,11 @@ TEST_CASE("a journal that cannot be read whole stays, and is refused with the re
   check_refused("not a regular file", [&](FakeMachine& machine) {
     std::filesystem::create_directories(machine.root() + journal);
   });
-  check_refused("others own it or may write to it", [&](FakeMachine& machine) {
+  check_refused("it belongs to another user, or others may write to it", [&](FakeMachine& machine) {
     machine.put(journal, "lauka-tune-1 boot-1 1\nend\n");
     std::filesystem::permissions(machine.root() + journal, std::filesystem::perms::all);
   });
-  check_refused("not a journal of this lauka", [&](FakeMachine& machine) {
+  check_refused("not a journal of this version of lauka", [&](FakeMachine& machine) {
     machine.put(journal, "lauka-tune-9 boot-1 1\nend\n");
   });
 }
@@ -461,7 +460,7 @@ TEST_CASE("a folder that others may write to, and a link, are not trusted with t
   std::filesystem::permissions(folder, std::filesystem::perms::all);
   CHECK(refusal(machine) ==
         "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove this "
-        "folder, because others than root may write to it");
+        "folder, because users other than root may write to it");
 }
 
 TEST_CASE("no symbolic link is followed to or within a setting") {

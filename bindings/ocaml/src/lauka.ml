@@ -38,12 +38,53 @@ type command = {
 
 type verdict = Pass | Fail | Inconclusive | Kept | Worse | Equal | Undecided
 
+type acceptance_use = Used | Unneeded | Exceeded | Use_undecided | Expired
+
+type acceptance = {
+  own_percent : float option;
+  own_bound : float option;
+  reason : string;
+  until : string;
+  entry : string;
+  expired : bool;
+  use : acceptance_use option;
+}
+
 type gate = {
   verdict : verdict;
   condition : string;
   metric : string;
   command : string;
   delta : delta;
+  accepted : acceptance option;
+}
+
+type series = {
+  file : string;
+  number : int;
+  level : float;
+  decision : verdict option;
+  other_reference : bool;
+  kept : int;
+}
+
+type race_end = One_left | All_equal | Max_runs | Duration | Cut_short
+
+type race_exit = {
+  command : command;
+  rounds : int;
+  better_command : command option;
+}
+
+type race = {
+  metric : string;
+  limit_percent : float;
+  rounds : int;
+  runs : int;
+  runs_without_exits : int;
+  race_end : race_end;
+  left : command list;
+  exits : race_exit list;
 }
 
 type t = {
@@ -55,6 +96,8 @@ type t = {
   notes : string list;
   version : string;
   json : Yojson.Safe.t;
+  series : series option;
+  race : race option;
 }
 
 (* Reading *)
@@ -86,6 +129,11 @@ let get convert what key json =
 let string_at key = get Json.to_string "a string" key
 let number_at key = get Json.to_number "a number" key
 let bool_at key = get Json.to_bool "true or false" key
+let integer_at key json = int_of_float (number_at key json)
+
+(* What [read] makes of the value of that key; None where there is no such value. *)
+let option_at key read json = match Json.member key json with `Null -> None | value -> Some (read value)
+
 (* The value that stands for the word of that key. *)
 let choice_at key values json =
   let word = string_at key json in
@@ -100,8 +148,8 @@ let unit_at =
 let better_at = choice_at "better" [ ("less", Less); ("more", More); ("neither", Neither) ]
 let basis_at = choice_at "basis" [ ("typical", Typical); ("mean", Mean); ("quantile", Quantile); ("layouts", Layouts) ]
 
-let verdict_at =
-  choice_at "verdict"
+let verdict_at key =
+  choice_at key
     [
       ("pass", Pass);
       ("fail", Fail);
@@ -110,6 +158,26 @@ let verdict_at =
       ("worse", Worse);
       ("equal", Equal);
       ("undecided", Undecided);
+    ]
+
+let acceptance_use_at key =
+  choice_at key
+    [
+      ("used", Used);
+      ("unneeded", Unneeded);
+      ("exceeded", Exceeded);
+      ("undecided", Use_undecided);
+      ("expired", Expired);
+    ]
+
+let race_end_at key =
+  choice_at key
+    [
+      ("one_left", One_left);
+      ("equal", All_equal);
+      ("max_runs", Max_runs);
+      ("duration", Duration);
+      ("cut_short", Cut_short);
     ]
 
 let number_or_none key json = Json.to_number (Json.member key json)
@@ -131,7 +199,7 @@ let metric_of told json =
     note = string_at "note" told;
     better = better_at told;
     event = number_or_none "event" told <> None;
-    runs = int_of_float (number_at "runs" json);
+    runs = integer_at "runs" json;
     mean = number_or_none "mean" json;
     stddev = number_or_none "stddev" json;
     median = number_or_none "median" json;
@@ -140,7 +208,7 @@ let metric_of told json =
     at_most = number_or_none "at_most" json;
     (* List.map before OCaml 5.1 takes stack for each of what may be a million. *)
     samples = List.rev (List.rev_map Json.to_number (Json.to_list (Json.member "samples" json)));
-    delta = (match Json.member "delta" json with `Null -> None | delta -> Some (delta_of delta));
+    delta = option_at "delta" delta_of json;
     detectable = number_or_none "detectable" json;
   }
 
@@ -156,17 +224,63 @@ let command_of told json =
     name = string_at "command" json;
     command_line = string_at "command_line" own;
     is_reference = Json.member "is_reference" json = `Bool true;
-    failed_runs = int_of_float (number_at "failed_runs" own);
+    failed_runs = integer_at "failed_runs" own;
     metrics = List.filter_map metric told;
+  }
+
+let acceptance_of json =
+  {
+    own_percent = number_or_none "own_percent" json;
+    own_bound = number_or_none "own_bound" json;
+    reason = string_at "reason" json;
+    until = string_at "until" json;
+    entry = string_at "entry" json;
+    expired = bool_at "expired" json;
+    use = option_at "use" (fun _ -> acceptance_use_at "use" json) json;
   }
 
 let gate_of json =
   {
-    verdict = verdict_at json;
+    verdict = verdict_at "verdict" json;
     condition = string_at "condition" json;
     metric = string_at "metric" json;
     command = string_at "name" json;
     delta = delta_of (Json.member "delta" json);
+    accepted = option_at "accepted" acceptance_of json;
+  }
+
+let series_of json =
+  {
+    file = string_at "file" json;
+    number = integer_at "number" json;
+    level = number_at "level" json;
+    decision = option_at "decision" (fun _ -> verdict_at "decision" json) json;
+    other_reference = bool_at "other_reference" json;
+    kept = integer_at "kept" json;
+  }
+
+let race_of commands json =
+  let command_at place =
+    match Option.bind (Json.to_number place) (fun place -> List.nth_opt commands (int_of_float place)) with
+    | Some command -> command
+    | None -> raise (Missing "a race must have indices into 'results'")
+  in
+  let exit_of json =
+    {
+      command = command_at (Json.member "command" json);
+      rounds = integer_at "rounds" json;
+      better_command = option_at "better_command" command_at json;
+    }
+  in
+  {
+    metric = string_at "metric" json;
+    limit_percent = number_at "limit_percent" json;
+    rounds = integer_at "rounds" json;
+    runs = integer_at "runs" json;
+    runs_without_exits = integer_at "runs_without_exits" json;
+    race_end = race_end_at "end" json;
+    left = List.map command_at (Json.to_list (Json.member "left" json));
+    exits = List.map exit_of (Json.to_list (Json.member "exits" json));
   }
 
 let format_that_is_read = 2.
@@ -180,8 +294,9 @@ let session_of json =
   if Json.member "benchmarks" session <> `Null then raise (Missing "it is of a suite, which this library does not read");
   let list key = Json.to_list (Json.member key session) in
   let told = list "metrics" in
+  let commands = List.map (command_of told) (Json.to_list (Json.member "results" json)) in
   {
-    commands = List.map (command_of told) (Json.to_list (Json.member "results" json));
+    commands;
     gates = List.map gate_of (list "gates");
     confidence = number_at "confidence" session;
     complete = bool_at "complete" session;
@@ -189,6 +304,8 @@ let session_of json =
     notes = List.filter_map Json.to_string (list "notes");
     version = string_at "version" session;
     json;
+    series = option_at "series" series_of session;
+    race = option_at "race" (race_of commands) session;
   }
 
 let of_json text =

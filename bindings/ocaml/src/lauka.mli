@@ -64,23 +64,78 @@ type verdict =
   | Equal  (** shown not to reach the limit *)
   | Undecided
 
+(** What a verdict says about the entry of [--accept]. [Unneeded]: the whole interval is within the gate's own limit.
+    [Exceeded]: the gate fails by the accepted limit. [Use_undecided]: the gate is inconclusive. *)
+type acceptance_use = Used | Unneeded | Exceeded | Use_undecided | Expired
+
+(** The entry of [--accept] for a gate. Unless it has expired, the gate tested the accepted limit instead of its own. *)
+type acceptance = {
+  own_percent : float option;  (** the gate's own limit, in percent; [None] if that is a value *)
+  own_bound : float option;
+      (** the gate's own limit as a value, in the unit of the metric; [None] if it is in percent *)
+  reason : string;
+  until : string;  (** the last day, in UTC, such as ["2027-01-31"] *)
+  entry : string;  (** the file and the line of the entry *)
+  expired : bool;
+  use : acceptance_use option;
+}
+
 type gate = {
   verdict : verdict;
   condition : string;  (** such as ["wall_time > 5%"] *)
   metric : string;
   command : string;  (** name of the command that the gate judged *)
   delta : delta;
+  accepted : acceptance option;  (** [None] if [--accept] has no entry for the gate *)
+}
+
+(** The place of a session in a series of candidates ([--series]). *)
+type series = {
+  file : string;
+  number : int;  (** number of the candidate, from 1 *)
+  level : float;  (** the probability with which the candidate may be kept although it is useless *)
+  decision : verdict option;
+      (** the decision that the file has. Only [Kept] keeps the candidate. [Fail] and [Inconclusive]: the conditions for
+          keeping hold, but a gate did not pass. [None]: no decision could be made or written, so that the candidate is
+          not kept *)
+  other_reference : bool;  (** true if the reference was not the last candidate that was kept *)
+  kept : int;  (** number of candidates that were kept so far, this one included; 0 without a decision *)
+}
+
+(** The reason why a race ended. Only [One_left] and [All_equal] mean that it was decided. *)
+type race_end = One_left | All_equal | Max_runs | Duration | Cut_short
+
+(** A command that left a race. *)
+type race_exit = {
+  command : command;
+  rounds : int;  (** number of timed rounds that the command took part in *)
+  better_command : command option;
+      (** the command that was shown to be better; [None] if no run of this one gave the metric *)
+}
+
+(** The result of a race ([--race]). *)
+type race = {
+  metric : string;
+  limit_percent : float;  (** difference within which commands count as equally good *)
+  rounds : int;  (** number of timed rounds of the commands that are left *)
+  runs : int;  (** number of timed runs of all commands *)
+  runs_without_exits : int;  (** number of timed runs if no command had left *)
+  race_end : race_end;
+  left : command list;  (** the commands that are left, the best first *)
+  exits : race_exit list;  (** the other commands, in the order in which they left *)
 }
 
 type t = {
   commands : command list;
   gates : gate list;
   confidence : float;  (** confidence of every interval, as a fraction *)
-  complete : bool;  (** false if a run failed, or if the user interrupted lauka *)
+  complete : bool;  (** false if the session ended early, because a run failed or was interrupted *)
   warnings : string list;
   notes : string list;  (** for example, why something was not measured *)
   version : string;  (** version of the program lauka *)
   json : Yojson.Safe.t;  (** the whole document, which contains more than these fields (docs/schema.json) *)
+  series : series option;  (** [None] without [--series] *)
+  race : race option;  (** [None] without [--race] *)
 }
 
 val find : string -> command -> metric option
@@ -131,7 +186,8 @@ val run :
   (t, error) result
 (** Measures commands. The first one is the reference. Each command is a command line. lauka splits it into words as a
     shell would, but runs it without a shell; see {!command_of_words}. The result contains the verdicts of the gates
-    ([fail_if], such as ["wall_time > 5"]). A gate that failed is not an error. Without commands the result is [Refused].
+    ([fail_if], such as ["wall_time > 5"]). A gate that failed is not an error, nor is a
+    candidate that is not kept ([--keep-if], exit status 5). Without commands the result is [Refused].
 
     @param program the program lauka; by default the one that the variable [LAUKA] names, or else [lauka] on the path
     @param events the events to count; if one cannot be counted, the result is an error with the reason

@@ -58,6 +58,48 @@ let test_of_json () =
       (match read with Ok s -> s.warnings = [ "few runs" ] && s.notes = [ "no counters" ] | Error _ -> false)
   | Ok _ -> check "two commands and a gate are read" false
 
+(* The session with more members of "lauka". *)
+let session_with members =
+  Str.global_replace (Str.regexp_string {|"notes": ["no counters"]|}) ({|"notes": ["no counters"], |} ^ members) session
+
+let test_series () =
+  let series = {|"series": {"file": "tries.jsonl", "number": 7, "level": 0.002, "decision": DECISION, "other_reference": true, "kept": 3}|} in
+  let decision_of word =
+    match Lauka.of_json (session_with (Str.global_replace (Str.regexp_string "DECISION") word series)) with
+    | Ok { series = Some { file = "tries.jsonl"; number = 7; level = 0.002; decision; other_reference = true; kept = 3 }; _ } ->
+      decision
+    | _ -> Some Lauka.Pass
+  in
+  check "a candidate that was kept" (decision_of {|"kept"|} = Some Lauka.Kept);
+  check "a candidate without a decision" (decision_of "null" = None);
+  check "a session without a series" (match Lauka.of_json session with Ok { series = None; _ } -> true | _ -> false)
+
+let race =
+  {|"race": {"metric": "wall_time", "limit_percent": 1, "races": 1, "rounds": 40, "runs": 52, "runs_without_exits": 80,
+    "end": "one_left", "left": [1], "exits": [{"command": 0, "rounds": 12, "better_command": 1}]}|}
+
+let test_race () =
+  (match Lauka.of_json (session_with race) with
+   | Ok { race = Some race; commands = [ old; new_ ]; _ } ->
+     check "those that are left are commands" (race.left = [ new_ ] && race.race_end = Lauka.One_left);
+     check "those that left are, too" (race.exits = [ { command = old; rounds = 12; better_command = Some new_ } ]);
+     check "runs of a race" (race.rounds = 40 && race.runs = 52 && race.runs_without_exits = 80)
+   | _ -> check "a race is read" false);
+  match Lauka.of_json (session_with (Str.global_replace (Str.regexp_string "[1]") "[2]" race)) with
+  | Ok _ -> check "a race of other commands is refused" false
+  | Error why -> check "a race of other commands is refused with the reason" (contains "indices" why)
+
+let test_acceptance () =
+  let accepted =
+    {|"name": "new", "accepted": {"own_percent": 5, "own_bound": null, "own_bound_text": null, "reason": "new cache",
+      "until": "2027-01-31", "entry": "accepted.toml:3", "expired": false, "use": "used"},|}
+  in
+  match Lauka.of_json (Str.global_replace (Str.regexp_string {|"name": "new",|}) accepted session) with
+  | Ok { gates = [ { accepted = Some accepted; _ } ]; _ } ->
+    check "an accepted regression"
+      (accepted.own_percent = Some 5. && accepted.use = Some Lauka.Used && accepted.until = "2027-01-31")
+  | _ -> check "an accepted regression is read" false
+
 let refuses_session name text part =
   match Lauka.of_json text with
   | Ok _ -> check (name ^ " is refused") false
@@ -124,6 +166,24 @@ let test_run () =
      | Ok { commands = [ command ]; _ } -> Lauka.mean "cpu_utilization" command <> None
      | _ -> false)
 
+let test_keeping () =
+  let file = Filename.temp_file "lauka" ".jsonl" in
+  Sys.remove file;
+  let options = [ "--series"; file; "--keep-if-faster" ] in
+  (match Lauka.run ~runs:12 ~options [ "sleep 0.01"; "sleep 0.04" ] with
+   | Ok { gates = [ gate ]; series = Some series; _ } ->
+     check "a candidate that is not kept is a verdict, not an error" (gate.verdict = Lauka.Worse);
+     check "its place in the series" (series.number = 1 && series.decision = Some Lauka.Worse && series.kept = 0)
+   | Ok _ -> check "a condition for keeping and a series" false
+   | Error error -> check (Lauka.string_of_error error) false);
+  Sys.remove file;
+  match Lauka.run ~options:[ "--race"; "--max-runs"; "30" ] [ "sleep 0.03"; "sleep 0.005" ] with
+  | Ok { race = Some { left = [ best ]; exits = [ gone ]; race_end; _ }; _ } ->
+    check "a race names the best command" (best.name = "sleep 0.005" && race_end = Lauka.One_left);
+    check "and the one that left" (gone.command.name = "sleep 0.03" && gone.better_command = Some best)
+  | Ok _ -> check "a race of two commands" false
+  | Error error -> check (Lauka.string_of_error error) false
+
 let skipped what error = Printf.printf "skipped: %s: %s\n" what (Lauka.reason error)
 
 let test_counters () =
@@ -177,12 +237,16 @@ let test_example examples =
 let () =
   let examples = if Array.length Sys.argv > 1 then Sys.argv.(1) else Filename.current_dir_name in
   test_of_json ();
+  test_series ();
+  test_race ();
+  test_acceptance ();
   test_other_files ();
   test_large_session ();
   (match Sys.getenv_opt "LAUKA" with
    | None | Some "" -> print_endline "skipped: what runs lauka: LAUKA does not name the program"
    | Some _ ->
      test_run ();
+     test_keeping ();
      test_counters ();
      test_region examples;
      test_example examples);

@@ -32,8 +32,8 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Literal, Mapping, Optional, Sequence, Union
 
 __all__ = [
-    "Command", "Delta", "Error", "Failed", "Gate", "Metric", "NotStarted", "Refused", "Session", "Unreadable",
-    "load", "region", "region_begin", "region_end", "run",
+    "Acceptance", "Command", "Delta", "Error", "Failed", "Gate", "Metric", "NotStarted", "Race", "RaceExit", "Refused", "Series",
+    "Session", "Unreadable", "load", "region", "region_begin", "region_end", "run",
 ]
 
 
@@ -121,6 +121,20 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Acceptance:
+    """The entry of --accept for a gate. Unless it has expired, the gate tested the accepted limit instead of its own."""
+
+    own_percent: Optional[float]  # the gate's own limit, in percent; None if that is a value
+    own_bound: Optional[float]  # the gate's own limit as a value, in the unit of the metric; None if it is in percent
+    reason: str
+    until: str  # the last day, in UTC, such as "2027-01-31"
+    entry: str  # the file and the line of the entry
+    expired: bool
+    # unneeded: the whole interval is within the gate's own limit; exceeded: the gate fails by the accepted limit.
+    use: Optional[Literal["used", "unneeded", "exceeded", "undecided", "expired"]]
+
+
+@dataclass(frozen=True)
 class Gate:
     """A condition of --fail-if or --keep-if, and its verdict. Only a condition of --keep-if has the last four verdicts."""
 
@@ -129,6 +143,45 @@ class Gate:
     metric: str
     command: str  # name of the command that the gate judged
     delta: Delta
+    accepted: Optional[Acceptance]  # None if --accept has no entry for the gate
+
+
+@dataclass(frozen=True)
+class Series:
+    """The place of a session in a series of candidates (--series)."""
+
+    file: str
+    number: int  # number of the candidate, from 1
+    level: float  # the probability with which the candidate may be kept although it is useless
+    # The decision that the file has. Only "kept" keeps the candidate. "fail" and "inconclusive": the conditions for keeping
+    # hold, but a gate did not pass. None: no decision could be made or written, so that the candidate is not kept.
+    decision: Optional[Literal["kept", "worse", "equal", "undecided", "fail", "inconclusive"]]
+    other_reference: bool  # True if the reference was not the last candidate that was kept
+    kept: int  # number of candidates that were kept so far, this one included; 0 without a decision
+
+
+@dataclass(frozen=True)
+class RaceExit:
+    """A command that left a race."""
+
+    command: Command
+    rounds: int  # number of timed rounds that the command took part in
+    better_command: Optional[Command]  # the command that was shown to be better; None if no run of this one gave the metric
+
+
+@dataclass(frozen=True)
+class Race:
+    """The result of a race (--race)."""
+
+    metric: str
+    limit_percent: float  # difference within which commands count as equally good
+    rounds: int  # number of timed rounds of the commands that are left
+    runs: int  # number of timed runs of all commands
+    runs_without_exits: int  # number of timed runs if no command had left
+    # The reason why the race ended. Only "one_left" and "equal" mean that it was decided.
+    end: Literal["one_left", "equal", "max_runs", "duration", "cut_short"]
+    left: tuple[Command, ...]  # the commands that are left, the best first
+    exits: tuple[RaceExit, ...]  # the other commands, in the order in which they left
 
 
 @dataclass(frozen=True)
@@ -138,11 +191,13 @@ class Session:
     commands: tuple[Command, ...]
     gates: tuple[Gate, ...]
     confidence: float  # confidence of every interval, as a fraction
-    complete: bool  # False if a run failed, or if the user interrupted lauka
+    complete: bool  # False if the session ended early, because a run failed or was interrupted
     warnings: tuple[str, ...]
     notes: tuple[str, ...]  # for example, why something was not measured
     version: str  # version of the program lauka
     json: Mapping[str, Any] = field(repr=False)  # the whole document (docs/schema.json)
+    series: Optional[Series] = None  # None without --series
+    race: Optional[Race] = None  # None without --race
 
     def to_pandas(self) -> Any:
         """Returns a pandas.DataFrame with one row for each sample. Its columns are command, metric, unit, run and value."""
@@ -217,6 +272,34 @@ def _command(told: Sequence[Mapping[str, Any]], json: Mapping[str, Any]) -> Comm
     return Command(json["command"], own["command_line"], json.get("is_reference", False), own["failed_runs"], metrics)
 
 
+def _acceptance(json: Mapping[str, Any]) -> Acceptance:
+    keys = ("own_percent", "own_bound", "reason", "until", "entry", "expired", "use")
+    return Acceptance(**{key: json[key] for key in keys})
+
+
+def _gate(json: Mapping[str, Any]) -> Gate:
+    accepted = None if "accepted" not in json else _acceptance(json["accepted"])
+    return Gate(json["verdict"], json["condition"], json["metric"], json["name"], _delta(json["delta"]), accepted)
+
+
+def _series(json: Mapping[str, Any]) -> Series:
+    keys = ("file", "number", "level", "decision", "other_reference", "kept")
+    return Series(**{key: json[key] for key in keys})
+
+
+def _race(json: Mapping[str, Any], commands: Sequence[Command]) -> Race:
+    def exit_of(one: Mapping[str, Any]) -> RaceExit:
+        better = one["better_command"]
+        return RaceExit(commands[one["command"]], one["rounds"], None if better is None else commands[better])
+
+    keys = ("metric", "limit_percent", "rounds", "runs", "runs_without_exits", "end")
+    return Race(
+        **{key: json[key] for key in keys},
+        left=tuple(commands[place] for place in json["left"]),
+        exits=tuple(map(exit_of, json["exits"])),
+    )
+
+
 def _session(text: str) -> Session:
     try:
         json = _json.loads(text)
@@ -230,20 +313,20 @@ def _session(text: str) -> Session:
             raise Unreadable(f"lauka.format is {session['format']}, and this module reads {_FORMAT}")
         if "benchmarks" in session:
             raise Unreadable("it is of a suite, which this module does not read")
+        commands = tuple(_command(session["metrics"], result) for result in json["results"])
         return Session(
-            commands=tuple(_command(session["metrics"], result) for result in json["results"]),
-            gates=tuple(
-                Gate(gate["verdict"], gate["condition"], gate["metric"], gate["name"], _delta(gate["delta"]))
-                for gate in session["gates"]
-            ),
+            commands=commands,
+            gates=tuple(map(_gate, session["gates"])),
             confidence=session["confidence"],
             complete=session["complete"],
             warnings=tuple(warning["text"] for warning in session["warnings"]),
             notes=tuple(session["notes"]),
             version=session["version"],
             json=json,
+            series=_series(session["series"]) if "series" in session else None,
+            race=_race(session["race"], commands) if "race" in session else None,
         )
-    except (KeyError, TypeError) as error:
+    except (IndexError, KeyError, TypeError) as error:
         raise Unreadable(f"it lacks what lauka writes: {error}") from None
 
 
@@ -308,7 +391,8 @@ def run(
     events: the events to count. If one cannot be counted, that is an error with the reason.
     metrics: the rows, as --metrics accepts them.
     runs: the exact number of timed runs of each command.
-    fail_if: conditions such as "wall_time > 5". A gate that failed is a verdict, not an error.
+    fail_if: conditions such as "wall_time > 5". A gate that failed is a verdict, not an error. Neither is a candidate that is
+    not kept (--keep-if, exit status 5).
     options: further options of lauka, as words or as a string that is split as a shell would.
     program: the program lauka. By default it is the one that the variable LAUKA names, or else the one that was installed
     together with this module, or else lauka on the path.

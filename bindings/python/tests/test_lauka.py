@@ -32,6 +32,13 @@ def values(mean: float, **others: Any) -> dict[str, Any]:
     return {"unit": "1", "runs": 1, "stddev": None, "at_most": None, "delta": None, "samples": [mean], **same, **others}
 
 
+ACCEPTED = """
+[[accept]]
+condition = "wall_time > 1000"
+reason = "a longer sleep"
+until = 2999-12-31
+"""
+
 DELTA = {"percent": -50, "low_percent": -60, "high_percent": None, "significant": True, "basis": "typical"}
 
 
@@ -90,6 +97,38 @@ class Reading(unittest.TestCase):
         self.assertEqual([(gate.verdict, gate.command) for gate in session.gates], [("inconclusive", "new")])
         self.assertEqual((session.warnings, session.notes), (("few runs",), ("no counters",)))
 
+    def test_an_accepted_regression_is_read(self) -> None:
+        told = document()
+        told["lauka"]["gates"][0]["accepted"] = {
+            "own_percent": 5, "own_bound": None, "own_bound_text": None, "reason": "new cache", "until": "2027-01-31",
+            "entry": "accepted.toml:3", "expired": False, "use": "used",
+        }  # fmt: skip
+        (gate,) = load(json.dumps(told)).gates
+        self.assertEqual(gate.accepted, lauka.Acceptance(5, None, "new cache", "2027-01-31", "accepted.toml:3", False, "used"))
+        self.assertIsNone(load(json.dumps(document())).gates[0].accepted)
+
+    def test_a_candidate_of_a_series_is_read(self) -> None:
+        told = document()
+        place = {"file": "tries.jsonl", "number": 7, "level": 0.002, "decision": None, "other_reference": True, "kept": 0}
+        told["lauka"]["series"] = place
+        self.assertEqual(load(json.dumps(told)).series, lauka.Series("tries.jsonl", 7, 0.002, None, True, 0))
+        self.assertIsNone(load(json.dumps(document())).series)
+
+    def test_a_race_is_read_with_its_commands(self) -> None:
+        told = document()
+        told["lauka"]["race"] = {
+            "metric": "wall_time", "limit_percent": 1, "races": 1, "rounds": 40, "runs": 52, "runs_without_exits": 80,
+            "end": "one_left", "left": [1], "exits": [{"command": 0, "rounds": 12, "better_command": 1}],
+        }  # fmt: skip
+        session = load(json.dumps(told))
+        old, new = session.commands
+        exits = (lauka.RaceExit(old, 12, new),)
+        self.assertEqual(session.race, lauka.Race("wall_time", 1, 40, 52, 80, "one_left", (new,), exits))
+        self.assertIsNone(load(json.dumps(document())).race)
+        told["lauka"]["race"]["left"] = [2]
+        with self.assertRaisesRegex(lauka.Unreadable, "lacks"):
+            load(json.dumps(told))
+
     def test_what_is_no_session_is_refused_with_the_reason(self) -> None:
         other, suite, broken = document(), document(), document()
         other["lauka"]["format"] = 3
@@ -131,6 +170,34 @@ class Running(unittest.TestCase):
         self.assertEqual(len(wall_time.samples), 6)
         self.assertGreater(wall_time.delta.low, 50)
         self.assertEqual([gate.verdict for gate in session.gates], ["fail"])
+
+    def test_a_candidate_that_is_not_kept_is_a_verdict(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder, "tries.jsonl"))
+            options = ["--series", file, "--keep-if-faster"]
+            session = lauka.run("sleep 0.01", "sleep 0.04", runs=12, options=options)
+            again = lauka.run("sleep 0.04", "sleep 0.01", runs=20, options=options)
+        assert session.series is not None and again.series is not None
+        self.assertEqual([gate.verdict for gate in session.gates], ["worse"])
+        self.assertEqual((session.series.number, session.series.decision, session.series.kept), (1, "worse", 0))
+        self.assertEqual((again.series.number, again.series.decision, again.series.kept), (2, "kept", 1))
+
+    def test_a_race_names_the_best_command(self) -> None:
+        race = lauka.run("sleep 0.03", "sleep 0.005", options=["--race", "--max-runs", "30"]).race
+        assert race is not None
+        self.assertEqual([command.name for command in race.left], ["sleep 0.005"])
+        (gone,) = race.exits
+        self.assertEqual((gone.command.name, gone.better_command), ("sleep 0.03", race.left[0]))
+        self.assertEqual(race.end, "one_left")
+
+    def test_an_accepted_regression_passes(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            accepted = Path(folder, "accepted.toml")
+            accepted.write_text(ACCEPTED)
+            session = lauka.run("sleep 0.01", "sleep 0.02", runs=8, fail_if="wall_time > 10", options=["--accept", accepted])
+        (gate,) = session.gates
+        assert gate.accepted is not None
+        self.assertEqual((gate.verdict, gate.accepted.use, gate.accepted.own_percent), ("pass", "used", 10))
 
     def test_what_lauka_refuses_is_an_error_with_the_reason(self) -> None:
         with self.assertRaisesRegex(lauka.Refused, "no-such-event"):

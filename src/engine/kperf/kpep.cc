@@ -511,7 +511,7 @@ class KpepParser {
     if (value == nullptr)
       refuse(fmt::format("is damaged: {} is not a number", called));
     else if (*value > most)
-      refuse(fmt::format("is damaged: {} is out of range, at most {}", called, most));
+      refuse(fmt::format("is damaged: {} is out of range (at most {})", called, most));
     else
       return *value;
     return std::nullopt;

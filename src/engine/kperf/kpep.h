@@ -90,6 +90,6 @@ std::vector<std::string> kpep_paths(std::string_view cpu);
 /// Reads the first file of `paths` that exists. `remedy`: advice if no file exists.
 Result<KpepDatabase> load_kpep_for(
     std::string_view cpu, const std::vector<std::string>& paths,
-    const std::string& remedy = "name the file of a similar one with --kpep FILE");
+    const std::string& remedy = "name the file of a similar processor with --kpep FILE");
 
 }  // namespace lauka::engine::kperf

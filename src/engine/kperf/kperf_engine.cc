@@ -87,7 +87,7 @@ class DatabaseEngine : public CounterEngine {
   }
 
   Result<OwnedPass> arm(std::size_t /*pass*/) override {
-    return Error{"a kpep database cannot count", "leave out --kpep"};
+    return Error{"a kpep database alone cannot count events", "leave out --kpep"};
   }
 
  protected:
@@ -113,7 +113,7 @@ class KperfEngine final : public DatabaseEngine {
 
     if (claim_.had_leftovers())
       notes_.push_back({NoteKind::CountersInUse,
-                        "the counters that a killed session had left on were switched off"});
+                        "lauka switched off the counters that a killed session had left on"});
     if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
           {NoteKind::OtherStrategy, fmt::format("macOS has changed its private framework ({} is "
@@ -122,8 +122,8 @@ class KperfEngine final : public DatabaseEngine {
 
     const int all = std::popcount(database().config_counters);
     if (!find_available())
-      return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
-                               "processor {}",
+      return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
+                               "this processor has {}",
                                kernel_.counter_count(kConfigurableClass), database().name, all),
                    ""};
 
@@ -162,7 +162,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    if (!strategy_) return Error{"this engine can only answer questions", ""};
+    if (!strategy_) return Error{"this engine can only list and explain events", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).event_indices)

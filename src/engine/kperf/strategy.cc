@@ -245,10 +245,10 @@ class MachineStrategy final : public CountingStrategy {
     std::vector<Note> notes = {
         {NoteKind::WholeMachine, "the counts include everything else that ran on the machine"}};
     if (most_coverage_ > quiet)
-      notes.push_back({NoteKind::WholeMachine,
-                       fmt::format("up to {:.2f} times as many instructions ran on the machine as "
-                                   "the command's own",
-                                   most_coverage_)});
+      notes.push_back(
+          {NoteKind::WholeMachine, fmt::format("up to {:.2f} times as many instructions ran on the "
+                                               "machine as in the command itself",
+                                               most_coverage_)});
     return notes;
   }
 

@@ -145,7 +145,7 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
   const PrivilegeLevels& rings = resolved.rings;
   if (!rings.are_by_modifier) return std::nullopt;
   if (user_only && (rings.kernel || rings.hypervisor))
-    return Error{"it asks for more than user space, which --user-only leaves out",
+    return Error{"it asks for events outside user space, which --user-only leaves out",
                  "leave out the modifier or --user-only"};
   if (resolved.known_entry == nullptr) return std::nullopt;
   const WithoutKernel kind = resolved.known_entry->without_kernel;
@@ -198,7 +198,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
         return {"the kernel cannot count it for a single program in user space only",
                 "leave out --user-only or the modifier"};
       return {"the kernel cannot count it for a single program",
-              "lauka --list-events shows what it takes"};
+              "lauka --list-events shows which events it can count"};
 
     case EMFILE:
       return {"the limit of open files leaves no room for counters",
@@ -453,9 +453,12 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
   } else if (tally.role == Role::Cycles &&
              count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
-    return fmt::format("{} was larger than is possible in its time", tally.event);
+    return fmt::format("{} was larger than is possible in the time for which it was counted",
+                       tally.event);
   } else if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all)) {
-    return fmt::format("{} was larger than is possible in its cycles or its time", tally.event);
+    return fmt::format(
+        "{} was larger than is possible in the counted cycles or the time for which it was counted",
+        tally.event);
   }
   return "";
 }

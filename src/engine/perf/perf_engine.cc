@@ -374,7 +374,7 @@ class PerfEngine final : public CounterEngine {
     auto source = prober_.probe(*resolved);
     if (source && counted_in_ != CountedPart::WholeRun && source->accounted_source != nullptr)
       source =
-          Error{"its counter, which a region needs, may not be opened",
+          Error{"this user may not open its counter, which a region needs",
                 "use sudo, or run sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
     if (!source) return source.error().prefixed(fmt::format("'{}' cannot be counted", name));
     return source;

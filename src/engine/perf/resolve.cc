@@ -41,10 +41,10 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
      "data address translation: loads that miss", "l1d_tlb_refill"},
     {"l1i-tlb-misses", "iTLB-load-misses", "", kCache, 0x10004,
      "instruction address translation: loads that miss", "l1i_tlb_refill"},
-    {"page-faults", "page-faults", "faults", kSoftware, 2, "pages that had to be provided", "",
-     WithoutKernel::TooLittle},
+    {"page-faults", "page-faults", "faults", kSoftware, 2, "pages that the kernel had to provide",
+     "", WithoutKernel::TooLittle},
     {"context-switches", "context-switches", "cs", kSoftware, 3,
-     "times the core went to another thread", "", WithoutKernel::Nothing},
+     "how often a core switched to another thread", "", WithoutKernel::Nothing},
     {"", "bus-cycles", "", kHardware, 6, "cycles of the bus", "bus_cycles"},
     {"", "stalled-cycles-frontend", "idle-cycles-frontend", kHardware, 7,
      "cycles without new instructions to work on", "stall_frontend"},
@@ -85,16 +85,16 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"", "task-clock", "", kSoftware, 1, "CPU time in nanoseconds", "", WithoutKernel::Everything},
     {"", "cpu-clock", "", kSoftware, 0, "CPU time in nanoseconds, by the high-resolution timer", "",
      WithoutKernel::Everything},
-    {"", "cpu-migrations", "migrations", kSoftware, 4, "times a thread was moved to another core",
-     "", WithoutKernel::Nothing},
+    {"", "cpu-migrations", "migrations", kSoftware, 4,
+     "how often a thread was moved to another core", "", WithoutKernel::Nothing},
     {"", "minor-faults", "", kSoftware, 5, "page faults without input", "",
      WithoutKernel::TooLittle},
     {"", "major-faults", "", kSoftware, 6, "page faults that had to read", "",
      WithoutKernel::TooLittle},
     {"", "alignment-faults", "", kSoftware, 7, "unaligned accesses that the kernel had to correct"},
     {"", "emulation-faults", "", kSoftware, 8, "instructions that the kernel had to emulate"},
-    {"", "cgroup-switches", "", kSoftware, 11, "times the core went to a thread of another cgroup",
-     "", WithoutKernel::Nothing},
+    {"", "cgroup-switches", "", kSoftware, 11,
+     "how often a core switched to a thread of another cgroup", "", WithoutKernel::Nothing},
     {"", "dummy", "", kSoftware, 9, "counts nothing", "", WithoutKernel::Everything},
 });
 
@@ -203,7 +203,10 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
     return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text,
                              text.substr(0, slash)),
-                 cores.empty() ? "" : fmt::format("the cores have {}", listed(cores))};
+                 cores.empty()
+                     ? ""
+                     : fmt::format("the PMU{} of the cores {} {}", cores.size() == 1 ? "" : "s",
+                                   cores.size() == 1 ? "is" : "are", listed(cores))};
   }
 
   if (pmu->kind == os::PmuKind::PerPackage)

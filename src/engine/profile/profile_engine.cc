@@ -29,8 +29,11 @@ namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
 
+constexpr std::uint64_t kUserOnly = os::kPerfExcludeKernel | os::kPerfExcludeCallchainKernel;
+
 /// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock).
-os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period, bool user_only) {
+os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
+                                  const ProfileRequest& request) {
   os::PerfEventAttr attributes;
   attributes.type = type;
   attributes.size = os::kPerfSizeWithConfig3;
@@ -43,7 +46,9 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period, bool
                      os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
                      os::kPerfBuildId;
-  if (user_only) attributes.flags |= os::kPerfExcludeKernel;
+  if (request.call_graph == CallGraphChoice::FramePointers)
+    attributes.sample_type |= os::kPerfSampleCallchain;
+  if (request.user_only) attributes.flags |= kUserOnly;
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
 }
@@ -88,6 +93,8 @@ struct SampledTotals {
   /// a period.
   double before_first_samples_ns = 0.0;
   std::size_t withdrawn_count = 0;
+  std::uint64_t in_incomplete_stacks_ns = 0;
+  bool has_left_out_paths = false;
 };
 
 Error why_withdrawn() {
@@ -195,6 +202,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     since_ = std::chrono::system_clock::now().time_since_epoch();
     cycles_ = 0;
     is_partial_ = false;
+    in_incomplete_stacks_ns_ = 0;
   }
 
   void add_unsampled(CountsOfRun& counted) {
@@ -223,16 +231,26 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
-    for (FunctionCounts& sampled : counted.functions.emplace(names_.sum_by_function(run, since_))) {
+    const auto to_ns = [&](std::uint64_t sampled) {
+      return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+    };
+
+    NamedSamples samples = names_.sum_up(run, since_);
+    for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
       std::uint64_t& time_ns = sampled.counts.front();
-      time_ns =
-          static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * ns_per_unit));
+      time_ns = to_ns(time_ns);
       *counted.counts[0] += time_ns;
       for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
         *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
     }
+
+    counted.paths = std::move(samples.paths);
+    for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
+    in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
+    seen_->has_left_out_paths = seen_->has_left_out_paths || samples.has_left_out_paths;
+
     add_unsampled(counted);
     return counted;
   }
@@ -244,7 +262,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     // If records were lost, those of a process may be among them.
     if (run.loss_count == 0 && lacks_process(run.seen, ended))
-      return IncompleteRun{"a process of it was not sampled"};
+      return IncompleteRun{"a process of the run was not sampled"};
 
     if (run.throttle_count > 0)
       return IncompleteRun{
@@ -264,7 +282,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     if (is_partial_)
       return IncompleteRun{
-          "cycles were counted for a part of it only",
+          "cycles were counted for only a part of the run",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
                       "all the time; end other programs that may be using the counter",
                       attempts)};
@@ -298,6 +316,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     seen_->before_first_samples_ns += static_cast<double>(run.seen.thread_count * cpu_count_) *
                                       static_cast<double>(period_.count());
     seen_->withdrawn_count += run.seen.withdrawn_count;
+    seen_->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
   }
 
   os::PerfEventAttr attributes_;
@@ -310,6 +329,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   FunctionNames names_;
   std::chrono::nanoseconds since_{};
   std::uint64_t cycles_ = 0;
+  std::uint64_t in_incomplete_stacks_ns_ = 0;
   bool is_partial_ = false;
   std::size_t cpu_count_ = 0;
   const std::set<std::size_t>& uncounted_;
@@ -318,13 +338,8 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
 class WithProfile final : public EngineWrapper {
  public:
-  WithProfile(OwnedEngine inner, std::chrono::nanoseconds period, bool user_only,
-              const std::optional<User>& user, const os::LinuxCalls* calls)
-      : EngineWrapper(std::move(inner)),
-        calls_(calls),
-        period_(period),
-        user_only_(user_only),
-        user_(user) {}
+  WithProfile(OwnedEngine inner, ProfileRequest request, const os::LinuxCalls* calls)
+      : EngineWrapper(std::move(inner)), calls_(calls), request_(std::move(request)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     EventRequest others = wanted;
@@ -356,8 +371,9 @@ class WithProfile final : public EngineWrapper {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return OwnedPass(std::make_unique<Sampling>(attributes_, period_, functions_.normalized,
-                                                  user_, seen_, uncounted_, *calls_));
+      return OwnedPass(std::make_unique<Sampling>(attributes_, request_.period,
+                                                  functions_.normalized, request_.user, seen_,
+                                                  uncounted_, *calls_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
@@ -374,6 +390,14 @@ class WithProfile final : public EngineWrapper {
     std::vector<Note> notes = wrapped_engine().notes();
     if (auto note = note_few_samples(); !note.empty())
       notes.push_back({NoteKind::FewSamples, std::move(note)});
+    if (auto note = note_incomplete_stacks(); !note.empty())
+      notes.push_back({NoteKind::IncompleteStacks, std::move(note)});
+    if (seen_->has_left_out_paths)
+      notes.push_back({NoteKind::TooManyPaths,
+                       fmt::format("a sampled run had too many call paths; those after the first "
+                                   "{} callers are below {}; give --call-graph none to do without "
+                                   "call paths",
+                                   RunRecords::kMaxCallers, kTooManyPaths)});
     return notes;
   }
 
@@ -405,7 +429,7 @@ class WithProfile final : public EngineWrapper {
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
@@ -416,9 +440,25 @@ class WithProfile final : public EngineWrapper {
     return note;
   }
 
+  /// Says how many samples have no complete call path, and what to do; empty if they are few.
+  std::string note_incomplete_stacks() const {
+    constexpr double most = 0.1;
+    const auto incomplete_ns = static_cast<double>(seen_->in_incomplete_stacks_ns);
+    const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
+    if (incomplete_ns <= most * sampled_ns) return "";
+
+    return fmt::format(
+        "{:.0f}% of the samples are below {}, because their callers could not be found; compile "
+        "the programs and their libraries with -fno-omit-frame-pointer "
+        "-mno-omit-leaf-frame-pointer, or give --call-graph none to do without call paths",
+        100.0 * incomplete_ns / sampled_ns, kIncompleteStack);
+  }
+
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
 
-  double milliseconds() const { return std::chrono::duration<double, std::milli>(period_).count(); }
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(request_.period).count();
+  }
 
   bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
@@ -432,13 +472,13 @@ class WithProfile final : public EngineWrapper {
           "install libdw-dev (elfutils-devel) and libiberty-dev (binutils-devel), and build "
           "it again"};
     if (const auto rate = measure_cycles(*calls_)) {
-      const double cycles = *rate * static_cast<double>(period_.count());
+      const double cycles = *rate * static_cast<double>(request_.period.count());
       attributes_ =
-          make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), user_only_);
+          make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), request_);
       if (auto note = open_rings()) return note;
     }
-    const auto ns = static_cast<std::uint64_t>(period_.count());
-    attributes_ = make_attributes(os::kPerfTypeSoftware, ns, user_only_);
+    const auto ns = static_cast<std::uint64_t>(request_.period.count());
+    attributes_ = make_attributes(os::kPerfTypeSoftware, ns, request_);
     return open_rings();
   }
 
@@ -455,13 +495,14 @@ class WithProfile final : public EngineWrapper {
       if (error == EINVAL && has(os::kPerfBuildId)) {  // before Linux 5.12
         attributes_.flags &= ~os::kPerfBuildId;
       } else if (is_denied && !has(os::kPerfExcludeKernel)) {
-        attributes_.flags |= os::kPerfExcludeKernel;
+        attributes_.flags |= kUserOnly;
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
         note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
-        return Error{fmt::format("each CPU needs a descriptor, but the limit leaves only {}",
-                                 rings.descriptors().size()),
-                     "raise the limit with ulimit -n 8192"};
+        return Error{
+            fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
+                        rings.descriptors().size()),
+            "raise the limit with ulimit -n 8192"};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }
@@ -489,7 +530,7 @@ class WithProfile final : public EngineWrapper {
 
     const Event whole{
         .name = std::string(kSampledTime),
-        .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
                                is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
                                is_whole ? "" : ", user space only"),
         .is_time = true,
@@ -497,7 +538,8 @@ class WithProfile final : public EngineWrapper {
             is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
         .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
         .role = Role::SampledTime,
-        .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock", period_}}};
+        .method = {.sampled =
+                       SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
@@ -517,9 +559,7 @@ class WithProfile final : public EngineWrapper {
 
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
-  std::chrono::nanoseconds period_;
-  bool user_only_;
-  std::optional<User> user_;
+  ProfileRequest request_;
   bool is_tried_ = false;
   Note note_;
   Functions functions_;
@@ -535,14 +575,13 @@ class WithProfile final : public EngineWrapper {
 
 namespace lauka::engine {
 
-OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
-                         const std::optional<User>& user, const os::LinuxCalls* calls) {
-  return std::make_unique<profile::WithProfile>(std::move(engine), period, user_only, user, calls);
+OwnedEngine with_profile(OwnedEngine engine, const ProfileRequest& request,
+                         const os::LinuxCalls* calls) {
+  return std::make_unique<profile::WithProfile>(std::move(engine), request, calls);
 }
 
 Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
-  profile::WithProfile engine(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1),
-                              user_only, {}, calls);
+  profile::WithProfile engine(make_accounted_engine(std::nullopt), {.user_only = user_only}, calls);
   if (const auto set = engine.select({}); !set) return set.error();
   return engine.what();
 }

@@ -31,11 +31,30 @@ constexpr std::uint16_t kUserMode = 2;
 constexpr std::uint16_t kIsExec = 1U << 13U;
 constexpr std::uint16_t kHasBuildId = 1U << 14U;
 
+// Values of PERF_CONTEXT_*, which precede the addresses of a call chain that are of one mode. All
+// values from kFirstContext on are such marks.
+constexpr std::uint64_t kFirstContext = ~std::uint64_t{0} - 4094;
+constexpr std::uint64_t kKernelContext = ~std::uint64_t{0} - 127;
+constexpr std::uint64_t kUserContext = ~std::uint64_t{0} - 511;
+
+/// From this address on, code is the kernel's.
+constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63U;
+
+// Frames of RunRecords::callers_ that are no addresses.
+constexpr std::uint64_t kOuterFramesUnknown = ~std::uint64_t{0};
+constexpr std::uint64_t kLeftOut = ~std::uint64_t{0} - 1;
+
+/// Most frames of a call chain, if kernel.perf_event_max_stack has its usual value.
+constexpr std::size_t kMaxFrames = 127;
+
 constexpr const char* kVdso = "[vdso]";
+constexpr const char* kUnknownProcess = "(unknown process)";
 
 constexpr std::size_t kHeaderBytes = 8;
 // The bytes of process, thread and time at the end of each record that is not a sample.
 constexpr std::size_t kTrailerBytes = 16;
+// Where a sample has the number of addresses in its call chain, which follow this number.
+constexpr std::size_t kChainAt = 40;
 
 template <typename Number>
 Number number_at(std::span<const std::byte> record, std::size_t place) {
@@ -74,6 +93,14 @@ bool is_file(const os::CodeIdentity& identity) {
   });
 }
 
+/// Returns the text at `place` in a record that is not a sample.
+std::string read_text(std::span<const std::byte> record, std::size_t place) {
+  if (record.size() < place + kTrailerBytes) return "";
+  const auto* text = reinterpret_cast<const char*>(record.data());
+  const std::string_view rest(text + place, record.size() - kTrailerBytes - place);
+  return std::string(rest.substr(0, rest.find('\0')));
+}
+
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t build_id_size_at = 40;
@@ -84,12 +111,11 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   os::CodeIdentity identity;
   if (record.size() < name_at + kTrailerBytes) return identity;
 
-  const auto* text = reinterpret_cast<const char*>(record.data());
-  std::string_view path(text + name_at, record.size() - kTrailerBytes - name_at);
-  path = path.substr(0, path.find('\0'));
-  identity.path = path;
+  identity.path = read_text(record, name_at);
+  const std::string_view path = identity.path;
 
   if (has_build_id) {
+    const auto* text = reinterpret_cast<const char*>(record.data());
     const auto size = number_at<std::uint8_t>(record, build_id_size_at);
     identity.build_id.assign(text + build_id_at, std::min<std::size_t>(size, most_of_build_id));
   } else {
@@ -98,7 +124,7 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
 
   // The file is the same before and after its removal.
   if (is_file(identity) && path.ends_with(kDeleted))
-    identity.path.resize(path.size() - kDeleted.size());
+    identity.path.resize(identity.path.size() - kDeleted.size());
   return identity;
 }
 
@@ -134,7 +160,10 @@ class Processes {
  public:
   explicit Processes(SampledRun& run) : run_(run) {}
 
-  void begin(std::uint32_t process) { processes_[process].clear(); }
+  /// `name`: that the kernel gives to the program, at most 15 bytes.
+  void begin(std::uint32_t process, const std::string& name) {
+    processes_.insert_or_assign(process, Process{.program = program_named(name)});
+  }
 
   void fork(std::uint32_t process, std::uint32_t parent) {
     if (process == parent) return;
@@ -150,21 +179,54 @@ class Processes {
                                         : CodeKind::RuntimeCode;
     if (added.kind == CodeKind::Vdso) added.offset = 0;
     if (added.kind == CodeKind::File) added.file = file_of(identity, process);
-    if (added.end > begin) replace(processes_[process], begin, added);
+
+    const auto known = processes_.find(process);
+    Process& of = known != processes_.end() ? known->second : processes_[process];
+    if (known == processes_.end()) of.program = program_named(kUnknownProcess);
+    if (added.kind == CodeKind::File && !std::exchange(of.has_executable, true))
+      set_executable(of, added.file);
+    if (added.end > begin) replace(of.mappings, begin, added);
   }
 
   CodePlace find(std::uint32_t process, std::uint64_t address) const {
     const auto known = processes_.find(process);
     if (known == processes_.end()) return {CodeKind::NoProcess};
-    auto found = known->second.upper_bound(address);
-    if (found == known->second.begin()) return {CodeKind::Unmapped};
+    const Mappings& mappings = known->second.mappings;
+    auto found = mappings.upper_bound(address);
+    if (found == mappings.begin()) return {CodeKind::Unmapped};
     const auto& [begin, mapping] = *--found;
     if (address >= mapping.end) return {CodeKind::Unmapped};
     if (mapping.kind == CodeKind::RuntimeCode) return {CodeKind::RuntimeCode, 0, process, address};
     return {mapping.kind, mapping.file, 0, address - begin + mapping.offset};
   }
 
+  /// Returns the index of the program that a process executes.
+  std::size_t program_of(std::uint32_t process) {
+    const auto known = processes_.find(process);
+    return known == processes_.end() ? program_named(kUnknownProcess) : known->second.program;
+  }
+
  private:
+  struct Process {
+    Mappings mappings{};
+    std::size_t program = 0;
+    bool has_executable = false;  ///< true if a file has been mapped since execve
+  };
+
+  std::size_t program_named(const std::string& name) {
+    const auto [place, is_new] = programs_.try_emplace(name, run_.programs.size());
+    if (is_new) run_.programs.push_back(name);
+    return place->second;
+  }
+
+  /// The first file that a process maps is its program, or the interpreter of a script.
+  void set_executable(Process& of, std::size_t file) {
+    run_.executables.insert(file);
+    const std::string& path = run_.files[file].identity.path;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with(run_.programs[of.program])) of.program = program_named(name);
+  }
+
   std::size_t file_of(const os::CodeIdentity& identity, std::uint32_t process) {
     const auto [place, is_new] = files_.try_emplace(identity, run_.files.size());
     if (is_new) run_.files.push_back({identity, process});
@@ -172,8 +234,81 @@ class Processes {
   }
 
   SampledRun& run_;
-  std::map<std::uint32_t, Mappings> processes_;
+  std::map<std::uint32_t, Process> processes_;
+  std::map<std::string, std::size_t> programs_;
   std::map<os::CodeIdentity, std::size_t> files_;
+};
+
+/// What called the code of a sample.
+struct Callers {
+  std::uint32_t process = 0;
+  std::uint32_t path = kNoCaller;  ///< in the tree of the addresses of calls
+  bool is_first_thread = true;     ///< true if the sample is of the process's first thread
+
+  auto operator<=>(const Callers&) const = default;
+};
+
+/// Makes the paths of a run of the call chains of its samples.
+class PathFolder {
+ public:
+  PathFolder(const PathTree& callers, Processes& processes, SampledRun& run)
+      : callers_(callers), processes_(processes), run_(run) {}
+
+  /// Adds a sample of code at `place`.
+  void add(const Callers& callers, const CodePlace& place, std::uint64_t period) {
+    const std::uint32_t path = run_.paths.add({find(callers), frame_at(place)});
+    run_.periods_by_path.resize(run_.paths.size());
+    run_.periods_by_path[path] += period;
+  }
+
+  /// Forgets where code is. Called when this has changed.
+  void forget_places() { known_.clear(); }
+
+ private:
+  std::uint64_t frame_at(const CodePlace& place) {
+    const auto [known, is_new] = frames_.try_emplace(place, run_.frames.size());
+    if (is_new) run_.frames.push_back(place);
+    return known->second;
+  }
+
+  std::uint32_t find(const Callers& callers) {
+    const auto [known, is_new] = known_.try_emplace(callers);
+    if (is_new) known->second = fold(callers);
+    return known->second;
+  }
+
+  std::uint32_t fold(const Callers& callers) {
+    // From the innermost frame to the outermost one. What follows a user's frame that is not in
+    // code is not a call, because there was no frame pointer.
+    std::vector<CodePlace> places;
+    bool is_cut_short = false;
+    for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
+      const std::uint64_t address = callers_[path].frame;
+      if (address == kOuterFramesUnknown || address == kLeftOut) {
+        places.push_back(
+            {address == kOuterFramesUnknown ? CodeKind::IncompleteStack : CodeKind::TooManyPaths});
+      } else if (address >= kFirstKernelAddress) {
+        places.push_back({CodeKind::Kernel, 0, 0, address});
+      } else if (!is_cut_short) {
+        const CodePlace place = processes_.find(callers.process, address);
+        is_cut_short = place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess;
+        if (!is_cut_short) places.push_back(place);
+      }
+    }
+
+    std::uint32_t path = run_.paths.add(
+        {kNoCaller, frame_at({CodeKind::Program, processes_.program_of(callers.process), 0,
+                              callers.is_first_thread ? 0U : 1U})});
+    for (auto place = places.rbegin(); place != places.rend(); ++place)
+      path = run_.paths.add({path, frame_at(*place)});
+    return path;
+  }
+
+  const PathTree& callers_;
+  Processes& processes_;
+  SampledRun& run_;
+  std::map<CodePlace, std::uint64_t> frames_;
+  std::map<Callers, std::uint32_t> known_;
 };
 
 /// Follows which processes the kernel's records tell of.
@@ -232,9 +367,49 @@ void RunRecords::add(std::span<const std::byte> records,
   }
 }
 
+std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is_kernel) {
+  const auto size = std::min<std::uint64_t>(number_at<std::uint64_t>(record, kChainAt),
+                                            (record.size() - kChainAt) / 8 - 1);
+
+  // From the innermost frame to the outermost one.
+  std::vector<std::uint64_t> addresses;
+  std::size_t frames = 0;
+  std::uint64_t context = is_kernel ? kKernelContext : kUserContext;
+  const std::uint64_t own_context = context;
+  bool is_call = false;
+
+  for (std::size_t i = 1; i <= size; ++i) {
+    const auto address = number_at<std::uint64_t>(record, kChainAt + 8 * i);
+    if (address >= kFirstContext) {
+      context = address;
+      is_call = false;
+      continue;
+    }
+
+    // The first address of each mode is where its code was interrupted. The others are where calls
+    // return to, which may be behind the end of the function that called.
+    const std::uint64_t code = address - (std::exchange(is_call, true) ? 1 : 0);
+    const bool is_sampled_itself = ++frames == 1 && context == own_context;
+    if (is_sampled_itself || (context != kKernelContext && context != kUserContext)) continue;
+
+    // If the frame pointer was used for something else, any value may follow.
+    if (context == kUserContext && code >= kFirstKernelAddress) break;
+    addresses.push_back(code);
+  }
+
+  if (frames >= kMaxFrames) addresses.push_back(kOuterFramesUnknown);
+  if (callers_.size() + addresses.size() > kMaxCallers) addresses.assign(1, kLeftOut);
+
+  std::uint32_t path = kNoCaller;
+  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address)
+    path = callers_.add({path, *address});
+  return path;
+}
+
 void RunRecords::add_one(std::span<const std::byte> record,
                          const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
+  constexpr std::size_t comm_at = 16;
 
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
   const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
@@ -256,33 +431,41 @@ void RunRecords::add_one(std::span<const std::byte> record,
       ++throttled_;
       return;
     case kSample:
-      // In a sample, the address, process, thread, time and period follow the header.
+      // In a sample, the address, process, thread, time, period and call chain follow the header.
       read.address = word(8);
       read.process = half(16);
+      read.thread = half(20);
       read.time = word(24);
       read.bytes_or_period = word(32);
+      read.has_chain = record.size() >= kChainAt + 8;
+      if (read.has_chain)
+        read.callers = add_callers(record, (read.misc & kModeMask) == kKernelMode);
       break;
     case kComm:
       // A thread that only changes its name causes such a record, too.
       if ((read.misc & kIsExec) == 0) return;
+      read.text = static_cast<std::uint32_t>(names_.size());
+      names_.push_back(read_text(record, comm_at));
       break;
     case kFork:
     case kExit:
       read.parent = half(12);
       read.thread = half(16);
       break;
-    case kMmap2:
+    case kMmap2: {
       read.address = word(16);
       read.bytes_or_period = word(24);
       read.offset = word(32);
-      read.identity = read_identity(record, (read.misc & kHasBuildId) != 0);
-      if (is_file(read.identity)) mapped({read.identity, read.process});
+      read.text = static_cast<std::uint32_t>(identities_.size());
+      identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
+      if (is_file(identities_.back())) mapped({identities_.back(), read.process});
       break;
+    }
     default:
       return;
   }
 
-  records_.push_back(std::move(read));
+  records_.push_back(read);
 }
 
 SampledRun RunRecords::close() {
@@ -294,11 +477,14 @@ SampledRun RunRecords::close() {
   std::ranges::stable_sort(records_, {}, &Record::time);
   Processes processes(run);
   Lives lives;
+  PathFolder paths(callers_, processes, run);
 
   for (const Record& record : records_) {
+    if (record.type != kSample) paths.forget_places();
+
     switch (record.type) {
       case kComm:
-        processes.begin(record.process);
+        processes.begin(record.process, names_[record.text]);
         lives.execute(record.process);
         break;
       case kFork:
@@ -312,7 +498,7 @@ SampledRun RunRecords::close() {
         lives.map(record.process);
         processes.map(record.process, record.address,
                       {.end = record.address + record.bytes_or_period, .offset = record.offset},
-                      record.identity);
+                      identities_[record.text]);
         break;
       default: {
         const std::uint16_t mode = record.misc & kModeMask;
@@ -321,15 +507,172 @@ SampledRun RunRecords::close() {
                                 : mode == kUserMode ? processes.find(record.process, record.address)
                                                     : CodePlace{};
         run.periods_by_place[place] += record.bytes_or_period;
+        if (record.has_chain)
+          paths.add({record.process, record.callers, record.process == record.thread}, place,
+                    record.bytes_or_period);
         ++run.samples;
       }
     }
   }
 
   records_.clear();
+  identities_.clear();
+  names_.clear();
+  callers_.clear();
+  run.periods_by_path.resize(run.paths.size());
   run.seen = lives.close();
   return run;
 }
+
+namespace {
+
+/// The functions by which the main thread of a process begins, and those of other threads. Each has
+/// all frames of a complete call chain below it.
+constexpr auto kFirstFunctions = std::to_array<std::string_view>(
+    {"main", "_start", "__libc_start_main", "__libc_start_call_main", "_dl_start_user", "_dl_start",
+     "start_thread", "clone", "clone3", "runtime.goexit", "runtime.mstart", "runtime.rt0_go"});
+
+/// True if the frame has a function, or code that lacks a symbol.
+bool is_code(CodeKind kind) {
+  return kind < CodeKind::Program;
+}
+
+/// A frame of SampledRun::frames with its name.
+struct NamedFrame {
+  std::string name{};
+  CodeKind kind = CodeKind::Other;
+  bool has_symbol = false;
+  bool is_main = false;
+  /// True if a chain that has the frame is known, or may be assumed, to begin where a thread does.
+  bool is_first = false;
+  bool is_first_of_threads = false;  ///< the same, in threads other than a process's first one
+};
+
+NamedFrame make_frame(const SampledRun& run, const CodePlace& place, const CodeName& code) {
+  const FunctionName& function = code.function;
+  NamedFrame frame{.name = function.name, .kind = place.kind, .has_symbol = code.has_symbol};
+  frame.is_main = place.kind == CodeKind::File && function.name == "main";
+
+  const auto is_first = [](const std::string& name) {
+    return std::ranges::find(kFirstFunctions, name) != kFirstFunctions.end();
+  };
+  frame.is_first = is_first(function.name) || std::ranges::any_of(function.other_names, is_first);
+
+  // In a program without symbols, any function may be the first one. So may any of the C library,
+  // if it has no symbols and begins a thread.
+  if (place.kind != CodeKind::File || frame.has_symbol) return frame;
+  frame.is_first = run.executables.contains(place.file);
+  frame.is_first_of_threads = true;
+  return frame;
+}
+
+/// Names the paths of a run. Paths that do not reach the function by which a thread begins are put
+/// below kIncompleteStack. Frames outside of main() are left out, because they depend on the C
+/// library and its symbols. Frames without symbols are one frame for each file.
+class PathNamer {
+ public:
+  PathNamer(const SampledRun& run, const std::vector<NamedFrame>& frames, NamedSamples& named)
+      : run_(run), frames_(frames), named_(named) {}
+
+  void name_paths() {
+    const std::size_t count = run_.paths.size();
+    facts_.resize(count);
+    complete_.resize(count, kNoCaller);
+    incomplete_.resize(count, kNoCaller);
+
+    for (std::uint32_t path = 0; path < count; ++path) {
+      find_facts(path);
+      const std::uint64_t sampled = run_.periods_by_path[path];
+      if (sampled == 0) continue;
+      const bool is_complete =
+          !facts_[path].has_user_code || facts_[path].has_first || facts_[path].says_itself;
+      named_.paths[name(path, is_complete)].count += sampled;
+      if (!is_complete || facts_[path].is_cut_short) named_.sampled_in_incomplete_stacks += sampled;
+    }
+  }
+
+ private:
+  struct Facts {
+    bool is_of_first_thread = true;
+    bool has_user_code = false;
+    bool has_first = false;
+    bool says_itself = false;  ///< true if a frame says that the outer ones are unknown
+    bool is_cut_short = false;
+    bool is_in_main = false;  ///< true if the path is that of main(), or below it
+  };
+
+  const NamedFrame& frame_of(std::uint32_t path) const { return frames_[run_.paths[path].frame]; }
+
+  void find_facts(std::uint32_t path) {
+    const std::uint32_t caller = run_.paths[path].caller;
+    const NamedFrame& frame = frame_of(path);
+    Facts facts = caller == kNoCaller ? Facts{} : facts_[caller];
+    if (caller == kNoCaller)
+      facts.is_of_first_thread = run_.frames[run_.paths[path].frame].offset_or_address == 0;
+
+    facts.is_cut_short = facts.is_cut_short || frame.kind == CodeKind::IncompleteStack;
+    facts.says_itself =
+        facts.says_itself || facts.is_cut_short || frame.kind == CodeKind::TooManyPaths;
+    facts.has_user_code =
+        facts.has_user_code || (is_code(frame.kind) && frame.kind != CodeKind::Kernel);
+    facts.has_first = facts.has_first || frame.is_first ||
+                      (!facts.is_of_first_thread && frame.is_first_of_threads);
+    facts.is_in_main = facts.is_in_main || frame.is_main;
+    facts_[path] = facts;
+  }
+
+  /// Returns the path to name before `path`. Skips what called main().
+  std::uint32_t caller_to_name(std::uint32_t path) const {
+    std::uint32_t caller = run_.paths[path].caller;
+    if (caller == kNoCaller || !frame_of(path).is_main) return caller;
+    if (facts_[caller].is_in_main || facts_[caller].says_itself) return caller;
+    while (run_.paths[caller].caller != kNoCaller) caller = run_.paths[caller].caller;
+    return caller;
+  }
+
+  /// Returns the index in NamedSamples::paths of a path, which is added with its callers.
+  std::uint32_t name(std::uint32_t path, bool is_complete) {
+    std::vector<std::uint32_t>& named = is_complete ? complete_ : incomplete_;
+    std::vector<std::uint32_t> unnamed;  // the innermost path first
+    std::uint32_t at = path;
+    for (; at != kNoCaller && named[at] == kNoCaller; at = caller_to_name(at))
+      unnamed.push_back(at);
+
+    std::uint32_t caller = at == kNoCaller ? kNoCaller : named[at];
+    for (auto next = unnamed.rbegin(); next != unnamed.rend(); ++next) {
+      caller = name_below(caller, frame_of(*next));
+      if (run_.paths[*next].caller == kNoCaller && !is_complete)
+        caller = add(caller, std::string(kIncompleteStack));
+      named[*next] = caller;
+    }
+    return caller;
+  }
+
+  std::uint32_t name_below(std::uint32_t caller, const NamedFrame& frame) {
+    const bool is_same_code =
+        !frame.has_symbol && caller != kNoCaller && named_.paths[caller].name == frame.name;
+    return is_same_code ? caller : add(caller, frame.name);
+  }
+
+  std::uint32_t add(std::uint32_t caller, const std::string& name) {
+    const auto [known, is_new] = indices_.try_emplace(name, indices_.size());
+    const std::uint32_t path = paths_.add({caller, known->second});
+    if (path == named_.paths.size()) named_.paths.push_back({caller, name});
+    return path;
+  }
+
+  const SampledRun& run_;
+  const std::vector<NamedFrame>& frames_;
+  NamedSamples& named_;
+  std::vector<Facts> facts_;  // by path of the run
+  // By path of the run, the index of its named path; kNoCaller if it has none.
+  std::vector<std::uint32_t> complete_;
+  std::vector<std::uint32_t> incomplete_;
+  PathTree paths_;
+  std::map<std::string, std::uint64_t> indices_;  // of names
+};
+
+}  // namespace
 
 void FunctionNames::open(const MappedFile& file) {
   const auto [place, is_new] = files_.try_emplace(file.identity);
@@ -337,9 +680,9 @@ void FunctionNames::open(const MappedFile& file) {
     place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
-const FunctionName& FunctionNames::function_at(File& file, const std::string& path,
-                                               std::uint64_t offset) {
-  const FunctionName*& seen = file.functions_by_offset[offset];
+const CodeName& FunctionNames::function_at(File& file, const std::string& path,
+                                           std::uint64_t offset) {
+  const CodeName*& seen = file.functions_by_offset[offset];
   if (seen != nullptr) return *seen;
 
   auto symbols = file.code.symbols ? file.code.symbols->find(offset) : std::vector<std::string>();
@@ -353,21 +696,21 @@ const FunctionName& FunctionNames::function_at(File& file, const std::string& pa
       symbols.empty() ? fmt::format("({}: {})", name_of_file, why_not) : symbols.front();
 
   const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
-  if (is_new)
-    function->second = symbols.empty() ? FunctionName{key} : name_of_symbols(std::move(symbols));
+  if (is_new && symbols.empty()) function->second = {FunctionName{key}, false};
+  if (is_new && !symbols.empty()) function->second = {name_of_symbols(std::move(symbols)), true};
   seen = &function->second;
   return *seen;
 }
 
-const FunctionName& FunctionNames::find_in_kernel(std::uint64_t address) {
+const CodeName& FunctionNames::find_in_kernel(std::uint64_t address) {
   if (!kernel_) kernel_ = os::kernel_symbols();
   const auto [function, is_new] = kernel_functions_.try_emplace(address);
   if (!is_new) return function->second;
 
   auto symbols = os::find_symbol(*kernel_, address);
   for (std::string& symbol : symbols) symbol = normalized_function(symbol) + " [kernel]";
-  function->second = symbols.empty() ? FunctionName{"(kernel: no symbols)"}
-                                     : make_function_name(std::move(symbols));
+  function->second = symbols.empty() ? CodeName{FunctionName{"(kernel: no symbols)"}, false}
+                                     : CodeName{make_function_name(std::move(symbols)), true};
   return function->second;
 }
 
@@ -384,40 +727,46 @@ std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wa
   return found;
 }
 
-std::vector<FunctionCounts> FunctionNames::sum_by_function(const SampledRun& run,
-                                                           std::chrono::nanoseconds since) {
-  std::map<std::uint32_t, os::SymbolMap> compiled;
-  const auto function_of = [&](const CodePlace& place) -> FunctionName {
-    switch (place.kind) {
-      case CodeKind::File: {
-        const os::CodeIdentity& identity = run.files[place.file].identity;
-        return function_at(files_[identity], identity.path, place.offset_or_address);
-      }
-      case CodeKind::Vdso: {
-        const auto [vdso, is_new] = files_.try_emplace({kVdso});
-        if (is_new) vdso->second.code = os::open_vdso();
-        return function_at(vdso->second, kVdso, place.offset_or_address);
-      }
-      case CodeKind::Kernel:
-        return find_in_kernel(place.offset_or_address);
-      case CodeKind::RuntimeCode: {
-        const auto [symbols, is_new] = compiled.try_emplace(place.process);
-        if (is_new)
-          symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
-        auto names = os::find_symbol(symbols->second, place.offset_or_address);
-        return names.empty() ? FunctionName{"(compiled at run time: no symbols)"}
-                             : name_of_symbols(std::move(names));
-      }
-      case CodeKind::Unmapped:
-        return {"(unmapped code)"};
-      case CodeKind::NoProcess:
-        return {"(unknown process)"};
-      case CodeKind::Other:
-        break;
+CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
+                                std::chrono::nanoseconds since, RuntimeSymbols& compiled) {
+  switch (place.kind) {
+    case CodeKind::File: {
+      const os::CodeIdentity& identity = run.files[place.file].identity;
+      return function_at(files_[identity], identity.path, place.offset_or_address);
     }
+    case CodeKind::Vdso: {
+      const auto [vdso, is_new] = files_.try_emplace({kVdso});
+      if (is_new) vdso->second.code = os::open_vdso();
+      return function_at(vdso->second, kVdso, place.offset_or_address);
+    }
+    case CodeKind::Kernel:
+      return find_in_kernel(place.offset_or_address);
+    case CodeKind::RuntimeCode: {
+      const auto [symbols, is_new] = compiled.try_emplace(place.process);
+      if (is_new) symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
+      auto names = os::find_symbol(symbols->second, place.offset_or_address);
+      if (names.empty()) return {{"(compiled at run time: no symbols)"}, false};
+      return {name_of_symbols(std::move(names)), true};
+    }
+    case CodeKind::Unmapped:
+      return {{"(unmapped code)"}, false};
+    case CodeKind::NoProcess:
+      return {{kUnknownProcess}, false};
+    case CodeKind::Program:
+      return {{run.programs[place.file]}, true};
+    case CodeKind::IncompleteStack:
+      return {{std::string(kIncompleteStack)}, true};
+    case CodeKind::TooManyPaths:
+      return {{std::string(kTooManyPaths)}, true};
+    case CodeKind::Other:
+      break;
+  }
 
-    return {"(hypervisor)"};
-  };
+  return {{"(hypervisor)"}, false};
+}
+
+NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
+  RuntimeSymbols compiled;
 
   struct Sum {
     std::uint64_t sampled = 0;
@@ -425,17 +774,30 @@ std::vector<FunctionCounts> FunctionNames::sum_by_function(const SampledRun& run
   };
   std::map<std::string, Sum> sums;
   for (const auto& [place, sampled] : run.periods_by_place) {
-    const FunctionName function = function_of(place);
+    const FunctionName function = name_of(run, place, since, compiled).function;
     Sum& sum = sums[function.name];
     sum.sampled += sampled;
     sum.other_names.insert(function.other_names.begin(), function.other_names.end());
   }
 
-  std::vector<FunctionCounts> functions;
-  functions.reserve(sums.size());
+  NamedSamples named;
+  std::vector<NamedFrame> frames;
+  frames.reserve(run.frames.size());
+  for (const CodePlace& place : run.frames) {
+    const CodeName code = name_of(run, place, since, compiled);
+    frames.push_back(make_frame(run, place, code));
+    named.has_left_out_paths = named.has_left_out_paths || place.kind == CodeKind::TooManyPaths;
+    if (!is_code(place.kind)) continue;
+    const std::vector<std::string>& other_names = code.function.other_names;
+    sums[code.function.name].other_names.insert(other_names.begin(), other_names.end());
+  }
+  PathNamer(run, frames, named).name_paths();
+
+  named.functions.reserve(sums.size());
   for (const auto& [name, sum] : sums)
-    functions.push_back({name, {sum.sampled}, {sum.other_names.begin(), sum.other_names.end()}});
-  return functions;
+    named.functions.push_back(
+        {name, {sum.sampled}, {sum.other_names.begin(), sum.other_names.end()}});
+  return named;
 }
 
 }  // namespace lauka::engine::profile

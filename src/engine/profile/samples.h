@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_paths.h"
 #include "core/functions.h"
 #include "os/symbol_maps.h"
 #include "os/symbols.h"
@@ -26,13 +27,20 @@ enum class CodeKind : unsigned char {
   Unmapped,     ///< code at an address without a known mapping
   NoProcess,    ///< code of an unknown process
   Other,        ///< code of neither the kernel nor a program, such as code of a hypervisor
+  // Frames of call paths that are no code:
+  Program,          ///< a program's name, the first frame of each path
+  IncompleteStack,  ///< see kIncompleteStack
+  TooManyPaths,     ///< see kTooManyPaths
 };
 
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
-  std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
+  /// Index into SampledRun::files if `kind` is File, into SampledRun::programs if it is Program,
+  /// else 0.
+  std::size_t file = 0;
   std::uint32_t process = 0;  ///< process id; 0 unless `kind` is RuntimeCode
-  /// Offset in the file or vdso; address in the kernel or in runtime code; 0 for other kinds.
+  /// Offset in the file or vdso; address in the kernel or in runtime code; 1 for a program's
+  /// threads other than the first one; 0 for other kinds.
   std::uint64_t offset_or_address = 0;
 
   auto operator<=>(const CodePlace&) const = default;
@@ -56,16 +64,30 @@ struct ProcessesSeen {
 
 struct SampledRun {
   std::vector<MappedFile> files{};
+  std::set<std::size_t> executables{};  ///< indices of the files that processes executed
+  std::vector<std::string> programs{};  ///< names of the programs that processes executed
   /// Sums of the samples' periods by place, in nanoseconds of the CPU clock or in cycles.
   std::map<CodePlace, std::uint64_t> periods_by_place{};
+  /// Call paths, whose frames are indices into `frames`. The first frame is a program. Empty if the
+  /// samples have no call chains.
+  PathTree paths{};
+  std::vector<CodePlace> frames{};
+  /// Sums of the samples' periods by the path at whose end they were taken.
+  std::vector<std::uint64_t> periods_by_path{};
   std::uint64_t samples = 0;
   std::uint64_t loss_count = 0;      ///< number of lost records
   std::uint64_t throttle_count = 0;  ///< how often the kernel throttled sampling
   ProcessesSeen seen{};
 };
 
+/// The records of a run. It folds the call chains of samples at once, because 100,000 samples may
+/// have six million frames.
 class RunRecords {
  public:
+  /// Largest number of distinct addresses in distinct chains of callers. Samples with further ones
+  /// are put below kTooManyPaths.
+  static constexpr std::size_t kMaxCallers = 250'000;
+
   /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);
@@ -84,15 +106,41 @@ class RunRecords {
     std::uint64_t address = 0;
     std::uint64_t bytes_or_period = 0;
     std::uint64_t offset = 0;
-    os::CodeIdentity identity{};
+    std::uint32_t text = 0;  ///< index into identities_ or names_
+    bool has_chain = false;
+    std::uint32_t callers = kNoCaller;  ///< path in callers_
   };
 
   void add_one(std::span<const std::byte> record,
                const std::function<void(const MappedFile&)>& mapped);
 
+  /// Returns the path in callers_ of the code that called a sample's code.
+  std::uint32_t add_callers(std::span<const std::byte> record, bool is_kernel);
+
   std::vector<Record> records_;
+  std::vector<os::CodeIdentity> identities_;  // of the mapped files
+  std::vector<std::string> names_;            // of the executed programs
+  /// Addresses of calls, the outermost first.
+  PathTree callers_;
   std::uint64_t lost_ = 0;
   std::uint64_t throttled_ = 0;
+};
+
+/// The samples of a run, with names.
+struct NamedSamples {
+  /// The sampled nanoseconds or cycles of each function, in the order of the names. Functions that
+  /// are only in call paths have 0. Code without a symbol is listed in parentheses: "(libx.so: no
+  /// symbols)".
+  std::vector<FunctionCounts> functions{};
+  std::vector<PathCounts> paths{};
+  /// Part of the samples whose paths are below kIncompleteStack.
+  std::uint64_t sampled_in_incomplete_stacks = 0;
+  bool has_left_out_paths = false;  ///< true if there were more than RunRecords::kMaxCallers
+};
+
+struct CodeName {
+  FunctionName function{};  ///< the reason why there is no symbol, if there is none
+  bool has_symbol = false;
 };
 
 /// Finds the names of sampled functions. Opens each file only once.
@@ -107,27 +155,30 @@ class FunctionNames {
   /// call.
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
-  /// Returns the sampled nanoseconds or cycles of each function, in the order of the names. Code
-  /// without a symbol is listed in parentheses: "(libx.so: no symbols)". `since`: time since 1970
-  /// (UTC) before the run's start.
-  std::vector<FunctionCounts> sum_by_function(const SampledRun& run,
-                                              std::chrono::nanoseconds since);
+  /// Returns the samples by function and by path. `since`: time since 1970 (UTC) before the run's
+  /// start.
+  NamedSamples sum_up(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:
   struct File {
     os::OpenedCode code;
-    std::map<std::string, FunctionName> functions_by_symbol;
-    std::map<std::uint64_t, const FunctionName*> functions_by_offset;  ///< seen offsets
+    std::map<std::string, CodeName> functions_by_symbol;
+    std::map<std::uint64_t, const CodeName*> functions_by_offset;  ///< seen offsets
     bool is_searched = false;
   };
 
-  static const FunctionName& function_at(File& file, const std::string& path, std::uint64_t offset);
-  const FunctionName& find_in_kernel(std::uint64_t address);
+  /// The symbols of code that was compiled in a run, by process.
+  using RuntimeSymbols = std::map<std::uint32_t, os::SymbolMap>;
+
+  CodeName name_of(const SampledRun& run, const CodePlace& place, std::chrono::nanoseconds since,
+                   RuntimeSymbols& compiled);
+  static const CodeName& function_at(File& file, const std::string& path, std::uint64_t offset);
+  const CodeName& find_in_kernel(std::uint64_t address);
 
   std::optional<User> user_;
   std::map<os::CodeIdentity, File> files_;
   std::optional<os::SymbolMap> kernel_;
-  std::map<std::uint64_t, FunctionName> kernel_functions_;
+  std::map<std::uint64_t, CodeName> kernel_functions_;
 };
 
 }  // namespace lauka::engine::profile

@@ -456,12 +456,12 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
 
     if (!sum.is_known)
-      return Error{"this version of Valgrind does not report all that is needed", ""};
+      return Error{"this version of Valgrind does not report all that lauka needs", ""};
 
     if (sum.inherited > 0 && doubt > kDoubtAllowed)
       return Error{
-          "it works in forked processes that never call execve, and in such a process Valgrind "
-          "counts the work of its parent again",
+          "the program works in forked processes that never call execve, and in such a process "
+          "Valgrind counts the work of its parent again",
           "measure such a process as a separate command"};
 
     value = sum.counted;

@@ -185,6 +185,13 @@ int simulate(const Options& options) {
     print_row("best of one sample", run_all(Rule::BestOfOneSample, good, options));
     std::printf("\n");
 
+    // A rule that finds fewer is another rule.
+    constexpr double least_found = 0.8;
+    if (series.found < least_found * series.good) {
+      std::printf("BROKEN: fewer than %.0f%% of the good ones are found\n", 100 * least_found);
+      broken = 1;
+    }
+
     // Three standard errors of a share in so many series.
     constexpr double promised = 1.0 - kConfidence;
     const double chance = 3.0 * std::sqrt(promised * (1.0 - promised) / series.series);

@@ -1,0 +1,156 @@
+#include "bisect/words.h"
+
+#include "core/text.h"
+#include "report/exports.h"
+#include "report/format.h"
+#include "report/table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::bisect {
+
+namespace {
+
+/// Most functions that the answer names. The JSON has all of them.
+constexpr std::size_t kMaxFunctions = 3;
+
+std::string block_of(const Commit& commit) {
+  return fmt::format("commit:  {}\ndate:    {}\nsubject: {}\n", commit.id, commit.date,
+                     one_line(commit.subject));
+}
+
+std::string function_lines(const SearchRecord& search) {
+  if (search.functions_of.empty()) return "";
+  if (search.functions.empty())
+    return fmt::format("changed: no function for certain, by {}\n", search.functions_of);
+
+  std::string lines;
+  const std::size_t shown = std::min(kMaxFunctions, search.functions.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const FunctionRecord& function = search.functions[i];
+    lines += fmt::format("{} {} ({} from {} to {})\n", i == 0 ? "changed:" : "        ",
+                         one_line(function.name), search.functions_of,
+                         report::quantity(function.parent_mean, search.functions_unit),
+                         report::quantity(function.commit_mean, search.functions_unit));
+  }
+  if (search.functions.size() > shown)
+    lines += fmt::format("         and {} more\n", search.functions.size() - shown);
+  return lines;
+}
+
+const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
+  const auto found = std::ranges::find_if(
+      search.steps, [&](const StepRecord& step) { return step.commit.id == commit.id; });
+  return found == search.steps.end() ? nullptr : &*found;
+}
+
+std::string range_text(const SearchRecord& search) {
+  std::string text =
+      fmt::format("the change is in one of {}:\n", plural(search.suspects.size(), "commit"));
+  for (const Commit& commit : search.suspects) {
+    const StepRecord* step = find_step(search, commit);
+    std::string why;
+    if (step != nullptr && step->answer == StepAnswer::Untestable) why = step->reason;
+    if (step != nullptr && step->answer == StepAnswer::Undecided) why = "undecided";
+    text += fmt::format("  {} {}{}\n", commit.date, describe(commit),
+                        why.empty() ? "" : " (" + why + ")");
+  }
+  return text;
+}
+
+report::TableRow make_row(const Commit& commit, const std::optional<MeasuredChange>& change,
+                          std::string verdict) {
+  return {{.text = commit.short_id()},
+          {.text = commit.date},
+          {.text = commit.subject},
+          {.text = change ? change_text(*change) : ""},
+          {.text = change ? std::to_string(change->rounds) : ""},
+          {.text = std::move(verdict)}};
+}
+
+report::Table make_table(const SearchRecord& search) {
+  using report::CellContent;
+  const auto column = [](std::string heading, CellContent content, bool is_left_aligned) {
+    return report::TableColumn{.heading = {.text = std::move(heading)},
+                               .cell_content = content,
+                               .is_left_aligned = is_left_aligned};
+  };
+  report::Table table{
+      .columns = {column("commit", CellContent::Code, true),
+                  column("date", CellContent::Text, true),
+                  column("subject", CellContent::Text, true),
+                  column("change from " + search.good.short_id(), CellContent::Number, false),
+                  column("rounds", CellContent::Number, false),
+                  column("verdict", CellContent::Text, true)}};
+
+  table.rows.push_back(make_row(search.bad, search.ends, "the bad end"));
+  for (const StepRecord& step : search.steps) {
+    const std::string verdict =
+        step.reason.empty() ? std::string(meaning_of(step.answer)) : step.reason;
+    table.rows.push_back(make_row(step.commit, step.change, verdict));
+  }
+  return table;
+}
+
+/// Returns the answer as a paragraph with a list, and the table of the steps.
+std::string markdown_of(const SearchRecord& search, const std::string& metric) {
+  const std::string answer = answer_text(search, metric);
+  std::string text;
+  for (const std::string_view line : split(answer, '\n'))
+    if (!line.empty())
+      text += (text.empty() ? "" : "- ") + report::markdown_text(trimmed(line)) +
+              (text.empty() ? "\n\n" : "\n");
+  text += "\n";
+  report::write_markdown(make_table(search), [&](std::string_view bytes) { text += bytes; });
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const Commit& commit) {
+  return fmt::format("{} {}", commit.short_id(), one_line(commit.subject));
+}
+
+std::string change_text(const MeasuredChange& change) {
+  return report::delta_text(change.change);
+}
+
+std::string_view meaning_of(StepAnswer answer) {
+  switch (answer) {
+    case StepAnswer::Before:
+      return "the change comes later";
+    case StepAnswer::After:
+      return "the change is here already";
+    case StepAnswer::Undecided:
+      return "undecided";
+    case StepAnswer::Untestable:
+      break;
+  }
+  return "cannot be tested";
+}
+
+std::string answer_text(const SearchRecord& search, const std::string& metric) {
+  if (search.answer == SearchAnswer::NoChange)
+    return fmt::format("{} does not differ significantly between {} and {}{}\n", metric,
+                       search.good.short_id(), search.bad.short_id(),
+                       search.ends ? ": " + change_text(*search.ends) : "");
+  if (!search.doubt.empty())
+    return fmt::format("the steps lead to this commit, but {}:\n{}", search.doubt,
+                       block_of(search.suspects.front()));
+  if (search.culprit() == nullptr) return range_text(search);
+  return fmt::format("the commit that made the change:\n{}change:  {} {} from its parent {}\n{}",
+                     block_of(*search.culprit()), metric, change_text(*search.from_parent),
+                     search.parent->short_id(), function_lines(search));
+}
+
+std::string to_markdown(const BisectRecord& record) {
+  std::string text;
+  for (const SearchRecord& search : record.searches)
+    text += (text.empty() ? "" : "\n") + markdown_of(search, record.metric);
+  return text;
+}
+
+}  // namespace lauka::bisect

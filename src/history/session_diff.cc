@@ -1,0 +1,110 @@
+#include "history/session_diff.h"
+
+#include "core/text.h"
+#include "report/lines.h"
+#include "report/warning_lines.h"
+#include "session/setting_values.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::history {
+
+namespace {
+
+/// A difference as text, and what it is of: commands and metrics, or nothing if it is of the
+/// sessions.
+struct FoundDifference {
+  std::string text{};
+  std::vector<std::string> owners{};
+};
+
+/// Collects the differences between two files.
+class SessionDiff {
+ public:
+  SessionDiff(const ReadFile& a, const ReadFile& b) : a_(a), b_(b) {}
+
+  std::string text() {
+    compare_all();
+    std::string text =
+        found_.empty()
+            ? fmt::format("{} does not differ from {} in anything that both files record.\n",
+                          cited(b_.name), cited(a_.name))
+            : fmt::format("{} differs from {} in:\n", cited(b_.name), cited(a_.name));
+    for (const FoundDifference& difference : found_)
+      text += fmt::format(
+          "  {}{}\n", difference.text,
+          difference.owners.empty() ? "" : fmt::format(" ({})", listed(difference.owners)));
+    for (const std::string& line : unmatched_) text += line + "\n";
+    return text;
+  }
+
+ private:
+  void add(const std::string& owner, const SettingValues& there, const SettingValues& here) {
+    for (const SettingDifference& difference : find_differences(there, here)) {
+      std::string text = report::difference_text(difference, report::DifferenceSide::Candidate,
+                                                 std::numeric_limits<std::size_t>::max());
+      auto known = std::ranges::find(found_, text, &FoundDifference::text);
+      if (known == found_.end())
+        known = found_.insert(found_.end(), FoundDifference{std::move(text)});
+      if (!owner.empty() && std::ranges::find(known->owners, owner) == known->owners.end())
+        known->owners.push_back(owner);
+    }
+  }
+
+  void compare_all() {
+    const auto& [name_of_a, sessions_of_a] = a_;
+    add("", settings_of_session(sessions_of_a.benchmarks.front().recording.circumstances),
+        settings_of_session(b_.sessions.benchmarks.front().recording.circumstances));
+
+    for (const SessionFromFile& benchmark : b_.sessions.benchmarks) {
+      const auto other = std::ranges::find(sessions_of_a.benchmarks, benchmark.benchmark,
+                                           &SessionFromFile::benchmark);
+      if (other != sessions_of_a.benchmarks.end())
+        compare(benchmark.benchmark, other->recording, benchmark.recording);
+      else
+        note_unmatched("benchmark", benchmark.benchmark, name_of_a);
+    }
+  }
+
+  void compare(const std::string& benchmark, const Recording& there, const Recording& here) {
+    const std::string of_benchmark = benchmark.empty() ? "" : cited(benchmark) + ": ";
+    for (const Command& command : here.commands) {
+      auto other = std::ranges::find(there.commands, command.name, &Command::name);
+      if (there.commands.size() == 1 && here.commands.size() == 1) other = there.commands.begin();
+      if (other != there.commands.end())
+        add(of_benchmark + cited(command.name), other->settings, command.settings);
+      else
+        note_unmatched("command", command.name, a_.name);
+    }
+
+    for (const Metric& metric : here.metrics) {
+      const auto other = find_metric(there.metrics, metric.name);
+      if (other)
+        add(of_benchmark + metric.name, settings_of_metric(there.metrics[*other]),
+            settings_of_metric(metric));
+    }
+  }
+
+  void note_unmatched(std::string_view what, const std::string& name, const std::string& file) {
+    unmatched_.push_back(fmt::format("The {} {} is not in {}, so it was not compared.", what,
+                                     cited(name), cited(file)));
+  }
+
+  const ReadFile& a_;
+  const ReadFile& b_;
+  std::vector<FoundDifference> found_;
+  std::vector<std::string> unmatched_;
+};
+
+}  // namespace
+
+std::string diff_text(const ReadFile& a, const ReadFile& b) {
+  return SessionDiff(a, b).text();
+}
+
+}  // namespace lauka::history

@@ -1,5 +1,10 @@
 #include "app/call.h"
-#include "cli/option_table.h"
+#include "app/deliver.h"
+#include "app/inquiries.h"
+#include "app/measure.h"
+#include "app/prepare.h"
+#include "app/tuning.h"
+#include "cli/parse.h"
 
 #include <exception>
 #include <utility>

@@ -1,18 +1,27 @@
+#include "app/deliver.h"
+
 #include "app/call.h"
+#include "app/measure.h"
+#include "app/series_entry.h"
 #include "cli/describe.h"
 #include "format/json.h"
 #include "os/clock.h"
-#include "os/machine.h"
+#include "os/export_files.h"
 #include "os/signals.h"
+#include "os/this_machine.h"
 #include "os/users.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
+#include "plan/make_plan.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/stacks.h"
 #include "report/style.h"
+#include "report/suite_screen.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
-#include "session/baseline.h"
+#include "session/join.h"
+#include "session/make_recording.h"
 
 #include <algorithm>
 #include <utility>
@@ -184,9 +193,12 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
       call.reads_saved_sessions()
           ? join(benchmark.saved_recordings, benchmark.plan)
           : make_recording(
-                benchmark.plan, std::move(benchmark.session_result.session), timers, now,
-                {std::move(benchmark.session_result.unannounced_metrics),
-                 benchmark.options.counting.metric_selection != MetricSelection::Listed});
+                benchmark.plan, std::move(benchmark.session_result.session),
+                {.timers = timers,
+                 .circumstances = now,
+                 .discovered = {.metrics = std::move(benchmark.session_result.unannounced_metrics),
+                                .is_shown = benchmark.options.counting.metric_selection !=
+                                            MetricSelection::Listed}});
   results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
                                                  : std::move(benchmark.session_result.findings);
   void_doubtful_verdicts(results.session, results.findings);

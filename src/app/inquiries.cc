@@ -1,14 +1,26 @@
+#include "app/inquiries.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/prepare.h"
+#include "app/series_entry.h"
+#include "app/tuning.h"
 #include "cli/describe.h"
 #include "cores/threads.h"
+#include "engine/profile/profile_engine.h"
 #include "format/series_file.h"
-#include "inquire/answers.h"
+#include "inquire/check.h"
+#include "inquire/lists.h"
+#include "inquire/series_answer.h"
 #include "os/clock.h"
+#include "os/control_groups.h"
 #include "os/darwin_calls.h"
+#include "os/export_files.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
 #include "os/signals.h"
+#include "os/this_machine.h"
 #include "os/users.h"
+#include "plan/make_plan.h"
 #include "report/screen.h"
 
 #include <utility>
@@ -102,8 +114,10 @@ int show_threads(Call& call) {
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.output_interval) return stream_threads(call);
-  const auto threads = cores::sample_threads(wanted.processes.front(), wanted.measuring_time,
-                                             benchmark.cores.session_kinds, os::sleep_for,
+  const auto threads = cores::sample_threads({.process = wanted.processes.front(),
+                                              .during = wanted.measuring_time,
+                                              .kinds = benchmark.cores.session_kinds,
+                                              .wait = os::sleep_for},
                                              os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   print_to_standard_error(report::note_lines(threads->notes));

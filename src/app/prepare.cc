@@ -1,19 +1,32 @@
+#include "app/prepare.h"
+
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/measure.h"
+#include "app/tuning.h"
 #include "cli/accepted.h"
 #include "cli/option_table.h"
 #include "core/text.h"
+#include "engine/kperf/calling_threads.h"
 #include "engine/kperf/kperf_engine.h"
+#include "engine/profile/profile_engine.h"
 #include "format/json.h"
 #include "os/clock.h"
+#include "os/control_groups.h"
 #include "os/darwin_calls.h"
+#include "os/export_files.h"
+#include "os/helper_program.h"
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "plan/commands.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
+#include "plan/make_plan.h"
 #include "report/screen.h"
 #include "session/baseline.h"
 #include "session/functions.h"
+#include "session/join.h"
 
 #include <algorithm>
 #include <chrono>
@@ -86,8 +99,10 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   };
 
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto planned = keep(make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
-                                benchmark.groups != nullptr),
+  auto planned = keep(make_plan(benchmark.options, select,
+                                {.clock_seed = seed,
+                                 .cores = benchmark.cores.core_plan,
+                                 .has_tree_peak = benchmark.groups != nullptr}),
                       benchmark.plan);
   if (!planned) return planned;
 
@@ -528,10 +543,13 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   macos.strategy = counting.strategy;
   macos.macos_sampling_period = counting.thread_sampling_period;
   macos.gives_counters_back = !benchmark.name.empty();
-  auto chosen =
-      keep(engine::choose(counting.engine, counting.counts_user_space_only, os::linux_calls(),
-                          benchmark.cores.session_kinds, call.user, macos),
-           benchmark.chosen);
+  auto chosen = keep(engine::choose({.choice = counting.engine,
+                                     .counts_user_space_only = counting.counts_user_space_only,
+                                     .calls = os::linux_calls(),
+                                     .kinds = benchmark.cores.session_kinds,
+                                     .user = call.user,
+                                     .macos = macos}),
+                     benchmark.chosen);
   if (!chosen) return chosen;
 
   auto& engine = benchmark.chosen.engine;

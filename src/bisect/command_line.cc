@@ -2,6 +2,7 @@
 
 #include "cli/describe.h"
 #include "cli/option_table.h"
+#include "cli/parse.h"
 #include "core/choices.h"
 #include "core/metric.h"
 #include "core/text.h"

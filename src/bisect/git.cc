@@ -3,6 +3,7 @@
 #include "core/record.h"
 #include "core/text.h"
 #include "os/files.h"
+#include "os/helper_program.h"
 #include "os/process.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "bisect/git.h"
-#include "bisect/record.h"
 #include "bisect/rules.h"
+#include "bisect/search_record.h"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/option_table.h"
+#include "core/result.h"
 
 #include <optional>
 #include <string>

@@ -118,21 +118,4 @@ bool is_value_optional(const OptionInfo& option);
 /// Returns `error`, with `other` as a second remedy.
 Error with_second_remedy(Error error, const std::string& other);
 
-/// Checks options against each other and completes their values. For a suite, checks only the
-/// exports, because read_suite() checks each benchmark.
-Result<Options> complete_options(ParsedOptions draft);
-
-/// True for questions about lauka itself: help and version.
-bool is_about_lauka(InquiryKind kind);
-
-/// Refuses commands and options that contradict --suite, and options that need a missing --suite.
-Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft);
-
-/// Returns the refusal of an option with Scope::PlainCall in a suite.
-Error refused_in_suite(const OptionInfo& option);
-
-/// Parses the command line; argv[0] is the program's name. Does not apply options after -h, -V or
-/// --help.
-Result<Options> parse(int argc, const char* const* argv);
-
 }  // namespace lauka::cli

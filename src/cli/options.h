@@ -16,7 +16,6 @@
 
 namespace lauka {
 
-enum class Order : unsigned char { Interleaved, Random, Sequential };
 /// Apart: events are counted in runs that are not timed. Together: in the timed runs.
 enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };

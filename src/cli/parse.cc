@@ -1,4 +1,7 @@
+#include "cli/parse.h"
+
 #include "cli/option_table.h"
+#include "cli/settle.h"
 #include "core/command.h"
 #include "core/text.h"
 

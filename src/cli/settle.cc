@@ -1,3 +1,5 @@
+#include "cli/settle.h"
+
 #include "cli/option_table.h"
 #include "cli/values.h"
 #include "core/command.h"

@@ -1,6 +1,7 @@
 #include "cli/suite.h"
 
 #include "cli/option_table.h"
+#include "cli/settle.h"
 #include "cli/toml_parser.h"
 #include "core/numbers.h"
 #include "core/pattern.h"

@@ -12,6 +12,9 @@
 
 namespace lauka {
 
+/// The order of the runs within a round.
+enum class Order : unsigned char { Interleaved, Random, Sequential };
+
 enum class EngineChoice : unsigned char {
   Auto,
   Kperf,

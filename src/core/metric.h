@@ -350,6 +350,11 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
+struct Gate {
+  Condition condition;
+  std::size_t metric = 0;
+};
+
 /// Returns the condition with the gate's own limit, and without acceptance.
 Condition with_own_limit(Condition condition);
 

@@ -1,7 +1,10 @@
 #include "cores/cores.h"
 
 #include "core/text.h"
+#include "cores/mac_threads.h"
 #include "engine/perf/resolve.h"
+#include "os/mac_queries.h"
+#include "os/program_files.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
@@ -582,10 +585,10 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   list_thread_ids(calls_, pid, ids);
   LevelTimes living(level_count_);
   for (const std::uint64_t id : ids) {
-    CountsByLevel counts;
-    if (read_thread_counts(calls_, pid, id, level_count_, counts) != 0) continue;
-    add(living, counts);
-    process.threads[id] = std::move(counts);
+    CountsOfThread found = read_thread_counts(calls_, pid, id, level_count_);
+    if (found.error != 0) continue;
+    add(living, found.counts);
+    process.threads[id] = std::move(found.counts);
   }
   LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);

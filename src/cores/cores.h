@@ -2,7 +2,7 @@
 
 #include "core/machine.h"
 #include "core/result.h"
-#include "cores/threads.h"
+#include "cores/mac_threads.h"
 #include "engine/engine.h"
 #include "engine/perf/counters.h"
 #include "os/darwin_calls.h"

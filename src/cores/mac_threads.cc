@@ -1,4 +1,7 @@
+#include "cores/mac_threads.h"
+
 #include "cores/threads.h"
+#include "os/mac_queries.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -37,10 +40,9 @@ Error refusal(int error, int process) {
 
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
   std::vector<std::uint64_t> threads;
-  CountsByLevel counts;
   int error = list_thread_ids(calls, process, threads);
   for (const std::uint64_t id : threads) {
-    const int result = read_thread_counts(calls, process, id, levels, counts);
+    const int result = read_thread_counts(calls, process, id, levels).error;
     if (result == 0) return {};
     if (result != ESRCH) error = result;
   }
@@ -110,12 +112,12 @@ class MacStream final : public ThreadStream {
     std::vector<std::uint64_t> ids;
     const bool exists = list_thread_ids(calls_, process.process, ids) == 0;
     for (const std::uint64_t id : ids) {
-      CountsByLevel counts;
-      const int error = read_thread_counts(calls_, process.process, id, kinds().size(), counts);
-      if (error != 0) {
+      CountsOfThread found = read_thread_counts(calls_, process.process, id, kinds().size());
+      CountsByLevel& counts = found.counts;
+      if (found.error != 0) {
         // A thread that is still there may be readable next time: its work belongs to that read.
         const auto unread = process.threads.find(id);
-        if (error != ESRCH && unread != process.threads.end()) unread->second.was_seen = true;
+        if (found.error != ESRCH && unread != process.threads.end()) unread->second.was_seen = true;
         continue;
       }
 
@@ -221,35 +223,36 @@ int list_thread_ids(const os::DarwinCalls& calls, int process, std::vector<std::
   return ENOMEM;
 }
 
-int read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                       std::size_t levels, CountsByLevel& counts) {
-  counts.clear();
+CountsOfThread read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                                  std::size_t levels) {
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
   const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
                                        static_cast<int>(buffer.size()));
-  if (bytes <= 0) return errno == 0 ? ESRCH : errno;
+  if (bytes <= 0) return {.error = errno == 0 ? ESRCH : errno};
   os::ThreadCountsHeader header;
-  if (static_cast<std::size_t>(bytes) < sizeof header) return EIO;
+  if (static_cast<std::size_t>(bytes) < sizeof header) return {.error = EIO};
   std::memcpy(&header, buffer.data(), sizeof header);
-  counts.resize(levels);
+
+  CountsByLevel counts(levels);
   for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
     const std::size_t at = sizeof header + i * sizeof counts[i];
     if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
     std::memcpy(&counts[i], buffer.data() + at, sizeof counts[i]);
   }
-  return 0;
+  return {.counts = std::move(counts)};
 }
 
-Result<ThreadTable> sample_darwin_threads(std::int32_t process,
-                                          std::optional<std::chrono::nanoseconds> during,
-                                          const WaitFunction& wait, const os::DarwinCalls& calls) {
+Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
+                                          const os::DarwinCalls& calls) {
+  const std::int32_t process = sampling.process;
+  const std::optional<nanoseconds> during = sampling.during;
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
   MacStream stream({process}, *levels, calls, !during);
 
   if (during) {
     static_cast<void>(stream.read({}));
-    wait(*during);
+    sampling.wait(*during);
   }
   const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
   if (!stream.has_live_process())

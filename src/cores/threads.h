@@ -5,7 +5,6 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 
-#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -66,13 +65,18 @@ struct ThreadTable {
 /// A function that waits for a time, but may return early.
 using WaitFunction = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the work of a process's threads during the time `during`; nullopt: since the start of each
-/// thread. Sorts the threads by CPU time, the largest first. On Linux, cycles, instructions and
-/// times by core kind need `during`.
-Result<ThreadTable> sample_threads(std::int32_t process,
-                                   std::optional<std::chrono::nanoseconds> during,
-                                   const CoreKinds& kinds, const WaitFunction& wait,
-                                   const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
+struct ThreadSampling {
+  std::int32_t process = 0;
+  /// Time for which the threads are watched; nullopt: since the start of each thread. On Linux,
+  /// cycles, instructions and times by core kind need it.
+  std::optional<std::chrono::nanoseconds> during{};
+  CoreKinds kinds{};
+  WaitFunction wait{};  ///< called with `during`; may be empty without it
+};
+
+/// Reads the work of a process's threads. Sorts the threads by CPU time, the largest first.
+Result<ThreadTable> sample_threads(const ThreadSampling& sampling, const os::LinuxCalls* linux,
+                                   const os::DarwinCalls* darwin);
 
 /// The work of a thread since the previous ThreadStream::read().
 struct ThreadSample {
@@ -172,31 +176,5 @@ class KindMoveCounter {
   std::uint32_t possible_kinds_ =
       0;  // bit mask of the core kinds where the thread may be; 0: unknown
 };
-
-// Source of the following declarations: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
-
-/// Returns the names of macOS's performance levels, the fastest first; empty if the system does not
-/// report them.
-std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls);
-
-/// Lists the unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives;
-/// no ids after an error. Returns 0 or an errno.
-int list_thread_ids(const os::DarwinCalls& calls, int process, std::vector<std::uint64_t>& ids);
-
-/// The counts of one thread since its start on each performance level; the latest work of a running
-/// thread may be missing.
-using CountsByLevel = std::vector<os::ThreadCounts>;
-
-/// Reads the counts of a thread on the first `levels` performance levels; no counts after an error.
-/// Returns 0 or an errno.
-int read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                       std::size_t levels, CountsByLevel& counts);
-
-/// Reads the threads for sample_threads() on macOS, in any order.
-Result<ThreadTable> sample_darwin_threads(std::int32_t process,
-                                          std::optional<std::chrono::nanoseconds> during,
-                                          const WaitFunction& wait, const os::DarwinCalls& calls);
-Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
-    const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
 
 }  // namespace lauka::cores

@@ -6,8 +6,10 @@
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "os/files.h"
+#include "os/program_files.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
@@ -531,21 +533,23 @@ OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls) {
   return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
 
-Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
-                            const CoreKinds& kinds, const std::optional<User>& user,
-                            const MacosEngineOptions& macos) {
+Result<ChosenEngine> choose(const EngineRequest& request) {
+  const Choice choice = request.choice;
+  const os::LinuxCalls* const calls = request.calls;
+  const MacosEngineOptions& macos = request.macos;
   if (!is_meant(choice, calls, macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
 
   const auto chosen_perf = [&] {
-    return ChosenEngine{perf::make_perf_engine(*calls, user_only, kinds)};
+    return ChosenEngine{
+        perf::make_perf_engine(*calls, request.counts_user_space_only, request.kinds)};
   };
 
   switch (choice) {
     case Choice::Kperf:
-      return choose_on_macos(choice, user_only, macos);
+      return choose_on_macos(choice, request.counts_user_space_only, macos);
     case Choice::Perf:
       if (const auto able = perf::can_count(*calls); !able)
         return able.error().prefixed("--engine perf");
@@ -558,7 +562,8 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
         return Error{
             fmt::format("--engine {} needs Valgrind, which is not in PATH", row_of(choice).name),
             "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-      return ChosenEngine{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user)};
+      return ChosenEngine{
+          valgrind::make_valgrind_engine(choice, *std::move(valgrind), request.user)};
     }
     case Choice::None:
       return ChosenEngine{make_accounted_engine(std::nullopt)};
@@ -566,7 +571,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
       break;
   }
 
-  if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
+  if (macos.calls != nullptr) return choose_on_macos(choice, request.counts_user_space_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
   if (perf::has_perf_event_open(*calls)) return chosen_perf();
   return without_counters(perf::can_count(*calls).error());
@@ -579,7 +584,10 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
     if (row.choice == Choice::Auto || row.choice == Choice::None ||
         row.choice == Choice::CachegrindAndDhat || !is_meant(row.choice, calls, macos))
       continue;
-    const auto chosen = choose(row.choice, user_only, calls, {}, std::nullopt, macos);
+    const auto chosen = choose({.choice = row.choice,
+                                .counts_user_space_only = user_only,
+                                .calls = calls,
+                                .macos = macos});
     engines.push_back(chosen ? make_facts(row.choice, *chosen->engine)
                              : EngineFacts{.engine = row.choice, .why_unusable = chosen.error()});
     if (row.choice == Choice::Perf)

@@ -216,23 +216,6 @@ OwnedEngine make_accounted_engine(std::optional<Error> why);
 /// `calls` is null.
 OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls);
 
-using EventIndices = std::vector<std::size_t>;
-
-/// A function that tests if events fit on the counters at the same time. Called with at least two
-/// events.
-using FitTest = std::function<Result<bool>(const EventIndices&)>;
-
-/// Divides the events 0..count-1 into sets that fit: into the fewest sets if there are at most ten
-/// events. Puts both events of a pair in `together` into the same set if this is found to need no
-/// additional set; earlier pairs have priority.
-Result<std::vector<EventIndices>> partition(
-    std::size_t count, const FitTest& fits,
-    const std::vector<std::pair<std::size_t, std::size_t>>& together);
-
-/// Finds a set of events that does not fit, but fits after any one of its events is left out. Empty
-/// if all events 0..count-1 fit.
-Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits);
-
 using Choice = EngineChoice;
 
 /// The engine of a session. `note`: message to users that explains why Auto chose neither perf nor
@@ -252,43 +235,26 @@ struct MacosEngineOptions {
   bool gives_counters_back = false;
 };
 
+struct EngineRequest {
+  Choice choice = Choice::Auto;
+  bool counts_user_space_only = false;
+  const os::LinuxCalls* calls = os::linux_calls();  ///< null if this is not Linux
+  CoreKinds kinds{};
+  std::optional<User> user{};  ///< user who runs the commands; nullopt: lauka's user
+  MacosEngineOptions macos{};
+};
+
 /// Makes an engine. Returns an error if the chosen engine is known not to work here; Auto never
-/// gives an error. `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt:
-/// lauka's user.
-Result<ChosenEngine> choose(Choice choice, bool user_only,
-                            const os::LinuxCalls* calls = os::linux_calls(),
-                            const CoreKinds& kinds = {},
-                            const std::optional<User>& user = std::nullopt,
-                            const MacosEngineOptions& macos = MacosEngineOptions{});
+/// gives an error.
+Result<ChosenEngine> choose(const EngineRequest& request);
 
 std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
 
-struct ProfileRequest {
-  std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< CPU time for each sample
-  CallGraphChoice call_graph = CallGraphChoice::FramePointers;
-  bool user_only = false;
-  /// User with whose rights files with symbols are opened; nullopt: lauka's own rights.
-  std::optional<User> user{};
-};
-
-/// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs.
-/// The engine also counts "sampled_time@FUNCTION". `calls`: null if this is not Linux.
-OwnedEngine with_profile(OwnedEngine engine, const ProfileRequest& request,
-                         const os::LinuxCalls* calls);
-
-/// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
-/// cannot sample.
-Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls);
-
 /// Moves the counting of `engine` out of timed runs: timed passes that need counters become
 /// counting passes. If there are any such passes, adds a timed pass for the accounted events.
 OwnedEngine separate_counting(OwnedEngine engine);
-
-/// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
-/// that call into a region (lauka/region.h). `engine` counts whole runs if they are requested, too.
-OwnedEngine with_calling_thread_counts(OwnedEngine engine);
 
 /// Wraps `engine`, which cannot count in a region, in an engine that counts no events and refuses
 /// events requested by name.

@@ -1,4 +1,7 @@
-#include "engine/engine.h"
+
+#include "engine/partition.h"
+
+#include "core/metric.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,3 +1,5 @@
+#include "format/hyperfine.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/run_lists.h"

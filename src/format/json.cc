@@ -2,11 +2,16 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "format/fields.h"
+#include "format/command_json.h"
+#include "format/field_json.h"
+#include "format/hyperfine.h"
+#include "format/json_text.h"
 #include "format/run_lists.h"
 #include "format/sections.h"
-#include "format/text.h"
+#include "format/session_json.h"
+#include "report/exports.h"
 #include "report/format.h"
+#include "results/analyse.h"
 #include "stats/distributions.h"
 
 #include <algorithm>

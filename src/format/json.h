@@ -1,14 +1,15 @@
 #pragma once
 
 #include "core/choices.h"
+#include "core/recording.h"
 #include "core/result.h"
+#include "format/json_text.h"
 #include "format/speedscope.h"
-#include "format/text.h"
 #include "gate/verdict.h"
 #include "report/exports.h"
+#include "report/html.h"
 #include "report/stacks.h"
 #include "results/results.h"
-#include "session/recording.h"
 
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "format/hyperfine.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,9 +2,9 @@
 
 #include "core/numbers.h"
 #include "core/runs.h"
+#include "format/json_text.h"
 #include "format/saved_runs.h"
 #include "format/sections.h"
-#include "format/text.h"
 
 #include <array>
 #include <cstddef>

@@ -4,22 +4,12 @@
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "format/json.h"
-#include "format/tables.h"
-#include "format/text.h"
 #include "gate/verdict.h"
-#include "plan/plan.h"
 #include "results/results.h"
-#include "session/recording.h"
 #include "stats/delta.h"
 
-#include <array>
-#include <cstddef>
 #include <limits>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 // Words and sections of JSON files, for format/ and history/ only.
 
@@ -222,26 +212,6 @@ inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::SampledTime, "sampled_time"},
 });
 
-/// A metric and its name in hyperfine's JSON.
-struct HyperfineMetric {
-  Role our_role;
-  std::string_view hyperfine_key;
-  std::string_view unit;  ///< unit of a run's value in schema 2; empty: the value has no unit
-};
-
-inline constexpr auto kHyperfineMetrics = std::to_array<HyperfineMetric>({
-    {Role::WallTime, "time_wall_clock", "second"},
-    {Role::CpuTime, "time_cpu", "second"},
-    {Role::UserTime, "time_user", "second"},
-    {Role::SystemTime, "time_system", "second"},
-    {Role::PeakRss, "memory_peak_resident", "byte"},
-    {Role::Cycles, "cpu_cycles", ""},
-    {Role::Instructions, "instructions", ""},
-    {Role::CacheReferences, "cache_references", ""},
-    {Role::CacheMisses, "cache_misses", ""},
-    {Role::BranchMisses, "branch_misses", ""},
-});
-
 inline constexpr auto kWallPartWords = std::to_array<NamedValue<WallFactorKind>>({
     {WallFactorKind::Instructions, "instructions"},
     {WallFactorKind::InstructionsPerCycle, "ipc"},
@@ -344,69 +314,5 @@ constexpr Enum value_of_word(std::string_view word, As<Enum> type) {
 constexpr Ending value_of_word(std::string_view word, As<Ending> /*type*/) {
   return parse_ending(word);
 }
-
-/// A metric of a command in hyperfine's JSON: the values of its runs (NaN: missing), or only its
-/// mean.
-struct HyperfineValues {
-  Role role = Role::Other;
-  std::vector<double> values{};
-  std::optional<double> mean{};
-};
-
-/// A command's result in hyperfine's JSON (1.x or schema 2), without its wall times.
-struct HyperfineResult {
-  std::vector<HyperfineValues> metrics{};
-  std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown; may
-                                               ///< be empty
-  std::vector<Parameter> parameters{};
-};
-
-class RunLists;
-
-/// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
-                                      const RunLists& lists);
-
-/// Sets Command::source_command_index of hyperfine's commands, and Command::unfilled_name of
-/// commands with parameters. If a command's name is not unique, the command's parameters are added
-/// to it.
-void infer_typed_indices_and_names(std::vector<Command>& commands);
-
-/// Reads "2000-02-29T00:00:00Z", also with a fraction of a second, or with an offset in place of
-/// the Z. Returns the start of 1970 for other text.
-UtcTime parse_utc_time(const std::string& text);
-
-/// Reads lauka's or hyperfine's document of a single session; a benchmark of a suite must be made
-/// into such a document first. `lists`: of the file; those of the session are then empty. The error
-/// message lacks its subject, the file: "has no commands".
-Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lists);
-
-/// Reads the plan of a session, or of a suite's benchmark, with its events and passes.
-StoredPlan read_plan(const ParsedJson& there);
-
-/// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
-/// list if these sessions do not have `commands` commands in total.
-std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);
-
-/// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
-gate::Findings read_findings(const ParsedJson& there, const Recording& session);
-
-/// Writes `table` as an object under `key`; writes nothing if `table` has no metrics.
-void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table);
-
-/// Reads the table that put_functions wrote under `key`; empty if there is no such object. The
-/// error message lacks its subject, the file: "has functions whose values cannot be read".
-Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key);
-
-std::string status_json(const std::optional<int>& status);
-
-/// Writes the members of "lauka" in the result of `command`.
-void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
-
-/// Writes members of "lauka" that a suite has only once, such as version, session id and machine.
-void put_session_members(JsonWriter& json, const Results& results, bool complete);
-
-/// Writes members of "lauka" that each benchmark of a suite has, such as order, metrics and gates.
-void put_lauka_benchmark(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

@@ -1,7 +1,7 @@
 #include "format/series_file.h"
 
 #include "core/text.h"
-#include "format/fields.h"
+#include "format/field_json.h"
 
 #include <algorithm>
 #include <utility>

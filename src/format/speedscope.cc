@@ -1,7 +1,7 @@
 #include "format/speedscope.h"
 
 #include "core/text.h"
-#include "format/text.h"
+#include "format/json_text.h"
 #include "results/path_changes.h"
 
 #include <cmath>

@@ -44,8 +44,9 @@ Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& ru
   const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
                           rule.quantile,     samples.reference_layouts, samples.candidate_layouts};
   const bool is_less_better = rule.better == Better::Less;
-  return judge(evidence, is_less_better ? limit : -limit,
-               is_less_better ? FailsWhen::Above : FailsWhen::Below, levels, false);
+  return judge(evidence, {.limit = is_less_better ? limit : -limit,
+                          .fails_when = is_less_better ? FailsWhen::Above : FailsWhen::Below,
+                          .levels = levels});
 }
 
 /// Failed runs may leave fewer values than rounds, too few for the first look.

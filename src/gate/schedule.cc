@@ -160,9 +160,13 @@ double Schedule::level_of_planned_pass() const {
   return level_of_planned_look(error_of_pass_, early_looks_that_may_pass_);
 }
 
-double Schedule::p_over_looks_of(double p, bool early) const {
-  if (early) return std::min(1.0, p / kShareOfEarly);
+double Schedule::p_over_looks_of_early_look(double p) {
+  return std::min(1.0, p / kShareOfEarly);
+}
+
+double Schedule::p_over_looks_of_planned_look(double p) const {
   if (is_only_look_) return p;
+
   // Finds the error with which level_of_planned_look equals `p`.
   constexpr double most = 0.5;
   double low = 1e-12;

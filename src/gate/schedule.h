@@ -104,9 +104,10 @@ class Schedule {
 
   LookErrors planned_levels() const;
 
-  /// Converts the p value of one look into a p value over all looks. `early`: true for an early
-  /// look.
-  double p_over_looks_of(double p, bool early) const;
+  /// Converts the p value of an early look into a p value over all looks.
+  static double p_over_looks_of_early_look(double p);
+  /// Converts the p value of a planned look into a p value over all looks.
+  double p_over_looks_of_planned_look(double p) const;
 
   std::size_t count_planned_looks_taken() const { return planned_looks_taken_; }
 

@@ -26,12 +26,12 @@ struct Tests {
 /// other, p values are larger.
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
-    return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                     evidence.paired, ratio, evidence.gated_quantile),
-            {},
-            0.0};
+    return {
+        stats::test_over_layouts(evidence.samples_with_layouts(), ratio, evidence.gated_quantile),
+        {},
+        0.0};
 
-  const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
+  const auto widening = stats::widening_of(evidence.samples());
   const auto widened = [&](const stats::TailProbabilities& ranks) {
     return stats::widen_tails(
         ranks, widening.rank_test_factor(evidence.reference.size(), evidence.candidate.size()));
@@ -101,12 +101,12 @@ std::optional<double> level_of_likelier(const Judgement& judgement, const LookEr
   return towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
 }
 
-void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
-                    const LookErrors& levels, Judgement& result) {
-  const bool above = fails_when == FailsWhen::Above;
+void judge_quantile(const Evidence& evidence, const GateTest& test, Judgement& result) {
+  const LookErrors& levels = test.levels;
+  const bool above = test.fails_when == FailsWhen::Above;
   const stats::TailProbabilities tails =
-      stats::quantile_tails(evidence.reference, evidence.candidate, evidence.paired,
-                            *evidence.gated_quantile, ratio, above);
+      stats::quantile_tails(evidence.samples(), *evidence.gated_quantile, 1.0 + test.limit,
+                            above ? stats::EqualToLimit::IsBelow : stats::EqualToLimit::IsAbove);
   result.rank_test_tails = tails;
   result.p_value_of_fail = above ? tails.above : tails.below;
   result.p_value_of_pass = above ? tails.below : tails.above;
@@ -145,18 +145,18 @@ FailsWhen fails_when(const Condition& condition) {
 }
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
-                                             double limit, FailsWhen fails_when,
-                                             const LookErrors& levels) {
+                                             const GateTest& test) {
+  const LookErrors& levels = test.levels;
   // Independent layouts may be those of a baseline, of which there will not be more.
   if (!evidence.paired || !level_of_likelier(judgement, levels)) return std::nullopt;
-  const auto estimate = stats::log_ratio_over_layouts(
-      evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
+  const auto estimate =
+      stats::log_ratio_over_layouts(evidence.samples_with_layouts(), evidence.gated_quantile);
   if (!estimate) return std::nullopt;
-  const bool fails_above = fails_when == FailsWhen::Above;
+  const bool fails_above = test.fails_when == FailsWhen::Above;
   const stats::AllowedErrors allowed{
       .above = fails_above ? levels.error_of_false_fail : levels.error_of_false_pass,
       .below = fails_above ? levels.error_of_false_pass : levels.error_of_false_fail};
-  return estimate->layouts_to_decide(std::log1p(limit), allowed);
+  return estimate->layouts_to_decide(std::log1p(test.limit), allowed);
 }
 
 /// Returns the probability that a new session with `times` as many rounds decides. `deviate`:
@@ -220,9 +220,9 @@ bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
 
-void enter_judgement(const Judgement& judgement, const Evidence& evidence, const LookErrors& levels,
+void enter_judgement(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
                      const Look& look, Verdict& verdict) {
-  const double limit = verdict.condition.limit_percent / 100.0;
+  const LookErrors& levels = test.levels;
   verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
   verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
   verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
@@ -233,14 +233,12 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
 
   verdict.delta =
       evidence.has_layouts()
-          ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                      evidence.paired, levels.tails, evidence.gated_quantile)
-          : stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
-                                  levels.tails, evidence.gated_quantile);
+          ? stats::delta_over_layouts(evidence.samples_with_layouts(), levels.tails,
+                                      evidence.gated_quantile)
+          : stats::estimate_delta(evidence.samples(), levels.tails, evidence.gated_quantile);
 
   if (verdict.answer != Answer::Inconclusive) {
-    verdict.bounds = decision_bounds(judgement, evidence, limit, fails_when(verdict.condition),
-                                     levels, verdict.delta);
+    verdict.bounds = decision_bounds(judgement, evidence, test, verdict.delta);
     return;
   }
 
@@ -248,8 +246,7 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
       (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
     verdict.hindrance = {Obstacle::FewLayouts};
   if (evidence.has_layouts() && verdict.delta.change)
-    verdict.layouts_to_decide =
-        layouts_to_decide(judgement, evidence, limit, fails_when(verdict.condition), levels);
+    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, test);
   else if (!evidence.has_layouts())
     verdict.rounds_factor = times_to_decide(judgement, evidence, levels);
 }
@@ -273,20 +270,20 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
 // quantile's interval. Otherwise the rank test and the mean's test can decide; with too few rounds
 // for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
 // mean nor the ranks are beyond the limit.
-Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
-                const LookErrors& levels, bool last) {
+Judgement judge(const Evidence& evidence, const GateTest& test) {
+  const LookErrors& levels = test.levels;
   Judgement result;
-  if (last) result.answer = Answer::Inconclusive;
+  if (test.is_last_look) result.answer = Answer::Inconclusive;
   result.allowed_error = levels.error_of_false_pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
   if (evidence.gated_quantile && !evidence.has_layouts()) {
-    judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
+    judge_quantile(evidence, test, result);
     return result;
   }
 
-  const Tests looked = look_at(evidence, 1.0 + limit);
-  Tests tests = towards_fail(looked, fails_when);
+  const Tests looked = look_at(evidence, 1.0 + test.limit);
+  Tests tests = towards_fail(looked, test.fails_when);
   const bool has_noise = looked.mean.t.has_value();
 
   // Rounds that are all exactly at the limit show that a candidate is not better than that.
@@ -326,16 +323,16 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   return result;
 }
 
-DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
-                               FailsWhen fails_when, const LookErrors& levels,
-                               const stats::Delta& delta) {
-  const auto bound = [&](DecidedBy test, std::optional<double> estimate) -> std::optional<double> {
-    const auto has_part = [test](const Judgement& there) {
-      return there.decided_by == test || there.decided_by == DecidedBy::Both;
+DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence,
+                               const GateTest& test, const stats::Delta& delta) {
+  const auto bound = [&](DecidedBy part, std::optional<double> estimate) -> std::optional<double> {
+    const auto has_part = [part](const Judgement& there) {
+      return there.decided_by == part || there.decided_by == DecidedBy::Both;
     };
     if (!has_part(judgement)) return std::nullopt;
-    return farthest(limit, estimate, [&](double at) {
-      const Judgement there = judge(evidence, at, fails_when, levels, false);
+    return farthest(test.limit, estimate, [&](double at) {
+      const Judgement there =
+          judge(evidence, {.limit = at, .fails_when = test.fails_when, .levels = test.levels});
       return there.answer == judgement.answer && has_part(there);
     });
   };
@@ -344,33 +341,40 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
       bound(DecidedBy::Mean, evidence.has_layouts() ? delta.change : delta.change_of_mean.change)};
 }
 
-bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
-                    const Comparison& samples, const Hindrance& lasting, const LookErrors& levels,
+bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look) {
   const Condition& condition = verdict.condition;
-  const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
-                          gated_quantile,    samples.reference_layouts, samples.candidate_layouts};
+  const Comparison& samples = at_look.samples;
+  const Evidence evidence{.reference = samples.reference,
+                          .candidate = samples.candidate,
+                          .paired = samples.paired,
+                          .gated_quantile = at_look.gated_quantile,
+                          .reference_layouts = samples.reference_layouts,
+                          .candidate_layouts = samples.candidate_layouts};
 
   const bool is_comparable =
       !samples.is_empty() &&
       (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
   if (is_comparable) {
-    Judgement judgement =
-        judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
+    const GateTest test{.limit = condition.limit_percent / 100.0,
+                        .fails_when = fails_when(condition),
+                        .levels = levels,
+                        .is_last_look = look.last};
+    Judgement judgement = judge(evidence, test);
     if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
       judgement.answer = Answer::Inconclusive;
       verdict.is_given_up = true;
     }
     if (!judgement.answer) return false;
-    enter_judgement(judgement, evidence, levels, look, verdict);
+    enter_judgement(judgement, evidence, test, look, verdict);
   } else {
-    const bool is_hopeless = samples.is_empty() && lasting.obstacle != Obstacle::None;
+    const bool is_hopeless = samples.is_empty() && at_look.lasting.obstacle != Obstacle::None;
     if (!look.last && !is_hopeless) return false;
 
     if (!samples.is_empty())
       verdict.hindrance = {Obstacle::NoPercentage};
     else
-      verdict.hindrance = is_hopeless ? lasting : Hindrance{Obstacle::NoCommonRound};
+      verdict.hindrance = is_hopeless ? at_look.lasting : Hindrance{Obstacle::NoCommonRound};
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decision.h"
 #include "core/metric.h"
 #include "core/settings.h"
 #include "gate/race.h"
@@ -8,28 +9,17 @@
 #include "stats/distributions.h"
 #include "stats/layouts.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace lauka::gate {
 
 enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 
-/// What a verdict says: the answer of a gate, or the decision about a candidate that may be kept.
-enum class Decision : unsigned char {
-  Pass,
-  Fail,
-  Inconclusive,
-  Kept,
-  Worse,      ///< not kept: shown to be worse than the reference, or that its value exceeds a limit
-  Equal,      ///< not kept: shown not to reach the limit, but not to be worse than the reference
-  Undecided,  ///< not kept: could not be decided
-};
+using lauka::Decision;
 
 /// Returns the answer behind a decision.
 Answer answer_of(Decision decision);
@@ -46,8 +36,12 @@ struct Evidence {
   std::span<const std::uint32_t> candidate_layouts{};
 
   bool has_layouts() const { return !candidate_layouts.empty(); }
-  stats::LayoutSamples of_reference() const { return {reference, reference_layouts}; }
-  stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
+  stats::SamplePair samples() const { return {reference, candidate, paired}; }
+  stats::LayoutSamplePair samples_with_layouts() const {
+    return {.reference = {reference, reference_layouts},
+            .candidate = {candidate, candidate_layouts},
+            .paired = paired};
+  }
 };
 
 /// The reason why a gate cannot decide. More runs would not remove it, but for None and CutShort.
@@ -106,10 +100,16 @@ struct Judgement {
   stats::TailProbabilities mean_test_tails{};
 };
 
-/// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference).
-/// `last`: true if an undecided gate becomes inconclusive.
-Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
-                const LookErrors& levels, bool last);
+/// What one look tests.
+struct GateTest {
+  double limit = 0.0;  ///< limit of the candidate's change, as a fraction of the reference
+  FailsWhen fails_when = FailsWhen::Above;
+  LookErrors levels{};
+  bool is_last_look = false;  ///< true: an undecided gate becomes inconclusive
+};
+
+/// Decides, at one look, if the candidate's change is beyond the limit.
+Judgement judge(const Evidence& evidence, const GateTest& test);
 
 /// The one-sided bounds of a decision, as fractions of the reference. A bound is how far the
 /// gate's limit could be moved towards the estimate before the test's answer would change; nullopt
@@ -120,9 +120,8 @@ struct DecisionBounds {
 };
 
 /// Finds the bounds of a `judgement` that has an answer. `delta` has the estimates.
-DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
-                               FailsWhen fails_when, const LookErrors& levels,
-                               const stats::Delta& delta);
+DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence,
+                               const GateTest& test, const stats::Delta& delta);
 
 /// The answer of one gate about one candidate, with its evidence.
 struct Verdict {
@@ -188,12 +187,18 @@ inline constexpr double kMinChanceOfKeeping = 0.1;
 /// all rounds has the p value `p_value_of_pass`. `error`: what the last look may spend on a pass.
 double chance_to_pass_at_last_look(double p_value_of_pass, double share, double error);
 
+/// What a look sees of one gate.
+struct SamplesAtLook {
+  const Comparison& samples;
+  std::optional<double> gated_quantile{};  ///< Evidence::gated_quantile
+  /// Reason why there are no samples, if further rounds would not change that.
+  Hindrance lasting{};
+};
+
 /// Decides the gate of `verdict`, whose condition, candidate and metric are set, by a look at the
 /// samples, and sets the answer with its evidence. Returns false, and changes nothing, if the
-/// rounds must go on, which never happens at the last look. `gated_quantile`: see Evidence.
-/// `lasting`: reason why there are no samples if further rounds would not change that; else None.
-bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
-                    const Comparison& samples, const Hindrance& lasting, const LookErrors& levels,
+/// rounds must go on, which never happens at the last look.
+bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look);
 
 /// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each

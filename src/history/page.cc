@@ -1,9 +1,12 @@
+#include "history/page.h"
+
 #include "core/text.h"
+#include "history/answer_text.h"
 #include "history/page_files.h"
-#include "history/text.h"
 #include "report/charts.h"
-#include "report/exports.h"
 #include "report/format.h"
+#include "report/html.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>
@@ -140,8 +143,12 @@ std::string large_chart(const Scale& scale) {
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_with_vertical_axis(
-             kChart, scale.axis, scale.metric, width,
-             title + ": " + std::string(values_heading(trend.against)) + " by commit", content) +
+             {.height_pixels = kChart,
+              .axis = scale.axis,
+              .metric = scale.metric,
+              .width_units = width,
+              .title = title + ": " + std::string(values_heading(trend.against)) + " by commit",
+              .content = content}) +
          report::svg_tick_labels(commit_labels(trend)) + "</div>\n";
 }
 

@@ -2,7 +2,8 @@
 
 #include "core/text.h"
 #include "report/lines.h"
-#include "session/settings.h"
+#include "report/warning_lines.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <limits>

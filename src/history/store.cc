@@ -2,10 +2,10 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
-#include "format/sections.h"
+#include "format/session_json.h"
 #include "history/trend.h"
 #include "os/files.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <chrono>
@@ -856,19 +856,19 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
   return count;
 }
 
-Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
-                         std::int64_t began, const std::string& note) {
+Result<void> acknowledge(Database& database, const StepNote& note) {
   return database.in_transaction([&]() -> Result<void> {
     Rows names(database, "lauka_name (id, text)");
-    for (const std::string* text : {&metric, &note})
+    for (const std::string* text : {&note.metric, &note.text})
       if (!text->empty()) names.add(fmt::format("({},:t)", text_id(*text)), text);
     if (auto done = names.end(); !done) return done;
-    const std::string which =
-        fmt::format("variant = {} AND metric = {} AND began = {}", variant, text_id(metric), began);
+    const std::string which = fmt::format("variant = {} AND metric = {} AND began = {}",
+                                          note.variant, text_id(note.metric), note.began);
     if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)
       return gone;
-    return database.run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})", variant,
-                                    text_id(metric), began, text_id(note)));
+    return database.run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})",
+                                    note.variant, text_id(note.metric), note.began,
+                                    text_id(note.text)));
   });
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/result.h"
 #include "history/database.h"
-#include "history/record.h"
+#include "history/session_record.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -189,9 +189,15 @@ struct ForgetRequest {
 /// sessions match ForgetRequest::session.
 Result<std::size_t> forget(Database& database, const ForgetRequest& what);
 
-/// Stores a note about a step; replaces an earlier note. `began` is the start of the first session
-/// after the step, in milliseconds since 1970.
-Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
-                         std::int64_t began, const std::string& note);
+/// A user's note about a step of a series.
+struct StepNote {
+  std::int64_t variant = 0;  ///< MeasuredCommand::id
+  std::string metric{};
+  std::int64_t began = 0;  ///< start of the first session after the step, in ms since 1970
+  std::string text{};
+};
+
+/// Stores a note; replaces an earlier note about the step.
+Result<void> acknowledge(Database& database, const StepNote& note);
 
 }  // namespace lauka::history

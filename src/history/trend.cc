@@ -1,6 +1,6 @@
 #include "history/trend.h"
 
-#include "history/text.h"
+#include "history/answer_text.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 

@@ -1,7 +1,9 @@
+#include "inquire/check.h"
+
 #include "core/metric.h"
 #include "core/text.h"
-#include "format/text.h"
-#include "inquire/answers.h"
+#include "format/json_text.h"
+#include "format/session_json.h"
 #include "report/format.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
+#include "inquire/lists.h"
+
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/text.h"
-#include "inquire/answers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
+#include "os/control_groups.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
-#include "os/machine.h"
 #include "os/setting_files.h"
 
 #include <algorithm>

@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -209,15 +206,6 @@ struct DarwinCalls {
 
 /// Returns the calls of macOS; null on other systems.
 const DarwinCalls* darwin_calls();
-
-/// Returns the text of a system variable; nullopt if it cannot be read.
-std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name);
-
-/// Returns the number in a system variable; nullopt if it cannot be read or has neither 4 nor 8
-/// bytes.
-std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
-
-std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent);
 
 constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
   const std::uint64_t whole = ticks / timebase.denominator;

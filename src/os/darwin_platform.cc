@@ -1,10 +1,12 @@
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
+#include "os/mac_queries.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/setting_files.h"
+#include "os/spawning_launcher.h"
+#include "os/this_machine.h"
 #include "os/users.h"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ Descriptor open_anonymous_file() {
   std::array<char, 1024> folder{};
   const std::size_t bytes = confstr(_CS_DARWIN_USER_TEMP_DIR, folder.data(), folder.size());
   std::string path = bytes > 0 && bytes <= folder.size() ? folder.data() : "/tmp/";
-  path += "lauka-standard-error.XXXXXX";
+  path += "lauka-standard-error.X";
   Descriptor file(mkostemp(path.data(), O_CLOEXEC | O_APPEND));
   if (file) unlink(path.c_str());
   return file;

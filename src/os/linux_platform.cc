@@ -2,13 +2,14 @@
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
+#include "os/helper_program.h"
 #include "os/launcher_process.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/sample_rings.h"
 #include "os/setting_files.h"
+#include "os/this_machine.h"
 #include "os/users.h"
 
 #include <algorithm>

@@ -2,18 +2,24 @@
 
 #include "core/command.h"
 #include "core/record.h"
+#include "core/result.h"
 #include "os/descriptor.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <initializer_list>
+#include <map>
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 // Functions of the system. Functions without a body here are in linux_platform.cc and
 // darwin_platform.cc. Internal to os/.
@@ -68,6 +74,30 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 /// not tell which; 0 if no descendant is stopped. Elsewhere 0.
 int stop_signal_of_descendant(pid_t root);
 
+/// Calls faccessat with the effective ids of this process.
+inline int may(const std::string& path, int mode) {
+  return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
+}
+
+inline bool is_directory(const std::string& path) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+/// Returns why this process cannot run the file `path`: an errno; 0 if it can.
+inline int why_not_runnable(const std::string& path) {
+  if (may(path, F_OK) != 0) return errno;
+  if (is_directory(path)) return EISDIR;
+  return may(path, X_OK) != 0 ? errno : 0;
+}
+
+/// Returns why this process cannot enter the folder `path`: an errno; 0 if it can.
+inline int why_not_enterable(const std::string& path) {
+  if (may(path, F_OK) != 0) return errno;
+  if (!is_directory(path)) return ENOTDIR;
+  return may(path, X_OK) != 0 ? errno : 0;
+}
+
 inline std::uint64_t to_ns(const timeval& t) {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
@@ -89,5 +119,20 @@ inline void note_usage(const rusage& used, Usage& usage) {
   usage.block_reads = static_cast<std::uint64_t>(used.ru_inblock);
   usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
 }
+
+struct ProcessFacts {
+  pid_t parent = 0;
+  bool is_zombie = false;
+  std::int64_t started_ns = 0;  ///< latest possible start of the process, CLOCK_MONOTONIC
+  /// Signal that has stopped the process, SIGSTOP if unknown; 0 if the process is not stopped.
+  int stop_signal = 0;
+};
+
+using ProcessTable = std::map<pid_t, ProcessFacts>;
+
+ProcessTable all_processes();
+
+/// True if `all` shows `root` as an ancestor of `pid`.
+bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

@@ -5,9 +5,11 @@
 #include "os/launcher_process.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "os/run_files.h"
 #include "os/sample_rings.h"
 #include "os/signals.h"
+#include "os/spawning_launcher.h"
 
 #include <algorithm>
 #include <bit>

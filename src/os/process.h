@@ -4,7 +4,6 @@
 #include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "os/descriptor.h"
 
 #include <array>
 #include <chrono>
@@ -266,30 +265,6 @@ using ExitHandler = void (*)(int lauka);
 /// called while lauka is small.
 Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler after_lauka = nullptr);
 
-struct DarwinCalls;
-
-/// Starts the launcher of macOS, which calls posix_spawn in lauka's own process. Must be called
-/// before lauka changes its signals. `calls` must outlive the launcher.
-Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls);
-
-/// Finds the file for `word` as a shell in `folder` does (empty: lauka's own folder): `word` itself
-/// if it contains a slash, else by searching `path` (nullopt: lauka's PATH). The error reads like a
-/// shell's: "nosuch: command not found".
-Result<std::string> find_program(const std::string& word,
-                                 const std::optional<std::string>& path = std::nullopt,
-                                 const std::string& folder = {});
-
-/// Finds the file of a program with the rights of `spec.user`, in the PATH of `spec.environment`,
-/// else in lauka's PATH.
-Result<std::string> find_program(const ProgramSpec& spec);
-
-struct LinuxCalls;
-
-/// Finds the file because of which the process of `spec` loses its counters on Linux: the program's
-/// file, or a script's interpreter. nullopt if the process keeps its counters, or if unknown.
-std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
-                                                      const LinuxCalls& calls);
-
 /// True if runs of `spec` get lauka's own environment without any change.
 inline bool inherits_environment_unchanged(const ProgramSpec& spec) {
   return spec.environment_changes.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
@@ -304,45 +279,5 @@ inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 /// `spec.launch_variable`. For --jobs and --region adds kJobEntryPrefix with zeros and
 /// kRegionVariable with an empty value.
 std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
-
-/// A program that lauka runs for itself, without measuring it.
-class HelperProgram : NonCopyable {
- public:
-  ~HelperProgram() { kill_it(); }
-
-  /// Starts `spec` with /dev/null as standard input and standard error. The program must end within
-  /// `timeout`, counted from now.
-  void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
-
-  struct Answer {
-    /// NotStarted, Exited, Signalled, or if wait() killed the program TimedOut or Stopped.
-    Outcome outcome;
-    std::string output{};
-  };
-
-  enum class Part : unsigned char { Beginning, End };
-
-  /// Waits for the end of the program. Returns at most `most_bytes` bytes from the beginning or end
-  /// of its output. Kills the program at the timeout, soon after lauka is asked to end, and if the
-  /// program or, for seconds, a descendant is stopped, as by reading the terminal from the
-  /// background.
-  Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
-
- private:
-  class Patience;
-
-  bool read_output(Patience& patience, std::size_t most_bytes, Part part,
-                   std::string& output) const;
-  bool is_over() const;
-  int stop_signal() const;
-  bool has_stopped(Patience& patience) const;
-  bool wait_for_end(Patience& patience) const;
-  void kill_it();
-
-  pid_t pid_ = 0;
-  Descriptor output_;
-  Descriptor failure_;  // has a NotStarted if the program could not be executed
-  std::chrono::nanoseconds deadline_{};
-};
 
 }  // namespace lauka::os

@@ -63,23 +63,4 @@ class SettingFiles : NonCopyable {
 /// Linux.
 std::unique_ptr<SettingFiles> open_setting_files(const std::string& root = "/");
 
-/// Makes control groups (cgroup v2), one for each run. The kernel measures the peak memory of all
-/// processes of a group together.
-class MemoryGroups : NonCopyable {
- public:
-  virtual ~MemoryGroups() = default;
-
-  /// Makes the group of the next run. Returns the path of a file: a process joins the group by
-  /// writing "0" to this file.
-  virtual Result<std::string> begin() = 0;
-
-  /// Ends the group of the latest run. Returns the group's peak memory in bytes; nullopt if
-  /// unknown, or if no process joined.
-  virtual std::optional<std::uint64_t> end() = 0;
-};
-
-/// Finds a place for control groups, or returns what is missing. `files` (null if this system has
-/// no control groups) must outlive the result.
-Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files);
-
 }  // namespace lauka::os

@@ -1,8 +1,12 @@
+#include "os/spawning_launcher.h"
+
 #include "os/darwin_calls.h"
 #include "os/descriptor.h"
 #include "os/files.h"
+#include "os/mac_queries.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "os/run_files.h"
 #include "os/signals.h"
 

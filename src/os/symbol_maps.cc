@@ -1,6 +1,7 @@
+#include "os/symbol_maps.h"
+
 #include "core/text.h"
 #include "os/descriptor.h"
-#include "os/symbols.h"
 #include "os/users.h"
 
 #include <charconv>

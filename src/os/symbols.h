@@ -3,15 +3,12 @@
 #include "core/command.h"
 #include "core/result.h"
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka::os {
@@ -62,27 +59,5 @@ inline constexpr std::size_t kMaxDemangled = 16'384;
 /// `symbol` itself if it cannot be demangled, if the name would be longer than kMaxDemangled, or if
 /// `can_read_symbols()` is false.
 std::string demangled(const std::string& symbol);
-
-struct SymbolRange {
-  std::uint64_t end = 0;  ///< first address after the code; 0: the next symbol's address
-  std::vector<std::string> names;
-};
-using SymbolMap = std::map<std::uint64_t, SymbolRange>;
-
-/// Returns the names of the symbol at `address`; empty if no symbol covers it.
-std::vector<std::string> find_symbol(const SymbolMap& symbols, std::uint64_t address);
-
-/// Reads /proc/kallsyms; empty if unreadable, or if the kernel hides the addresses.
-SymbolMap kernel_symbols();
-
-/// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
-/// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
-/// in a second that ended before `since` (time since 1970, UTC), perhaps by another process.
-SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::optional<User>& user);
-
-/// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.
-SymbolMap parse_kernel_symbols(std::string_view text);
-
-SymbolMap parse_jit_symbols(std::string_view text);
 
 }  // namespace lauka::os

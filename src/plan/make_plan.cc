@@ -1,12 +1,14 @@
+#include "plan/make_plan.h"
+
 #include "core/text.h"
-#include "plan/commands.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
 #include "plan/plan.h"
+#include "plan/race_goal.h"
 #include "plan/rows.h"
 
 #include <algorithm>
-#include <numeric>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -297,124 +299,6 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
   return check_run_options(options, plan);
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): one-to-one, and a changed input bit
-/// changes about half of the output bits.
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30U;
-  x *= 0xbf58476d1ce4e5b9U;
-  x ^= x >> 27U;
-  x *= 0x94d049bb133111ebU;
-  x ^= x >> 31U;
-  return x;
-}
-
-/// Returns the seed for the order of a round. Without the inner mix, round 1 of seed 5 and round 2
-/// of seed 3 would have the same order.
-std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
-  constexpr unsigned beyond_rounds = 40;
-  switch (kind) {
-    case RoundKind::Warmup:
-      return mixed(mixed(seed) + 2 * std::uint64_t{round} + 1);
-    case RoundKind::Timed:
-      return mixed(mixed(seed) + 2 * std::uint64_t{round});
-    case RoundKind::Simulated:
-      return mixed(mixed(seed) + (std::uint64_t{1} << beyond_rounds) + round);
-    case RoundKind::Counting:
-      return mixed(mixed(seed) + (std::uint64_t{2} << beyond_rounds) + round);
-    case RoundKind::Untuned:
-      return mixed(mixed(seed) + (std::uint64_t{4} << beyond_rounds) + round);
-    case RoundKind::Settling:
-      break;
-  }
-  return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
-}
-
-/// Each layout has one round per sweep, at a random position if the order is random.
-std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
-  const std::uint32_t place = round % plan.setting.layouts;
-  if (plan.setting.order != Order::Random) return place;
-  std::vector<std::uint32_t> layouts(plan.setting.layouts);
-  std::iota(layouts.begin(), layouts.end(), 0U);
-  // This generator must differ from the generator that orders the commands in the sweep's first
-  // round.
-  std::mt19937_64 generator(mixed(seed_of_round(plan.setting.seed, kind, round - place)));
-  shuffle(layouts, generator);
-  return layouts[place];
-}
-
-void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
-  const bool gains = metric.better == Better::More
-                         ? !gate.fails_below_limit
-                         : metric.better == Better::Less && gate.fails_below_limit;
-  if (!gains) return;
-  const std::string limit =
-      gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
-  if (gate.is_for_keeping()) {
-    notes.push_back(
-        {NoteKind::ImprovementFails,
-         fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
-                     "is better); to keep one for which it improves, write '{0} {3} {4}'",
-                     gate.metric, gate.sign(), gate.fails_below_limit ? "less" : "more",
-                     gate.fails_below_limit ? '<' : '>', limit)});
-    return;
-  }
-  notes.push_back({NoteKind::ImprovementFails,
-                   fmt::format("the gate on {} fails if the metric improves ({} is better); to "
-                               "fail if it gets worse, write '{} {} {}'",
-                               gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
-                               gate.fails_below_limit ? '>' : '<', limit)});
-}
-
-Error unfit_limit(const Condition& gate, Unit unit) {
-  const bool lacks_bytes = unit == Unit::Bytes && gate.limit_value_unit == Unit::Count;
-  const std::string units = units_for(unit);
-  const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit_value_text)
-                             : units.empty()
-                                 ? fmt::format(
-                                       "write 'value({}) {} NUMBER', or a percentage of "
-                                       "the reference",
-                                       gate.metric, gate.sign())
-                                 : fmt::format(
-                                       "write the limit in {}, or as a "
-                                       "percentage of the reference",
-                                       units);
-  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric,
-                      cited(gate.limit_value_text)),
-          remedy};
-}
-
-/// Refuses gates whose reference the user did not choose. Commands with different values of a
-/// parameter do different work, so they differ even if they are the same program.
-Result<void> check_references_of_gates(const Plan& plan) {
-  if (plan.reference.is_for_tables_only) {
-    const std::string& name = plan.commands.front().parameters.front().name;
-    return Error{
-        fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with, "
-                    "because the first value of {} is the "
-                    "reference in the table only",
-                    cited(plan.commands.front().unfilled_name), name),
-        fmt::format("add --reference COMMAND; if it has {{{}}}, each value is compared with the "
-                    "same value of it, and otherwise all values are compared with the one COMMAND",
-                    name)};
-  }
-
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    if (!plan.reference.is_candidate(c)) continue;
-    const std::string missing = missing_parameter(plan.reference, plan.commands, c);
-    if (missing.empty()) continue;
-    const Command& reference = plan.commands[plan.reference.index_for(c)];
-
-    return Error{
-        fmt::format("a gate cannot compare {}, which has no {{{}}}, with {}, which has several "
-                    "values of it",
-                    cited(plan.commands[c].name), missing, cited(reference.unfilled_name)),
-        fmt::format("put the command without {{{}}} first, so that every value is compared with it",
-                    missing)};
-  }
-
-  return {};
-}
-
 Result<void> add_metrics(const Options& options, const CountingOptions& counting,
                          const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
   add_core_times(plan);
@@ -443,30 +327,6 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
 
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
-}
-
-/// Refuses conditions for keeping if there are not exactly one reference and one candidate.
-Result<void> check_pair_for_keeping(const Plan& plan) {
-  const std::size_t commands = plan.commands.size();
-  if (commands == 2 && !plan.reference.is_for_tables_only) return {};
-
-  std::string what = fmt::format("there are {} commands", commands);
-  if (commands == 1) what = "there is only one command";
-  if (commands == 2) what = "these two are one command with two parameter values";
-  return Error{
-      "--keep-if and --keep-if-faster decide about one candidate and its reference, but " + what,
-      "give exactly two commands, the reference first"};
-}
-
-/// Refuses gates without a limit of the value itself if no command of the plan has a reference.
-Result<void> check_can_compare(const Plan& plan) {
-  if (auto references = check_references_of_gates(plan); !references) return references;
-
-  const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
-  if (compared >= 2) return {};
-  return Error{fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with",
-                           cited(plan.commands.front().text)),
-               "add another command, --reference COMMAND or --baseline FILE"};
 }
 
 }  // namespace
@@ -520,7 +380,7 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
 }
 
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
-                       std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
+                       const PlanCircumstances& here) {
   const auto all_counting =
       add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
@@ -531,14 +391,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
 
-  WantedByName by_name{events_of_gates(counting, options.gates, cores),
-                       request_formulas(counting, options.gates, selection, cores)};
+  const FormulaSources formulas{
+      .counting = counting, .gates = options.gates, .cores = here.cores, .selection = selection};
+  WantedByName by_name{events_of_gates(counting, options.gates, here.cores),
+                       request_formulas(formulas, FormulaForm::Usual)};
   auto events = choose_events(counting, options.run, by_name, select_events);
 
   // An older processor may lack the events of a formula's usual form.
   if (!events && by_name.formulas.has_older_form) {
     WantedByName older{by_name.of_gates,
-                       request_formulas(counting, options.gates, selection, cores, true)};
+                       request_formulas(formulas, FormulaForm::ForOlderProcessors)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);
@@ -560,7 +422,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.setting.order = options.run.order.value_or(
       options.run.race_limit ? Order::Random : default_order(options.commands));
   plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
-  plan.setting.seed = options.run.seed.value_or(clock_seed);
+  plan.setting.seed = options.run.seed.value_or(here.clock_seed);
   plan.timeout = options.run.timeout;
   plan.ignore_failure = options.run.ignore_failure;
   plan.compiled_end_pattern = options.run.end_pattern;
@@ -570,13 +432,13 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
 
   plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
   plan.shell = options.commands.shell;
-  plan.cores = cores;
+  plan.cores = here.cores;
   plan.presentation = options.output.presentation;
   plan.suggested_line =
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
 
-  if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
+  if (auto metrics = add_metrics(options, counting, by_name.formulas, here.has_tree_peak, plan);
       !metrics)
     return metrics.error();
   plan.setting.stop =
@@ -584,78 +446,6 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
 
   return plan;
-}
-
-std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
-                                 std::span<const std::uint32_t> commands) {
-  const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
-  const auto& passes = plan.setting.events.passes;
-  const auto first_pass =
-      static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
-  const auto turns = static_cast<std::uint32_t>(plan.setting.events.count_passes(serves));
-  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
-  const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
-  std::vector<Step> steps;
-  steps.reserve(commands.size());
-  for (const std::uint32_t command : commands)
-    steps.push_back(
-        Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
-  if (plan.setting.order == Order::Random && steps.size() > 1) {
-    std::mt19937_64 generator(seed_of_round(plan.setting.seed, kind, round));
-    shuffle(steps, generator);
-  }
-  return steps;
-}
-
-std::vector<std::uint32_t> list_commands(const Plan& plan) {
-  std::vector<std::uint32_t> commands(plan.commands.size());
-  std::iota(commands.begin(), commands.end(), 0U);
-  return commands;
-}
-
-Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
-  if (std::ranges::any_of(gates, &Condition::is_for_keeping))
-    if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
-
-  bool needs_reference = false;
-  for (Condition gate : gates) {
-    const auto place = find_metric(plan.metrics, gate.metric);
-    if (!place) {
-      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
-      return Error{
-          fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
-          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
-    }
-
-    const Metric& metric = plan.metrics[*place];
-    // A ratio is a number, too, and has no unit that could be written.
-    const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
-    if (is_number && gate.limit_value_unit == Unit::Count) gate.limit_value_unit = metric.unit;
-    if (gate.limit_value && gate.limit_value_unit != metric.unit)
-      return unfit_limit(gate, metric.unit);
-
-    needs_reference = needs_reference || !gate.limit_value;
-    note_direction(gate, metric, plan.setting.events.notes);
-    plan.gates.push_back({gate, *place});
-  }
-
-  return needs_reference && !has_baseline ? check_can_compare(plan) : Result<void>();
-}
-
-bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
-              std::size_t commands) {
-  const bool needs_no_reference =
-      condition.limit_value && (commands == 1 || reference.is_for_tables_only);
-  return (needs_no_reference && command != reference.anchor_index) ||
-         reference.is_candidate(command);
-}
-
-std::size_t count_decisions(const Plan& plan) {
-  std::size_t decisions = 0;
-  for (const Gate& gate : plan.gates)
-    for (std::size_t c = 0; c < plan.commands.size() && !gate.condition.is_for_keeping(); ++c)
-      decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
-  return decisions;
 }
 
 }  // namespace lauka

@@ -2,7 +2,7 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -137,9 +137,11 @@ constexpr std::size_t kMaxTerms = 100'000;
 
 class Collector {
  public:
-  Collector(const CountingOptions& options, const GateOptions& gates, const CorePlan& cores,
-            bool older)
-      : options_(options), gates_(gates), cores_(cores), older_(older) {}
+  Collector(const FormulaSources& sources, FormulaForm form)
+      : options_(sources.counting),
+        gates_(sources.gates),
+        cores_(sources.cores),
+        older_(form == FormulaForm::ForOlderProcessors) {}
 
   FormulaRequest collect(MetricSelection selection) {
     for (const std::string_view name : list_named_metrics(options_, gates_)) want(name);
@@ -674,9 +676,8 @@ std::string_view name_of_row(std::string_view text) {
   return text.substr(0, text.find(':'));
 }
 
-FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
-                                MetricSelection selection, const CorePlan& cores, bool older) {
-  return Collector(options, gates, cores, older).collect(selection);
+FormulaRequest request_formulas(const FormulaSources& sources, FormulaForm form) {
+  return Collector(sources, form).collect(sources.selection);
 }
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/choices.h"
 #include "core/event.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
 #include "core/result.h"
-#include "plan/plan.h"
 
 #include <optional>
 #include <string>
@@ -94,16 +94,30 @@ bool is_built_in_formula(std::string_view name);
 /// Returns NAME of NAME:UNIT in --metrics; the whole text if it has no colon.
 std::string_view name_of_row(std::string_view text);
 
+/// What names the formulas of a plan. All members outlive the struct.
+struct FormulaSources {
+  const CountingOptions& counting;
+  const GateOptions& gates;
+  const CorePlan& cores;
+  MetricSelection selection = MetricSelection::Default;
+};
+
+/// Older processors lack the events of some formulas' usual form.
+enum class FormulaForm : unsigned char { Usual, ForOlderProcessors };
+
 /// Returns the formulas of --derive, and each built-in formula that is named by an option or by
-/// another formula, or that `selection` includes. `older`: true for the forms with events of older
-/// processors.
-FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
-                                MetricSelection selection, const CorePlan& cores,
-                                bool older = false);
+/// another formula, or that FormulaSources::selection includes.
+FormulaRequest request_formulas(const FormulaSources& sources, FormulaForm form);
 
 /// Adds the formulas' rows to `metrics`. Leaves out a formula that cannot be computed and is not
 /// wanted.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics);
+
+/// Returns the built-in metrics, the metrics of core kinds, a metric for each other event, and
+/// ratios of events that are counted together. `selection` and `events_were_asked_for` decide which
+/// metrics tables show.
+std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
+                                 bool events_were_asked_for, bool has_tree_peak = false);
 
 }  // namespace lauka

@@ -1,14 +1,22 @@
 #include "app/call.h"
+#include "app/deliver.h"
+#include "app/inquiries.h"
+#include "app/measure.h"
+#include "app/prepare.h"
+#include "app/tuning.h"
 #include "bisect/command_line.h"
 #include "bisect/git.h"
-#include "bisect/record.h"
 #include "bisect/rules.h"
+#include "bisect/search_record.h"
 #include "bisect/words.h"
 #include "cli/describe.h"
 #include "core/program_name.h"
 #include "core/text.h"
+#include "os/clock.h"
+#include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
+#include "plan/command_layouts.h"
 #include "programs/bisect/workshop.h"
 #include "report/format.h"
 #include "report/lines.h"
@@ -37,7 +45,7 @@ constexpr double kPlacementChange = 0.03;
 constexpr const char* kHowToGoOn =
     "call lauka-bisect with the same command line to continue from here";
 
-// The first word of an entry of the log; the rest is JSON (bisect/record.h).
+// The first word of an entry of the log; the rest is JSON (bisect/search_record.h).
 constexpr std::string_view kEndsEntry = "ends";
 constexpr std::string_view kStepEntry = "step";
 constexpr std::string_view kSearchEntry = "search";

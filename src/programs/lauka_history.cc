@@ -1,11 +1,13 @@
 #include "core/choices.h"
 #include "core/text.h"
-#include "history/command_line.h"
+#include "history/answer_text.h"
 #include "history/database.h"
+#include "history/history_request.h"
+#include "history/page.h"
 #include "history/session_diff.h"
 #include "history/store.h"
-#include "history/text.h"
 #include "history/trend.h"
+#include "os/export_files.h"
 #include "os/files.h"
 #include "os/signals.h"
 
@@ -186,8 +188,10 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
         for (const SessionPoint& point : series.points) {
           if (found || step_id(series, point.began) != request.command_arguments[0]) continue;
           found = true;
-          return acknowledge(database, series.variant.id, series.metric.name, point.began,
-                             request.note);
+          return acknowledge(database, {.variant = series.variant.id,
+                                        .metric = series.metric.name,
+                                        .began = point.began,
+                                        .text = request.note});
         }
         return {};
       });

@@ -2,8 +2,10 @@
 
 #include "core/text.h"
 #include "report/format.h"
+#include "report/scan_chart.h"
 #include "report/screen.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 
@@ -507,11 +509,10 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
                      content);
 }
 
-std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
-                                   std::size_t count, std::string_view title,
-                                   std::string_view content) {
+std::string svg_with_vertical_axis(const SvgWithAxis& drawing) {
+  const std::size_t height = drawing.height_pixels;
   std::string grid;
-  for (const TickLabel& label : tick_labels(axis, metric)) {
+  for (const TickLabel& label : tick_labels(drawing.axis, drawing.metric)) {
     const double y = static_cast<double>(height) * (1 - label.position_percent / 100);
     grid += fmt::format("<line y1=\"{0:.1f}\" x2=\"100%\" y2=\"{0:.1f}\" class=\"grid\"/>\n", y);
     grid += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
@@ -521,7 +522,8 @@ std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const M
       "<svg width=\"100%\" height=\"{0}\" role=\"img\"><title>{1}</title>\n{2}"
       "<svg class=\"plot\" x=\"{3}%\" width=\"{4}%\" height=\"{0}\" viewBox=\"0 0 {5} {6}\" "
       "preserveAspectRatio=\"none\">\n{7}</svg>\n</svg>\n",
-      height, html_text(title), grid, kAlongLeft, kAlongWidth, count, kSvgUnits, content);
+      height, html_text(drawing.title), grid, kAlongLeft, kAlongWidth, drawing.width_units,
+      kSvgUnits, drawing.content);
 }
 
 double horizontal_percent(double place, std::size_t count) {

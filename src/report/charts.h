@@ -5,14 +5,12 @@
 #include "report/style.h"
 #include "results/results.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lauka::report {
@@ -82,11 +80,18 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 
 std::string svg_tick_labels(const std::vector<TickLabel>& labels);
 
-/// Returns an SVG picture with the labels of a vertical `axis`. `height`: in pixels. `content`: SVG
-/// elements in a space `count` units wide and kSvgUnits units high.
-std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
-                                   std::size_t count, std::string_view title,
-                                   std::string_view content);
+/// A drawing beside a vertical axis with labels.
+struct SvgWithAxis {
+  std::size_t height_pixels = 0;
+  const Axis& axis;
+  const Metric& metric;         ///< metric of the axis
+  std::size_t width_units = 0;  ///< width of the drawing's space, which is kSvgUnits units high
+  std::string title{};
+  std::string content{};  ///< SVG elements
+};
+
+/// Returns an SVG picture of a drawing.
+std::string svg_with_vertical_axis(const SvgWithAxis& drawing);
 
 /// Returns the horizontal position of `place` (0 to `count`) in the picture of
 /// svg_with_vertical_axis, in percent of the picture's width.
@@ -151,23 +156,6 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
 /// Writes a chart with each command's median, the median's interval, the distribution of the runs
 /// and the delta. Writes nothing if no command has values.
 void write_overview_chart(const Results& results, std::size_t metric, const Sink& sink);
-
-/// Returns a chart of a metric's medians against a numeric parameter. Empty if there is nothing to
-/// draw.
-std::string scan_chart(const Results& results, std::size_t metric);
-
-/// True if a single typed command was run with at least three different values of a parameter, all
-/// of them numbers.
-bool is_scan(const Results& results);
-
-/// Returns two numbers for each command of a scan: the number of its colour, and the rank of its
-/// parameter's value, from 0 for the smallest to 1 for the largest. Empty if the session is not a
-/// scan.
-std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
-
-/// Returns the result of a scan in a sentence: "wall time grows as n^1.02 (0.98 … 1.06); fastest at
-/// n = 10 (mean 12.3ms)". Empty if the session is not a scan, or has no values.
-std::string scan_headline(const Results& results, std::size_t metric);
 
 struct ChangeRow {
   std::string name_html;

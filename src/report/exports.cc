@@ -3,9 +3,12 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/function_lines.h"
+#include "report/layout_lines.h"
 #include "report/lines.h"
-#include "report/race.h"
+#include "report/race_lines.h"
 #include "report/screen.h"
+#include "report/suite_screen.h"
 #include "report/table.h"
 #include "results/statistics.h"
 

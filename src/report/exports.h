@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/choices.h"
+#include "core/metric.h"
 #include "report/table.h"
 #include "results/results.h"
 
@@ -33,9 +34,6 @@ std::string markdown_text(std::string_view text);
 
 void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);
-
-/// Writes --export-html: a self-contained page with the verdicts, charts and tables.
-void write_html(const Report& report, const Sink& sink);
 
 /// Writes --export-benchfmt: a line in Go's benchmark format for each run that has values.
 void write_benchfmt(const Report& report, const Sink& sink);
@@ -86,9 +84,6 @@ class BenchfmtNames {
 /// with -sec or -B for seconds or bytes.
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// Writes the beginning of an HTML page, up to its heading. `style`: CSS in addition to the CSS of
-/// all pages.
-void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
-void write_page_end(std::string_view script, const Sink& sink);
+std::string markdown_code_cell(std::string_view text);
 
 }  // namespace lauka::report

@@ -1,14 +1,20 @@
+#include "report/html.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/charts.h"
-#include "report/exports.h"
 #include "report/format.h"
+#include "report/function_lines.h"
+#include "report/layout_lines.h"
 #include "report/lines.h"
 #include "report/page_files.h"
 #include "report/path_graph.h"
-#include "report/race.h"
+#include "report/race_lines.h"
+#include "report/scan_chart.h"
 #include "report/screen.h"
+#include "report/suite_screen.h"
 #include "report/table.h"
+#include "results/analyse.h"
 
 #include <functional>
 #include <span>

@@ -5,6 +5,9 @@
 #include "core/text.h"
 #include "os/signals.h"
 #include "report/format.h"
+#include "report/function_lines.h"
+#include "report/layout_lines.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,6 @@
 #include "results/results.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,20 +49,8 @@ std::vector<std::string> all_runs_failed_lines(const Report& report);
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer);
 
-/// Returns lines about the effect of code placement as measured by --layouts; empty without
-/// --layouts.
-std::string layout_lines(const Results& results);
-
 /// Returns the layout_lines of each benchmark, which begin with its name.
 std::string suite_layout_lines(const Report& suite);
-
-/// Returns advice to use --layouts, if a session without --layouts has a significant change of a
-/// time that is small enough to come from code placement; else empty.
-std::string layouts_advice_line(const Results& results);
-
-/// True if the delta of the first layout differs from the delta of all layouts in direction or
-/// significance, and would probably do so with as many runs as all layouts have.
-bool is_misled_by_one_layout(const MetricResult& row);
 
 /// Returns "more runs would not do, about 40 layouts would", or another text if `layouts` exceeds
 /// kMaxLayouts.
@@ -95,8 +82,6 @@ std::string early_end_lines(const Session& session, const std::vector<std::strin
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);
 
-std::string counter_loss_line(const Command& command, const CounterLossFile& file);
-
 /// Describes how a run ended: "exited with status 3", "was killed by SIGSEGV (core dumped)".
 std::string outcome_text(const Outcome& outcome);
 
@@ -114,82 +99,5 @@ struct WhyTable {
 /// Returns a table with the explanations of several candidates; empty for a single candidate, or if
 /// neither instructions nor cycles were counted.
 WhyTable why_table(const Results& results);
-
-/// Returns up to three lines with functions that certainly differ in a metric: "  most of it: parse
-/// +34.2M (+2.9%)". Empty if there is no such function.
-std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
-
-/// Returns function_lines for a failed gate; empty for another answer.
-std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict);
-
-/// Returns lines about the functions of each candidate, except lines that are already below a
-/// failed gate.
-std::string function_summary(const Results& results);
-
-struct FunctionSection {
-  std::string title;
-  Table table;
-};
-
-/// Returns the tables of --functions; empty without --functions or without functions.
-std::vector<FunctionSection> function_sections(const Results& results);
-
-/// Returns up to three lines with the functions of a suite that certainly changed. The largest
-/// changes, as a share of the reference's total, come first.
-std::string largest_function_change_lines(const Report& suite);
-
-/// Returns why --functions has no table; empty without --functions. Requires that there is no
-/// table.
-std::string why_no_functions(const Results& results);
-
-/// Returns the tables of --functions as text, or why there is no table; empty without --functions.
-std::string function_text(const Results& results, const Style& style);
-
-struct WarningText {
-  std::string_view kind;  ///< kind of warning, as a word for programs: "first_run_slow"
-  std::string text;
-  std::string advice;
-  /// Form of `text` that fits all commands with the same warning.
-  std::string text_for_all_commands{};
-  /// Numbers of the command that text_for_all_commands lacks; may be empty.
-  std::string command_figures{};
-  /// Words that fit all warnings of the kind, if their text_for_all_commands or advice differ.
-  struct OfKind {
-    std::string text{};
-    std::string advice{};
-    std::string figures{};
-  };
-  OfKind of_kind{};
-  std::string event{};        ///< event that the warning is about; usually empty
-  bool has_own_line = false;  ///< true: never shares a line with other warnings of its kind
-  std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
-                                               ///< or the session
-};
-
-/// The side of a comparison that a message is about.
-enum class DifferenceSide : unsigned char { Reference, Candidate };
-
-/// Returns a difference as a predicate of `subject`: "nice value '5' instead of '0'", in which '5'
-/// is the value of `subject`. Of a list, names at most one entry more than `most_entries`.
-std::string difference_text(const SettingDifference& difference, DifferenceSide subject,
-                            std::size_t most_entries = 5);
-
-/// Returns all warnings in words, in the order of Results::warnings.
-std::vector<WarningText> worded_warnings(const Results& results);
-
-struct WarningLine {
-  std::string text;
-  std::string text_without_names;
-  /// Kind of the warning, if benchmarks with warnings of this kind share a line; else empty.
-  std::string_view kind{};
-  std::string text_of_kind{};  ///< text that fits all warnings of the kind
-};
-
-/// AsFound: the order of Results::warnings. ByWeight: warnings about deltas come first.
-enum class WarningOrder : unsigned char { AsFound, ByWeight };
-
-/// Returns the warnings that `style` shows. Commands with warnings of one kind share a line.
-std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
-                                       WarningOrder order);
 
 }  // namespace lauka::report

@@ -1,8 +1,11 @@
+#include "report/scan_chart.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "stats/models.h"
 
 #include <algorithm>
@@ -196,8 +199,12 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
 
   return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
                      hover_attributes(axes.y, of, "y")) +
-         svg_with_vertical_axis(kScanHeight, axes.y, of, kSvgUnits,
-                                of.name + " against " + parameter, content) +
+         svg_with_vertical_axis({.height_pixels = kScanHeight,
+                                 .axis = axes.y,
+                                 .metric = of,
+                                 .width_units = kSvgUnits,
+                                 .title = of.name + " against " + parameter,
+                                 .content = content}) +
          svg_tick_labels(labels) + "</div>\n";
 }
 

@@ -2,9 +2,15 @@
 
 #include "core/text.h"
 #include "report/format.h"
+#include "report/function_lines.h"
+#include "report/layout_lines.h"
 #include "report/lines.h"
 #include "report/paths.h"
-#include "report/race.h"
+#include "report/race_lines.h"
+#include "report/scan_chart.h"
+#include "report/suite_screen.h"
+#include "results/analyse.h"
+#include "results/warnings.h"
 #include "stats/summary.h"
 
 #include <algorithm>

@@ -2,9 +2,7 @@
 
 #include "core/choices.h"
 #include "core/record.h"
-#include "report/charts.h"
 #include "report/style.h"
-#include "report/table.h"
 #include "results/results.h"
 
 #include <chrono>
@@ -23,7 +21,6 @@ struct ScreenSections {
   std::string tables;
   std::string verdicts;
 };
-ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
 /// The wall time in seconds below which a run may be mostly the start of its process.
@@ -95,33 +92,5 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
 /// command alone.
 std::string histogram(const Results& results, std::size_t command, const Style& style,
                       std::vector<Bin> shared = {});
-
-/// Returns the benchmarks in the order of the suite's table: as in the suite; with --sort time,
-/// benchmarks with the same primary metric are together, in the order of value_of_primary_metric.
-std::vector<const Results*> benchmarks_in_table_order(const Report& suite);
-
-/// Returns "wall_time of 3 benchmarks"; without the metric if rows have different metrics.
-std::string suite_title(const Report& suite);
-
-/// Returns the table of a suite: the rows of each benchmark, then a row for each geometric mean.
-Table suite_table(const Report& suite);
-
-/// Returns the changes in the suite's table as rows for change_chart.
-std::vector<ChangeRow> suite_changes(const Report& suite);
-
-/// Returns "3 gates: 1 fail, 2 pass (...)"; empty without gates.
-std::string gates_in_one_line(const Report& suite);
-
-/// Returns lines with two warnings and the number of other warnings; with Style::verbose, all
-/// warnings.
-std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
-
-/// Returns the warnings as lines. Benchmarks of a suite with the same warning share a line.
-std::vector<std::string> warning_texts(const Report& report, const Style& style);
-
-/// Returns the notes as lines, except notes of the kind `hidden`. Benchmarks of a suite with the
-/// same note share a line.
-std::vector<std::string> note_lines(const Report& report,
-                                    std::optional<NoteKind> hidden = std::nullopt);
 
 }  // namespace lauka::report

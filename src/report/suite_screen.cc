@@ -1,10 +1,15 @@
+#include "report/suite_screen.h"
+
 #include "core/text.h"
 #include "report/format.h"
+#include "report/function_lines.h"
 #include "report/lines.h"
 #include "report/paths.h"
-#include "report/race.h"
+#include "report/race_lines.h"
 #include "report/screen.h"
 #include "report/table.h"
+#include "report/warning_lines.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,9 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/race.h"
+#include "report/race_lines.h"
+#include "report/scan_chart.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <map>

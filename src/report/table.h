@@ -144,8 +144,6 @@ std::string delta_html(const Cell& cell);
 /// Returns a cell's answer and verdict_reason as HTML; empty if the cell has no answer.
 std::string verdict_html(const Cell& verdict);
 
-std::string markdown_code_cell(std::string_view text);
-
 /// Returns the cell of a delta. Only a delta with Change::is_relevant() has a mark or a colour.
 Cell delta_cell(const stats::Change& delta, Better better);
 

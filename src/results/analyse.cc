@@ -1,9 +1,14 @@
+#include "results/analyse.h"
+
+#include "plan/gates.h"
 #include "plan/rows.h"
+#include "results/explanations.h"
 #include "results/results.h"
+#include "results/warnings.h"
 #include "session/baseline.h"
 #include "session/functions.h"
 #include "session/series.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/detectable.h"
 
 #include <array>
@@ -121,7 +126,8 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   const std::vector<double> of = stats::values_by_layout(candidate)[0];
   if (!to.empty() && !of.empty())
     check_exactness(metric, result.delta_of_first_layout.emplace(stats::estimate_delta(
-                                to, of, samples.paired, tails, metric.percentile_share())));
+                                {.reference = to, .candidate = of, .paired = samples.paired}, tails,
+                                metric.percentile_share())));
   if (row.layouts) result.mean = row.layouts->mean;
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
@@ -381,9 +387,11 @@ std::vector<double> values_of_succeeded_runs(const Series& series) {
   return pair_samples(series, series, false).candidate;
 }
 
-stats::SampleSpans samples_of_equal_number(const Comparison& samples) {
+stats::SamplePair samples_of_equal_number(const Comparison& samples) {
   const std::size_t count = std::min(samples.reference.size(), samples.candidate.size());
-  return {std::span(samples.reference).first(count), std::span(samples.candidate).first(count)};
+  return {.reference = std::span(samples.reference).first(count),
+          .candidate = std::span(samples.candidate).first(count),
+          .paired = samples.paired};
 }
 
 TunedChange to_tuned_change(const stats::Change& change) {
@@ -592,7 +600,8 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
     if (!over) return std::nullopt;
     return stats::LogRatio{over->value, std::sqrt(over->squared_standard_error)};
   }
-  return stats::log_ratio(samples.reference, samples.candidate, samples.paired);
+  return stats::log_ratio(
+      {.reference = samples.reference, .candidate = samples.candidate, .paired = samples.paired});
 }
 
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
@@ -625,8 +634,11 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                               series, c);
 
     const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
-    gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
-                         lasting, levels, {1, true});
+    gate::decide_at_look(verdict,
+                         {.samples = samples,
+                          .gated_quantile = session.metrics[verdict.metric].percentile_share(),
+                          .lasting = lasting},
+                         levels, {1, true});
     verdict.p_over_all_looks = verdict.p_value_of_fail;
     findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
   }
@@ -714,7 +726,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     const Comparison untuned = pair_samples(all_untuned[reference], all_untuned[command], paired);
     const Comparison tuned = pair_samples(all_tuned[reference], all_tuned[command], paired);
     return stats::width_change(samples_of_equal_number(untuned), samples_of_equal_number(tuned),
-                               paired, tails);
+                               tails);
   };
 
   std::vector<TunedComparison> all;
@@ -732,7 +744,9 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     constexpr bool are_paired = false;
     comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
     comparison.mean =
-        to_tuned_change(stats::estimate_delta(untuned, tuned, are_paired, tails).change_of_mean);
+        to_tuned_change(stats::estimate_delta(
+                            {.reference = untuned, .candidate = tuned, .paired = are_paired}, tails)
+                            .change_of_mean);
 
     // Without a delta, the interval is the mean's. For equal numbers of runs its width changes as
     // the standard deviation does.

@@ -1,3 +1,5 @@
+#include "results/explanations.h"
+
 #include "results/results.h"
 #include "session/baseline.h"
 

@@ -2,9 +2,7 @@
 
 #include "core/call_paths.h"
 #include "core/metric.h"
-#include "gate/verdict.h"
 #include "results/pairing.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <optional>

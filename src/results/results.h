@@ -3,25 +3,20 @@
 #include "core/choices.h"
 #include "core/command.h"
 #include "core/metric.h"
-#include "core/session.h"
+#include "core/recording.h"
 #include "gate/verdict.h"
-#include "plan/plan.h"
 #include "results/functions.h"
 #include "session/baseline.h"
-#include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/layouts.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -300,16 +295,6 @@ struct MetricResult {
   }
 };
 
-/// A mean with its confidence interval.
-struct MeanEstimate {
-  double mean = 0.0;
-  std::optional<stats::IntervalEnds> bounds{};  ///< nullopt if unknown
-};
-
-/// Returns the mean of a command's values, over its layouts if it has layouts, else over its runs.
-/// `confidence`: of the interval, as a fraction. nullopt if the mean is unknown.
-std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence);
-
 /// The results of the command with the same index in Recording::commands.
 struct CommandResult {
   std::size_t runs = 0;  ///< number of timed runs, without discarded runs
@@ -374,10 +359,6 @@ inline std::optional<double> median_of(const Results& results, std::size_t comma
   return row != nullptr && row->summary ? std::optional(row->summary->median) : std::nullopt;
 }
 
-/// Returns the results of the reference of `command` for a metric, in this session or in the
-/// baseline.
-MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
-
 struct Geomean {
   std::size_t candidate_place = 0;  ///< index among the candidates of each reference
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
@@ -398,117 +379,5 @@ struct Report {
   bool complete() const;
   std::vector<gate::Verdict> verdicts() const;
 };
-
-/// Returns the indices of the commands that are compared with the reference.
-std::vector<std::size_t> find_candidates(const Results& results);
-
-/// Returns the metrics by which the summary of a suite compares a candidate, as indices into
-/// Recording::metrics: the metrics of its gates, else the primary metric (nullopt if the benchmark
-/// has no primary metric).
-std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
-                                                      std::size_t candidate);
-
-/// Makes a report; for a suite, with geometric means. A geometric mean leaves out benchmarks whose
-/// candidate has no delta of the metric, or a delta of -100%.
-Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
-
-/// Makes verdicts inconclusive for which the runs did not measure what they are about: no run of a
-/// side gave the metric and succeeded, the sides fail at different rates in runs that can give the
-/// metric, or the metric is sampled time and neither side has a sample. Must be called before
-/// fail_gates_by_error_rate.
-void void_doubtful_verdicts(const Recording& session, gate::Findings& findings);
-
-/// Returns the change of the wall time, if it is significantly above the limit of a gate on CPU
-/// time, instructions or cycles that passes, and no gate is on the wall time; else null. Returns it
-/// for the first such gate of a candidate only.
-const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict);
-
-/// Returns the endings that decide if a command works: of its timed runs or, if there are none, of
-/// all runs.
-Endings deciding_endings(const CommandResult& command);
-
-/// True if the verdict's candidate failed in every timed run or, if there are none, in every run.
-bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
-/// True for the candidate of any verdict.
-bool has_failed_throughout(const Report& report);
-
-/// Computes rows, headline comparisons, explanations, function changes and warnings of `results`
-/// from its session and findings.
-void analyse(Results& results);
-
-/// Explains the wall time of each candidate whose changes of wall and CPU time are known.
-std::vector<WallTimeExplanation> make_explanations(const Results& results);
-
-/// Returns the logarithm of the metric's ratio `of` / `to` between two commands, within rounds if
-/// possible; nullopt if unknown, or if a value is not positive.
-std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
-                                         std::size_t of, std::size_t to);
-
-/// Judges the gates of a session in a single look, which is valid only if the number of runs did
-/// not depend on the gates. `gates_of_job`: number of decisions that share the rate of false fails;
-/// at least the session's own decisions are counted.
-gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
-                     std::size_t gates_of_job = 0);
-
-/// Summarizes a metric's values in the command's runs that succeeded; nullopt if the metric has no
-/// summary, or no run with a value succeeded.
-std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, std::size_t command,
-                                                       std::size_t metric);
-
-/// Compares tuned and untuned runs that succeeded, for each command that has both; empty without
-/// --tune=compare.
-std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
-
-/// Returns lauka's exit status for the verdicts. `if_inconclusive`: status if a gate is
-/// inconclusive and none failed; nullopt: as if the gate passed. If no gate decides the status, it
-/// says if the candidate was kept.
-int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
-
-/// Returns lauka's exit status for what cut a session short.
-int exit_status_of(const EarlyEnd& early_end);
-
-struct FirstRunFacts {
-  std::uint64_t warmup = 0;
-  bool only_first_run_read_disk = false;
-  /// Estimated probability that noise alone makes a command's first run the slowest; may exceed 1.
-  double chance_of_slowest = 1.0;
-};
-
-/// Checks the wall times of `command` (`series`, in the order run). Returns at most one warning
-/// about a slow first run, and at most one about other unsteadiness.
-std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
-                                        const FirstRunFacts& first);
-
-/// Returns the facts about each command's first run. `series`: wall times of each command.
-std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
-                                               std::span<const Series> series);
-
-/// Returns a finding if the interval of `delta` was widened, and the rounds of `samples` clearly
-/// resemble each other; else nullopt. `tests`: number of such tests, which share the rate of false
-/// alarms.
-std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
-                                             const Comparison& samples, std::size_t tests);
-
-/// Returns `candidate` or `reference` if only this command's runs clearly resemble their
-/// neighbours; else nullopt. `reference` is nullopt if it is in a baseline, and then counts as not
-/// resembling.
-std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> series,
-                                                        std::size_t candidate,
-                                                        std::optional<std::size_t> reference);
-
-/// True if high outliers may explain why the change of the mean differs from the delta. They are
-/// looked for in the candidate if the mean's change is larger, else in the reference. The
-/// candidate's row of `metric` must have a delta with a mean. False if unknown, or for a reference
-/// in a baseline.
-bool outliers_explain_mean(const Results& results, std::size_t metric, std::size_t candidate);
-
-/// Returns a finding if counting slowed the command by clearly more than 5%; else nullopt. `timed`
-/// and `counting` are wall times in the order run.
-std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
-                                                   std::span<const double> counting);
-
-/// Returns warnings about a session or a whole command, such as few runs or a coarse clock.
-/// `results` must have its rows, headline comparisons and verdicts.
-std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

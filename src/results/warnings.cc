@@ -1,8 +1,11 @@
+#include "results/warnings.h"
+
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
 
@@ -478,8 +481,9 @@ bool outliers_explain_mean(const Results& results, std::size_t metric, std::size
 std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
                                                    std::span<const double> counting) {
   constexpr double worth_a_line = 0.05;
-  const auto change = stats::typical_change(timed, counting, false, kFalseAlarms / 2.0,
-                                            stats::widening_of(timed, counting, false));
+  const auto change = stats::typical_change(
+      {.reference = timed, .candidate = counting, .paired = false}, kFalseAlarms / 2.0,
+      stats::widening_of({.reference = timed, .candidate = counting, .paired = false}));
   if (!change || change->bounds.low <= worth_a_line) return std::nullopt;
   return SlowedByCounting{1.0 + change->change};
 }

@@ -3,8 +3,10 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/files.h"
+#include "os/helper_program.h"
 #include "os/process.h"
-#include "plan/layouts.h"
+#include "os/program_files.h"
+#include "plan/command_layouts.h"
 
 #include <algorithm>
 #include <array>
@@ -163,26 +165,24 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
                             });
 }
 
-std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user, const os::Clock& clock,
-                                      const std::function<void(const BuildProgress&)>& show) {
-  const std::chrono::nanoseconds began = clock.now();
+std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context) {
+  const std::chrono::nanoseconds began = context.clock.now();
   BuildProgress progress;
   progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
 
   while (!running.empty() || (!failed && !builds.empty())) {
-    while (!failed && !builds.empty() && running.size() < at_once) {
+    while (!failed && !builds.empty() && running.size() < context.at_once) {
       progress.latest = builds.front().name_in_messages;
       ++progress.begun;
-      running.push_back(begin(builds.front(), user));
+      running.push_back(begin(builds.front(), context.user));
       builds = builds.subspan(1);
     }
 
-    progress.elapsed = clock.now() - began;
+    progress.elapsed = context.clock.now() - began;
     progress.remaining = estimate_remaining(progress);
-    show(progress);
+    context.show(progress);
 
     // Any of the builds may end first, so the oldest is awaited only briefly.
     constexpr auto soon = std::chrono::milliseconds(5);

@@ -41,12 +41,18 @@ struct BuildFailed {
   std::string output_end{};
 };
 
-/// Runs `builds` in order, at most `at_once` at a time, as `user` (nullopt: lauka's own user).
-/// Calls `show` again and again until all builds have ended. Begins no build after a failure.
-/// Returns the first failure; nullopt if all builds succeeded.
-std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user, const os::Clock& clock,
-                                      const std::function<void(const BuildProgress&)>& show);
+/// How builds are run.
+struct BuildContext {
+  std::size_t at_once = 1;     ///< largest number of builds at a time
+  std::optional<User> user{};  ///< user who runs the builds; nullopt: lauka's own user
+  const os::Clock& clock;
+  /// Called again and again until all builds have ended.
+  std::function<void(const BuildProgress&)> show = [](const BuildProgress& /*progress*/) {};
+};
+
+/// Runs `builds` in order. Begins no build after a failure. Returns the first failure; nullopt if
+/// all builds succeeded.
+std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context);
 
 /// Runs `builds` one after the other by `launcher`, which ends all processes of a build if lauka is
 /// killed (not on macOS). Begins no build after a failure. Returns the first failure; nullopt if

@@ -1,12 +1,13 @@
 #include "run/fingerprints.h"
 
+#include "core/recording.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
-#include "plan/layouts.h"
+#include "os/program_files.h"
+#include "plan/command_layouts.h"
 #include "run/programs.h"
-#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>
@@ -285,10 +286,10 @@ ProgramKind classify_program(const std::string& path, std::string_view first_byt
   return is_native ? ProgramKind::Native : ProgramKind::Launcher;
 }
 
-void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
-                      std::size_t count, std::vector<Fingerprint>& programs) {
+void set_fingerprints(const Plan& plan, const ReadContext& reader, const CommandRange& commands,
+                      std::vector<Fingerprint>& programs) {
   programs.resize(plan.commands.size());
-  for (std::size_t c = first; c < first + count; ++c)
+  for (std::size_t c = commands.first; c < std::size_t{commands.first} + commands.count; ++c)
     programs[c] = make_fingerprint(plan, c, reader);
 }
 

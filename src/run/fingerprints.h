@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/record.h"
 #include "plan/plan.h"
+#include "run/stopping.h"
 
 #include <cstddef>
 #include <functional>
@@ -34,10 +35,10 @@ struct ArgumentFile {
 std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
                                               const ReadContext& reader);
 
-/// Sets the fingerprints of `count` commands from `first` on in `programs`, which has an element
-/// for each command of the plan afterwards. Unknown fingerprints are empty.
-void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
-                      std::size_t count, std::vector<Fingerprint>& programs);
+/// Sets the fingerprints of `commands` in `programs`, which has an element for each command of the
+/// plan afterwards. Unknown fingerprints are empty.
+void set_fingerprints(const Plan& plan, const ReadContext& reader, const CommandRange& commands,
+                      std::vector<Fingerprint>& programs);
 
 /// Returns the fingerprints of commands that may run the same program as their reference. Without a
 /// baseline: of candidates with the reference's file and call, and of the reference. With a

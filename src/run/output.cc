@@ -1,6 +1,6 @@
 #include "run/output.h"
 
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 #include "run/programs.h"
 
 #include <algorithm>

@@ -4,7 +4,9 @@
 #include "core/machine.h"
 #include "core/text.h"
 #include "os/files.h"
-#include "plan/layouts.h"
+#include "os/helper_program.h"
+#include "os/program_files.h"
+#include "plan/command_layouts.h"
 #include "run/programs.h"
 
 #include <algorithm>

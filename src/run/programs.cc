@@ -1,10 +1,10 @@
 #include "run/programs.h"
 
 #include "os/files.h"
-#include "plan/commands.h"
-#include "plan/layouts.h"
+#include "os/program_files.h"
+#include "plan/command_layouts.h"
+#include "plan/make_commands.h"
 #include "run/output.h"
-#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "run/runner.h"
 
 #include "core/text.h"
+#include "plan/rounds.h"
 #include "run/fingerprints.h"
 #include "run/programs.h"
 #include "run/progress.h"
@@ -104,8 +105,8 @@ class Runner final : NonCopyable {
     scheduler_.take_number_of_checks(steps_.check_output(action.commands));
   }
   void carry_out(const HashPrograms& action) {
-    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands.first,
-                     action.commands.count, programs_);
+    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands,
+                     programs_);
   }
   void carry_out(const SwitchTuning& action) { context_.machine->tune(action.on); }
   void carry_out(const YieldTurn& /*action*/) {}

@@ -8,9 +8,9 @@
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"
+#include "os/control_groups.h"
 #include "os/files.h"
 #include "os/process.h"
-#include "os/setting_files.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
 

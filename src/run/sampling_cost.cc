@@ -47,7 +47,8 @@ std::optional<Note> SamplingCost::note() const {
   for (std::size_t c = 0; c < commands_.size(); ++c) {
     const auto& [timed, sampled] = commands_[c];
     if (std::min(timed.size(), sampled.size()) < min_runs) continue;
-    const stats::Delta cost = stats::estimate_delta(timed, sampled, false, tails);
+    const stats::Delta cost =
+        stats::estimate_delta({.reference = timed, .candidate = sampled, .paired = false}, tails);
     if (!cost.change || !cost.bounds || cost.bounds->low < min_cost || *cost.change <= largest)
       continue;
 

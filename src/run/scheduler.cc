@@ -1,7 +1,8 @@
 #include "run/scheduler.h"
 
 #include "os/process.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
+#include "plan/rounds.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "run/steps.h"
 
 #include "core/text.h"
-#include "plan/layouts.h"
+#include "plan/command_layouts.h"
 #include "run/fingerprints.h"
 #include "run/program_facts.h"
 

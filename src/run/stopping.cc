@@ -1,7 +1,9 @@
 #include "run/stopping.h"
 
+#include "plan/gates.h"
+#include "plan/rounds.h"
 #include "session/baseline.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
@@ -251,9 +253,11 @@ void GateWatch::look(const ScheduleKey& gates, const LookAtGates& at) {
     const ScheduleKey own{gate.kind, gate.verdict.condition.purpose};
     if (own != gates || !gate.is_open()) continue;
     gate.is_decided = decide(gate, at, all_series);
-    if (gate.is_decided)
-      gate.verdict.p_over_all_looks =
-          schedule_of(gate).p_over_looks_of(gate.verdict.p_value_of_fail, at.is_early);
+    if (!gate.is_decided) continue;
+
+    const double p = gate.verdict.p_value_of_fail;
+    gate.verdict.p_over_all_looks = at.is_early ? gate::Schedule::p_over_looks_of_early_look(p)
+                                                : schedule_of(gate).p_over_looks_of_planned_look(p);
   }
 }
 
@@ -311,8 +315,11 @@ bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric&
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
   if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
-  return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
-                              lasting, at.levels, at.look);
+  return gate::decide_at_look(verdict,
+                              {.samples = samples,
+                               .gated_quantile = plan_.metrics[verdict.metric].percentile_share(),
+                               .lasting = lasting},
+                              at.levels, at.look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates)

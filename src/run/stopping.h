@@ -6,6 +6,7 @@
 #include "core/settings.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"
+#include "plan/gates.h"
 #include "plan/plan.h"
 #include "session/series.h"
 

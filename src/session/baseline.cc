@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "session/series.h"
-#include "session/settings.h"
+#include "session/setting_values.h"
 
 #include <algorithm>
 #include <map>
@@ -116,6 +116,12 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
                            has_layouts ? "one build of each command, not layouts"
                                        : "layouts, but this session has one build"),
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
+}
+
+stats::LayoutSamplePair samples_with_layouts(const Comparison& samples) {
+  return {.reference = {samples.reference, samples.reference_layouts},
+          .candidate = {samples.candidate, samples.candidate_layouts},
+          .paired = samples.paired};
 }
 
 }  // namespace
@@ -308,10 +314,10 @@ Comparison collect_samples(const Reference& reference, bool within_rounds, std::
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
                             std::optional<double> share) {
   if (samples.has_layouts())
-    return stats::delta_over_layouts({samples.reference, samples.reference_layouts},
-                                     {samples.candidate, samples.candidate_layouts}, samples.paired,
-                                     tails, share);
-  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails, share);
+    return stats::delta_over_layouts(samples_with_layouts(samples), tails, share);
+  return stats::estimate_delta(
+      {.reference = samples.reference, .candidate = samples.candidate, .paired = samples.paired},
+      tails, share);
 }
 
 std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series) {
@@ -321,9 +327,7 @@ std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series) {
 
 std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& samples,
                                                             std::optional<double> share) {
-  return stats::log_ratio_over_layouts({samples.reference, samples.reference_layouts},
-                                       {samples.candidate, samples.candidate_layouts},
-                                       samples.paired, share);
+  return stats::log_ratio_over_layouts(samples_with_layouts(samples), share);
 }
 
 }  // namespace lauka

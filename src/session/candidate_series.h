@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/machine.h"
+#include "core/decision.h"
 #include "core/numbers.h"
 #include "gate/verdict.h"
 
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // The candidates of --series, which are decided about one after the other. Each is tested at a
@@ -116,16 +115,5 @@ KeepingOutlook make_outlook(const CandidateSeries& series);
 /// Returns the decision of the session whose verdicts these are, and which exits with `status`. A
 /// candidate is kept only if `status` is 0.
 gate::Decision decision_of(const std::vector<gate::Verdict>& verdicts, int status);
-
-/// The place of a session in its series.
-struct SeriesPlace {
-  std::string file{};
-  std::size_t number = 0;  ///< of the candidate, from 1
-  double level = 0.0;
-  /// Decision that the file has; nullopt if none could be written.
-  std::optional<gate::Decision> decision{};
-  bool has_other_reference = false;
-  std::size_t kept = 0;  ///< number of candidates kept so far, this one included
-};
 
 }  // namespace lauka

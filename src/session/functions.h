@@ -4,10 +4,10 @@
 #include "core/functions.h"
 #include "core/metric.h"
 #include "core/record.h"
+#include "core/recording.h"
 #include "core/result.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "session/recording.h"
 
 #include <optional>
 #include <span>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/recording.h"
 #include "core/runs.h"
 #include "plan/plan.h"
-#include "session/recording.h"
 
 #include <cstddef>
 #include <functional>

@@ -50,12 +50,14 @@ Change cleaned(Change change) {
 
 class MeanChange {
  public:
-  MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
-             const Widening& widening)
-      : reference_(moments(reference)), candidate_(moments(candidate)), widening_(widening) {
+  MeanChange(const SamplePair& samples, const Widening& widening)
+      : reference_(moments(samples.reference)),
+        candidate_(moments(samples.candidate)),
+        widening_(widening) {
     if (reference_.mean == 0.0 || fewer() < kMinForInterval) return;
     ratio_ = candidate_.mean / reference_.mean;
-    paired ? within_rounds(reference, candidate) : of_independent(reference, candidate);
+    samples.paired ? within_rounds(samples.reference, samples.candidate)
+                   : of_independent(samples.reference, samples.candidate);
   }
 
   Change at(double tail) const {
@@ -253,16 +255,15 @@ std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place
                                   .high = std::expm1(value_at(values, count + 1 - place))}};
 }
 
-LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
-                          bool paired) {
-  if (paired) {
-    const Moments ratios = moments(sorted_log_ratios(reference, candidate));
+LogRatio log_ratio_of_few(const SamplePair& samples) {
+  if (samples.paired) {
+    const Moments ratios = moments(sorted_log_ratios(samples.reference, samples.candidate));
     LogRatio ratio{.value = ratios.mean};
     if (ratios.variance) ratio.error = std::sqrt(squared_error(ratios, 1.0));
     return ratio;
   }
-  const Moments to = moments(sorted_logs(reference));
-  const Moments of = moments(sorted_logs(candidate));
+  const Moments to = moments(sorted_logs(samples.reference));
+  const Moments of = moments(sorted_logs(samples.candidate));
   LogRatio ratio{.value = of.mean - to.mean};
   if (of.variance && to.variance)
     ratio.error = std::sqrt(squared_error(of, 1.0) + squared_error(to, 1.0));
@@ -340,13 +341,12 @@ std::optional<Estimate> log_deviation(std::span<const double> samples) {
   });
 }
 
-Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
-               const IntervalTails& tails, const Widening& widening) {
-  const MeanChange mean(reference, candidate, paired, widening);
-  const auto typical = typical_change(reference, candidate, paired, tails.tail_of_delta, widening);
+Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Widening& widening) {
+  const MeanChange mean(samples, widening);
+  const auto typical = typical_change(samples, tails.tail_of_delta, widening);
 
   Delta delta;
-  delta.widening = widening.rank_test_factor(reference.size(), candidate.size());
+  delta.widening = widening.rank_test_factor(samples.reference.size(), samples.candidate.size());
 
   if (!typical) {
     delta.change_of_mean = mean.at(tails.tail_of_delta);
@@ -366,16 +366,18 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   return delta;
 }
 
-std::optional<Estimate> log_width(const SampleSpans& rounds, std::size_t parts, bool paired,
+std::optional<Estimate> log_width(const SamplePair& all, std::size_t parts,
                                   const IntervalTails& tails) {
-  return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {
+  return jackknifed(all.reference.size(), [&](const Places& places) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
       Places own;
       for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
       if (own.empty()) return std::nullopt;
-      const Delta delta =
-          delta_of(at(rounds.reference, own), at(rounds.candidate, own), paired, tails, {});
+      const Delta delta = delta_of({.reference = at(all.reference, own),
+                                    .candidate = at(all.candidate, own),
+                                    .paired = all.paired},
+                                   tails, {});
       const auto width =
           delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
       if (!width) return std::nullopt;
@@ -470,19 +472,17 @@ bool allows_percentages(std::span<const double> reference, std::span<const doubl
          std::ranges::none_of(candidate, is_negative);
 }
 
-Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, const IntervalTails& tails, std::optional<double> share) {
+Delta estimate_delta(const SamplePair& samples, const IntervalTails& tails,
+                     std::optional<double> share) {
   Delta delta;
   if (share) {
     delta.basis = Basis::Quantile;
-    static_cast<Change&>(delta) =
-        cleaned(quantile_change(reference, candidate, paired, *share, tails.tail_of_delta));
+    static_cast<Change&>(delta) = cleaned(quantile_change(samples, *share, tails.tail_of_delta));
   } else {
-    delta =
-        delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
+    delta = delta_of(samples, tails, widening_of(samples));
   }
 
-  delta.is_exact = moments(reference).is_exact() && moments(candidate).is_exact();
+  delta.is_exact = moments(samples.reference).is_exact() && moments(samples.candidate).is_exact();
   delta.change_of_mean.is_exact = delta.is_exact;
   return delta;
 }
@@ -543,9 +543,9 @@ Change geometric_mean(std::span<const Change> changes) {
   return mean;
 }
 
-std::optional<TypicalChange> typical_change(std::span<const double> reference,
-                                            std::span<const double> candidate, bool paired,
-                                            double tail, const Widening& widening) {
+std::optional<TypicalChange> typical_change(const SamplePair& samples, double tail,
+                                            const Widening& widening) {
+  const auto& [reference, candidate, paired] = samples;
   const double factor = widening.rank_test_factor(reference.size(), candidate.size());
   if (paired) {
     const WalshAverages averages{sorted_log_ratios(reference, candidate)};
@@ -558,17 +558,17 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
                    mann_whitney_place(reference.size(), candidate.size(), tail, factor));
 }
 
-std::optional<LogRatio> log_ratio(std::span<const double> reference,
-                                  std::span<const double> candidate, bool paired) {
+std::optional<LogRatio> log_ratio(const SamplePair& samples) {
   constexpr std::size_t fewest_for_ranks = 6;
   constexpr double tail_of_one_error =
       0.15865525393145705;  // probability of a normal deviate below -1
-  if (!are_positive(reference) || !are_positive(candidate)) return std::nullopt;
-  const bool has_ranks = std::min(reference.size(), candidate.size()) >= fewest_for_ranks;
-  const auto typical = has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error,
-                                                  widening_of(reference, candidate, paired))
-                                 : std::nullopt;
-  if (!typical) return log_ratio_of_few(reference, candidate, paired);
+  if (!are_positive(samples.reference) || !are_positive(samples.candidate)) return std::nullopt;
+
+  const bool has_ranks =
+      std::min(samples.reference.size(), samples.candidate.size()) >= fewest_for_ranks;
+  const auto typical =
+      has_ranks ? typical_change(samples, tail_of_one_error, widening_of(samples)) : std::nullopt;
+  if (!typical) return log_ratio_of_few(samples);
   if (typical->change <= -1.0) return std::nullopt;
   LogRatio ratio{.value = std::log1p(typical->change)};
   if (typical->bounds.low > -1.0 && std::isfinite(typical->bounds.high))
@@ -581,16 +581,15 @@ Change spread_change(std::span<const double> reference, std::span<const double> 
   return change_between(log_deviation(reference), log_deviation(candidate), tail);
 }
 
-Change width_change(const SampleSpans& before, const SampleSpans& after, bool paired,
-                    const IntervalTails& tails) {
-  const auto rounds = [](const SampleSpans& all) {
+Change width_change(const SamplePair& before, const SamplePair& after, const IntervalTails& tails) {
+  const auto rounds = [](const SamplePair& all) {
     return std::max<std::size_t>(all.reference.size(), 1);
   };
   const auto parts = [](std::size_t more, std::size_t fewer) {
     return std::max<std::size_t>((more + fewer / 2) / fewer, 1);
   };
-  return change_between(log_width(before, parts(rounds(before), rounds(after)), paired, tails),
-                        log_width(after, parts(rounds(after), rounds(before)), paired, tails),
+  return change_between(log_width(before, parts(rounds(before), rounds(after)), tails),
+                        log_width(after, parts(rounds(after), rounds(before)), tails),
                         tails.tail_of_delta);
 }
 

@@ -2,6 +2,7 @@
 
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
+#include "stats/sample_pair.h"
 
 #include <cstddef>
 #include <optional>
@@ -51,13 +52,12 @@ struct TypicalChange {
 };
 
 /// Returns the Hodges-Lehmann estimate of candidate / reference - 1, with the bounds beyond which
-/// the rank test rejects a change at `tail`. If `paired`, uses the Walsh averages of log ratios
-/// within rounds (equal sizes) and the signed-rank test; else all differences of logarithms and the
+/// the rank test rejects a change at `tail`. For paired samples, uses the Walsh averages of log
+/// ratios within rounds and the signed-rank test; else all differences of logarithms and the
 /// Mann-Whitney test. `widening` multiplies the normal deviate of the test. nullopt if a sample is
 /// not positive and finite, or there are too few samples for `tail`.
-std::optional<TypicalChange> typical_change(std::span<const double> reference,
-                                            std::span<const double> candidate, bool paired,
-                                            double tail, const Widening& widening = {});
+std::optional<TypicalChange> typical_change(const SamplePair& samples, double tail,
+                                            const Widening& widening = {});
 
 /// The natural logarithm of the ratio of two values, and its standard error if known.
 struct LogRatio {
@@ -67,10 +67,9 @@ struct LogRatio {
 
 /// Returns the logarithm of candidate / reference in a typical round (typical_change), with half
 /// the width of the 68.3% interval as its standard error. If a side has fewer than six samples,
-/// returns the mean of log(candidate / reference) and its standard error. `paired`: compares within
-/// rounds. nullopt if a side has no samples, or a sample is not positive.
-std::optional<LogRatio> log_ratio(std::span<const double> reference,
-                                  std::span<const double> candidate, bool paired);
+/// returns the mean of log(candidate / reference) and its standard error. nullopt if a side has no
+/// samples, or a sample is not positive.
+std::optional<LogRatio> log_ratio(const SamplePair& samples);
 
 /// A change as a fraction of the reference, with its confidence interval. Each is nullopt if
 /// undefined or unknown; `bounds` may be nullopt although `change` is known.
@@ -123,12 +122,10 @@ IntervalTails tails_of(double confidence);
 /// True if no sample is negative, as percentages require.
 bool allows_percentages(std::span<const double> reference, std::span<const double> candidate);
 
-/// Compares samples in the order measured (at least one per side, none negative). If `paired`,
-/// reference[i] and candidate[i] are of the same round (equal sizes). The intervals are wider if
-/// neighbouring rounds resemble each other. If `share` has a value, compares this quantile instead,
-/// without the mean, and treats rounds as independent.
-Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, const IntervalTails& tails,
+/// Compares samples (at least one per side, none negative). The intervals are wider if neighbouring
+/// rounds resemble each other. If `share` has a value, compares this quantile instead, without the
+/// mean, and treats rounds as independent.
+Delta estimate_delta(const SamplePair& samples, const IntervalTails& tails,
                      std::optional<double> share = std::nullopt);
 
 /// Returns the change of the standard deviation between independent samples, with an interval by
@@ -136,16 +133,10 @@ Delta estimate_delta(std::span<const double> reference, std::span<const double> 
 Change spread_change(std::span<const double> reference, std::span<const double> candidate,
                      double tail);
 
-struct SampleSpans {
-  std::span<const double> reference{};
-  std::span<const double> candidate{};
-};
-
-/// Returns the change of the width of estimate_delta's interval between two sets of rounds, with a
+/// Returns the change of the width of estimate_delta's interval between two sets of samples, with a
 /// jackknife interval. Treats rounds as independent. Divides the larger set into parts about as
 /// large as the smaller set. Without a change if a width is undefined or 0.
-Change width_change(const SampleSpans& before, const SampleSpans& after, bool paired,
-                    const IntervalTails& tails);
+Change width_change(const SamplePair& before, const SamplePair& after, const IntervalTails& tails);
 
 /// A delta as users read it: "ran `speed_factor` times faster" or "ran `speed_factor` times
 /// slower".

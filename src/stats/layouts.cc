@@ -280,15 +280,17 @@ std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
   return estimate;
 }
 
-std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
-                                                     const LayoutSamples& candidate, bool paired,
+std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& samples,
                                                      std::optional<double> share) {
+  const auto& [reference, candidate, paired] = samples;
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
 
   if (share) {
     const LayoutValues of_reference = reduced(reference, share);
     const LayoutValues of_candidate = reduced(candidate, share);
-    return log_ratio_over_layouts(of_reference.samples(), of_candidate.samples(), paired);
+    return log_ratio_over_layouts({.reference = of_reference.samples(),
+                                   .candidate = of_candidate.samples(),
+                                   .paired = paired});
   }
 
   const std::vector<double> to = logarithms(reference.values);
@@ -315,28 +317,27 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
   return estimate;
 }
 
-Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
-                         bool paired, const IntervalTails& tails, std::optional<double> share) {
+Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& tails,
+                         std::optional<double> share) {
   Delta delta;
   delta.basis = Basis::Layouts;
 
-  const LayoutValues of_reference = reduced(reference, share);
-  const LayoutValues of_candidate = reduced(candidate, share);
+  const LayoutValues of_reference = reduced(samples.reference, share);
+  const LayoutValues of_candidate = reduced(samples.candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
+  const SamplePair means{
+      .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
 
   const bool is_exact =
-      moments(reference.values).is_exact() && moments(candidate.values).is_exact();
+      moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
   delta.is_exact = is_exact;
   const IntervalTails plain{tails.tail_of_mean_change, tails.tail_of_mean_change};
-  if (!share)
-    delta.change_of_mean =
-        estimate_delta(of_reference.values, of_candidate.values, paired, plain).change_of_mean;
+  if (!share) delta.change_of_mean = estimate_delta(means, plain).change_of_mean;
 
-  const auto estimate = log_ratio_over_layouts(reference, candidate, paired, share);
+  const auto estimate = log_ratio_over_layouts(samples, share);
   if (!estimate) {
     const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
-    static_cast<Change&>(delta) =
-        estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
+    static_cast<Change&>(delta) = estimate_delta(means, shown).change_of_mean;
     delta.is_exact = is_exact;
     return delta;
   }
@@ -356,16 +357,15 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   return delta;
 }
 
-MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
-                           bool paired, double ratio, std::optional<double> share) {
-  const LayoutValues of_reference = reduced(reference, share);
-  const LayoutValues of_candidate = reduced(candidate, share);
+MeanTest test_over_layouts(const LayoutSamplePair& samples, double ratio,
+                           std::optional<double> share) {
+  const LayoutValues of_reference = reduced(samples.reference, share);
+  const LayoutValues of_candidate = reduced(samples.candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return {};
-  const auto estimate =
-      ratio > 0.0 ? log_ratio_over_layouts(reference, candidate, paired, share) : std::nullopt;
+  const auto estimate = ratio > 0.0 ? log_ratio_over_layouts(samples, share) : std::nullopt;
   if (!estimate)
-    return paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
-                  : welch_mean_test(of_reference.values, of_candidate.values, ratio);
+    return samples.paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
+                          : welch_mean_test(of_reference.values, of_candidate.values, ratio);
   const double difference = without_rounding_error(estimate->value - std::log(ratio), 1.0);
   if (estimate->are_means_equal)
     return {.difference = difference,

@@ -2,6 +2,7 @@
 
 #include "core/command.h"
 #include "stats/delta.h"
+#include "stats/sample_pair.h"
 #include "stats/summary.h"
 
 #include <cstddef>
@@ -27,11 +28,6 @@ inline constexpr double kChanceOfAdvice = 0.85;
 struct AllowedErrors {
   std::optional<double> above{};
   std::optional<double> below{};
-};
-
-struct LayoutSamples {
-  std::span<const double> values;
-  std::span<const std::uint32_t> layouts;
 };
 
 struct LayoutMean {
@@ -94,11 +90,9 @@ struct LayoutEstimate {
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples);
 
 /// Returns the mean over layouts of log(candidate / reference); if `share` has a value, of the log
-/// ratio of this quantile. If `paired`, samples are of the same rounds (equal sizes), and layouts
-/// with the same number are compared; else layouts are independent (Welch). nullopt if a side has
-/// fewer than kMinLayouts layouts, or a value is not positive.
-std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
-                                                     const LayoutSamples& candidate, bool paired,
+/// ratio of this quantile. nullopt if a side has fewer than kMinLayouts layouts, or a value is not
+/// positive.
+std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& samples,
                                                      std::optional<double> share = std::nullopt);
 
 /// Returns the mean over paired layouts, given each layout's number and the moments of its log
@@ -110,14 +104,13 @@ std::optional<LayoutEstimate> mean_of_log_ratios(
 /// Returns the change that log_ratio_over_layouts() estimates. If a value is not positive, reduces
 /// each layout to its mean (to its quantile `share`, if given), and returns the change of the mean
 /// of these numbers. The result has no change if a side has fewer than kMinLayouts layouts.
-Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
-                         bool paired, const IntervalTails& tails,
+Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& tails,
                          std::optional<double> share = std::nullopt);
 
 /// Tests if the change over layouts is beyond `ratio` - 1. The difference is 0 and both tails are 1
 /// if a side has fewer than kMinLayouts layouts.
-MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
-                           bool paired, double ratio, std::optional<double> share = std::nullopt);
+MeanTest test_over_layouts(const LayoutSamplePair& samples, double ratio,
+                           std::optional<double> share = std::nullopt);
 
 /// Returns the samples of each layout, in their order.
 std::map<std::uint32_t, std::vector<double>> values_by_layout(const LayoutSamples& samples);

@@ -120,12 +120,11 @@ double third_side(double a, double b, double cosine) {
 
 class QuantileChange {
  public:
-  QuantileChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
-                 double share)
-      : reference_(reference, share), candidate_(candidate, share) {
-    if (paired)
-      correlation_ =
-          correlation_of_tails(reference, reference_.value(), candidate, candidate_.value());
+  QuantileChange(const SamplePair& samples, double share)
+      : reference_(samples.reference, share), candidate_(samples.candidate, share) {
+    if (samples.paired)
+      correlation_ = correlation_of_tails(samples.reference, reference_.value(), samples.candidate,
+                                          candidate_.value());
   }
 
   Change at(double tail) const {
@@ -191,16 +190,15 @@ std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascend
                           at_place(ascending, std::ceil(places->high))};
 }
 
-Change quantile_change(std::span<const double> reference, std::span<const double> candidate,
-                       bool paired, double share, double tail) {
-  return QuantileChange(reference, candidate, paired, share).at(tail);
+Change quantile_change(const SamplePair& samples, double share, double tail) {
+  return QuantileChange(samples, share).at(tail);
 }
 
-TailProbabilities quantile_tails(std::span<const double> reference,
-                                 std::span<const double> candidate, bool paired, double share,
-                                 double ratio, bool equal_is_below) {
-  const QuantileChange change(reference, candidate, paired, share);
+TailProbabilities quantile_tails(const SamplePair& samples, double share, double ratio,
+                                 EqualToLimit equal) {
+  const QuantileChange change(samples, share);
   const double limit = ratio - 1.0;
+  const bool equal_is_below = equal == EqualToLimit::IsBelow;
   const auto is_above = [&](IntervalEnds at) {
     return equal_is_below ? at.low > limit : at.low >= limit;
   };

@@ -2,6 +2,7 @@
 
 #include "stats/delta.h"
 #include "stats/distributions.h"
+#include "stats/sample_pair.h"
 
 #include <cstddef>
 #include <optional>
@@ -31,16 +32,16 @@ std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascend
 
 /// Returns the change of quantile `share` from `reference` to `candidate` (at least one sample
 /// each, none negative). Its interval combines the intervals of the two quantiles' logarithms (Zou
-/// & Donner 2008); if `paired` (equal sizes), it allows for the correlation within rounds.
-Change quantile_change(std::span<const double> reference, std::span<const double> candidate,
-                       bool paired, double share, double tail);
+/// & Donner 2008); if the samples are paired, it allows for the correlation within rounds.
+Change quantile_change(const SamplePair& samples, double share, double tail);
+
+/// The side of a limit to which an interval belongs that ends exactly at the limit.
+enum class EqualToLimit : unsigned char { IsBelow, IsAbove };
 
 /// Returns the smallest tails at which quantile_change's whole interval is above or below the limit
-/// (`ratio` - 1). Each tail is at least 1e-9, and 1 if no tail up to 0.5 suffices. If
-/// `equal_is_below`, an interval that ends at the limit is below; else an interval that begins at
-/// the limit is above.
-TailProbabilities quantile_tails(std::span<const double> reference,
-                                 std::span<const double> candidate, bool paired, double share,
-                                 double ratio, bool equal_is_below = true);
+/// (`ratio` - 1). Each tail is at least 1e-9, and 1 if no tail up to 0.5 suffices. `equal`: an
+/// interval that ends at the limit is below (IsBelow), or one that begins at it is above (IsAbove).
+TailProbabilities quantile_tails(const SamplePair& samples, double share, double ratio,
+                                 EqualToLimit equal = EqualToLimit::IsBelow);
 
 }  // namespace lauka::stats

@@ -90,13 +90,13 @@ double Widening::rank_test_factor(std::size_t reference, std::size_t candidate) 
                                    (r + c));
 }
 
-Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired) {
-  if (paired)
-    return {.paired_factor =
-                neighbour_resemblance(relative_differences(reference, candidate)).widening()};
-  return {.factor_of_reference = neighbour_resemblance(reference).widening(),
-          .factor_of_candidate = neighbour_resemblance(candidate).widening()};
+Widening widening_of(const SamplePair& samples) {
+  if (samples.paired) {
+    const auto differences = relative_differences(samples.reference, samples.candidate);
+    return {.paired_factor = neighbour_resemblance(differences).widening()};
+  }
+  return {.factor_of_reference = neighbour_resemblance(samples.reference).widening(),
+          .factor_of_candidate = neighbour_resemblance(samples.candidate).widening()};
 }
 
 TailProbabilities widen_tails(const TailProbabilities& tails, double factor) {

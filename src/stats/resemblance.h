@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stats/distributions.h"
+#include "stats/sample_pair.h"
 
 #include <cstddef>
 #include <span>
@@ -62,10 +63,8 @@ struct Widening {
   double rank_test_factor(std::size_t reference, std::size_t candidate) const;
 };
 
-/// Returns the factors for two series in the order measured. `paired`: both are of the same rounds
-/// (equal sizes).
-Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired);
+/// Returns the factors for two series.
+Widening widening_of(const SamplePair& samples);
 
 /// Returns the tails with their normal deviates divided by `factor`; unchanged tails for a factor
 /// up to 1.

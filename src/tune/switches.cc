@@ -1,6 +1,7 @@
+#include "tune/switches.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
-#include "tune/tune.h"
 
 #include <algorithm>
 #include <array>

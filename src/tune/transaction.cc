@@ -1,6 +1,8 @@
+#include "tune/transaction.h"
+
 #include "core/numbers.h"
 #include "core/text.h"
-#include "tune/tune.h"
+#include "tune/switches.h"
 
 #include <algorithm>
 #include <cerrno>

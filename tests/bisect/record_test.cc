@@ -1,6 +1,5 @@
-#include "bisect/record.h"
-
 #include "../must.h"
+#include "bisect/search_record.h"
 #include "bisect/words.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/option_table.h"
+#include "cli/parse.h"
 
 #include <string>
 #include <vector>

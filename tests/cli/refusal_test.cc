@@ -1,3 +1,4 @@
+#include "cli/option_table.h"
 #include "cli/parsed.h"
 #include "has.h"
 

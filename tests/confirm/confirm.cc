@@ -2,6 +2,7 @@
 
 #include "confirm/counting.h"
 #include "os/process.h"
+#include "os/spawning_launcher.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include "core/machine.h"
 #include "cores/cores.h"
 #include "engine/engine.h"
-#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "has.h"
 #include "must.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cores/cores.h"
+#include "cores/mac_threads.h"
 #include "os/darwin_calls.h"
 
 #include <algorithm>

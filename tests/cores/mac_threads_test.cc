@@ -31,7 +31,8 @@ os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::u
 
 Result<ThreadTable> look(const WaitFunction& wait = {},
                          std::optional<std::chrono::nanoseconds> during = std::nullopt) {
-  return sample_threads(42, during, {}, wait, nullptr, &MacProcesses::calls());
+  return sample_threads({.process = 42, .during = during, .wait = wait}, nullptr,
+                        &MacProcesses::calls());
 }
 
 }  // namespace

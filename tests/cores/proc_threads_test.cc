@@ -47,14 +47,16 @@ const CoreKinds kTwoKinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}
 
 /// The threads since their birth.
 Result<ThreadTable> since_birth(const FakePerf& perf) {
-  return sample_threads(kProcess, std::nullopt, {}, {}, &perf.calls(), nullptr);
+  return sample_threads({.process = kProcess}, &perf.calls(), nullptr);
 }
 
 /// The threads in a second, while `wait` happens.
 Result<ThreadTable> in_a_second(
     const FakePerf& perf, const CoreKinds& kinds = {},
     const WaitFunction& wait = [](std::chrono::nanoseconds) {}) {
-  return sample_threads(kProcess, std::chrono::seconds(1), kinds, wait, &perf.calls(), nullptr);
+  return sample_threads(
+      {.process = kProcess, .during = std::chrono::seconds(1), .kinds = kinds, .wait = wait},
+      &perf.calls(), nullptr);
 }
 
 }  // namespace

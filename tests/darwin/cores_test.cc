@@ -1,5 +1,6 @@
 #include "cores/cores.h"
 
+#include "cores/mac_threads.h"
 #include "cores/threads.h"
 #include "darwin/launched.h"
 #include "engine/engine.h"
@@ -136,7 +137,7 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   driver.calls.kill(pid, SIGCONT);
   driver.host.kernel.wait_until([] { return false; }, 500 * kMs);
   const cores::ThreadTable threads =
-      must(cores::sample_threads(pid, std::nullopt, {}, {}, nullptr, &driver.calls));
+      must(cores::sample_threads({.process = pid}, nullptr, &driver.calls));
   REQUIRE(threads.column_groups.size() == 2);
   CHECK(threads.column_groups[0].title == "PERFORMANCE");
   REQUIRE(threads.thread_rows.size() == 3);
@@ -150,7 +151,7 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
     CHECK(seconds(line.work_by_column_group[1]) == doctest::Approx(0.040).epsilon(0.02));
     CHECK(*line.work_by_column_group[0].cycles > *line.work_by_column_group[0].instructions / 12);
   }
-  CHECK(cores::sample_threads(4711, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
+  CHECK(cores::sample_threads({.process = 4711}, nullptr, &driver.calls).error().what ==
         "there is no process 4711");
 }
 

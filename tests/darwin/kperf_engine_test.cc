@@ -81,7 +81,7 @@ struct Chooser {
 
   /// The name of the engine, or the refusal.
   std::string choose(Choice choice = Choice::Auto) {
-    auto chosen = engine::choose(choice, false, nullptr, {}, std::nullopt, macos);
+    auto chosen = engine::choose({.choice = choice, .calls = nullptr, .macos = macos});
     if (!chosen) return chosen.error().line();
     bench.engine = std::move(chosen->engine);
     return std::string(bench.engine->name());

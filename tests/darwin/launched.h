@@ -5,6 +5,7 @@
 #include "fakes/darwin/kernel.h"
 #include "must.h"
 #include "os/process.h"
+#include "os/spawning_launcher.h"
 
 #include <memory>
 #include <string>

@@ -5,6 +5,7 @@
 #include "os/descriptor.h"
 #include "os/process.h"
 #include "os/signals.h"
+#include "os/spawning_launcher.h"
 #include "skip.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "core/event.h"
 #include "engine/engine.h"
-#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "must.h"
 #include "os/process.h"

@@ -13,7 +13,7 @@ using fakes::FakePerf;
 
 TEST_CASE("auto takes perf where the kernel has it, and opens no event to see that") {
   FakePerf perf;
-  const ChosenEngine chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  const ChosenEngine chosen = must(choose({.choice = Choice::Auto, .calls = &perf.calls()}));
   CHECK(chosen.engine->name() == "perf");
   CHECK_FALSE(chosen.note.has_value());
   CHECK(perf.opened() == 0);
@@ -22,13 +22,13 @@ TEST_CASE("auto takes perf where the kernel has it, and opens no event to see th
 TEST_CASE("auto does without counters where there are none, and says what is missing") {
   FakePerf perf;
   perf.has_perf = false;
-  const ChosenEngine chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  const ChosenEngine chosen = must(choose({.choice = Choice::Auto, .calls = &perf.calls()}));
   CHECK(chosen.engine->name() == "none");
   const std::string why = perf::can_count(perf.calls()).error().line();
   CHECK(chosen.note == "there are no hardware counters: " + why +
                            "; or use --engine cachegrind to count instructions by simulation");
   check_order(chosen.engine->select({{"cycles"}, false}).error().line(), {"'cycles'", why});
-  const ChosenEngine elsewhere = must(choose(Choice::Auto, false, nullptr));
+  const ChosenEngine elsewhere = must(choose({.choice = Choice::Auto, .calls = nullptr}));
   CHECK(elsewhere.engine->name() == "none");
   check_order(elsewhere.note.value(), {"no engine for this system", "--engine cachegrind"});
 }
@@ -36,25 +36,25 @@ TEST_CASE("auto does without counters where there are none, and says what is mis
 TEST_CASE("perf asked for by name is an error where it does not work") {
   FakePerf perf;
   perf.blocked_by_container = true;
-  CHECK(choose(Choice::Perf, false, &perf.calls()).error() ==
+  CHECK(choose({.choice = Choice::Perf, .calls = &perf.calls()}).error() ==
         perf::can_count(perf.calls()).error().prefixed("--engine perf"));
-  CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
+  CHECK_FALSE(choose({.choice = Choice::Perf, .calls = nullptr}).has_value());
 }
 
 TEST_CASE("kperf asked for by name is for macOS") {
   FakePerf perf;
-  CHECK(choose(Choice::Kperf, false, &perf.calls()).error().line() ==
+  CHECK(choose({.choice = Choice::Kperf, .calls = &perf.calls()}).error().line() ==
         "--engine kperf works on macOS only; leave it out");
 }
 
 TEST_CASE("perf asked for by name works where only user space may be counted") {
   FakePerf perf;
   perf.set_paranoid(2);
-  CHECK(choose(Choice::Perf, false, &perf.calls()).has_value());
+  CHECK(choose({.choice = Choice::Perf, .calls = &perf.calls()}).has_value());
 }
 
 TEST_CASE("engine none counts nothing by default and says so when asked for an event") {
-  const ChosenEngine chosen = must(choose(Choice::None, false, nullptr));
+  const ChosenEngine chosen = must(choose({.choice = Choice::None, .calls = nullptr}));
   CHECK_FALSE(chosen.note.has_value());
   const EventSet nothing = must(chosen.engine->select({}));
   CHECK(nothing.events.empty());

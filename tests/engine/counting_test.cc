@@ -1,5 +1,6 @@
 #include "engine/armed.h"
 #include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "has.h"
 #include "must.h"

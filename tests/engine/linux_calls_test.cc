@@ -1,6 +1,7 @@
 #include "os/linux_calls.h"
 
 #include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "must.h"
 #include "places.h"
 #include "skip.h"

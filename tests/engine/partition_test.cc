@@ -1,4 +1,5 @@
-#include "engine/engine.h"
+#include "engine/partition.h"
+
 #include "must.h"
 
 #include <algorithm>

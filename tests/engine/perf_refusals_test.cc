@@ -1,4 +1,5 @@
 #include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "has.h"
 

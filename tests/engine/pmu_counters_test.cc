@@ -1,6 +1,7 @@
 #include "engine/armed.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/layout.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "has.h"
 #include "must.h"

@@ -1,4 +1,5 @@
 #include "engine/engine.h"
+#include "engine/profile/profile_engine.h"
 #include "engine/profile/samples.h"
 #include "engine/symbol_names.h"
 #include "fakes/fake_perf.h"

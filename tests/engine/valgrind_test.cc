@@ -1,3 +1,4 @@
+#include "engine/valgrind/processes.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "must.h"
 #include "os/symbols.h"

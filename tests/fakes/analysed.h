@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fakes/made_session.h"
+#include "results/analyse.h"
 #include "results/results.h"
 
 #include <utility>

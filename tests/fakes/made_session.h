@@ -1,8 +1,9 @@
 #pragma once
 
+#include "core/recording.h"
 #include "core/session.h"
 #include "plan/plan.h"
-#include "session/recording.h"
+#include "session/make_recording.h"
 
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ struct MadeSession : private Session {
 inline Recording make_recording(const Plan& plan, const MadeSession& session,
                                 const TimerResolutions& timers = {},
                                 Circumstances circumstances = {}) {
-  return make_recording(plan, session.stored(plan), timers, std::move(circumstances));
+  return make_recording(plan, session.stored(plan),
+                        {.timers = timers, .circumstances = std::move(circumstances)});
 }
 
 }  // namespace lauka

@@ -19,7 +19,7 @@ inline Comparison comparison_of(const Evidence& evidence) {
 inline Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
                       double confidence, std::size_t gates) {
   Verdict verdict{.condition = condition, .candidate = candidate};
-  decide_at_look(verdict, std::nullopt, comparison_of(evidence), {},
+  decide_at_look(verdict, {.samples = comparison_of(evidence)},
                  levels_of_only_look(confidence, gates), {1, true});
   return verdict;
 }

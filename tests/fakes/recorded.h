@@ -1,6 +1,7 @@
 #pragma once
 
-#include "session/recording.h"
+#include "core/recording.h"
+#include "plan/rows.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "format/sections.h"
+#include "format/function_json.h"
 #include "must.h"
 
 #include <string>

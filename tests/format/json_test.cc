@@ -1,6 +1,6 @@
 #include "format/json.h"
 
-#include "format/text.h"
+#include "format/json_text.h"
 #include "report/example.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "format/fields.h"
+#include "format/field_json.h"
 #include "places.h"
 
 #include <chrono>

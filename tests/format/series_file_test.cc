@@ -1,5 +1,7 @@
 #include "format/series_file.h"
 
+#include "core/decision.h"
+
 #include <chrono>
 #include <string>
 #include <vector>

@@ -2,8 +2,11 @@
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "format/json.h"
+#include "plan/rows.h"
 #include "report/example.h"
-#include "report/screen.h"
+#include "report/exports.h"
+#include "report/html.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

@@ -2,6 +2,8 @@
 #include "format/json.h"
 #include "report/call_path_example.h"
 #include "report/example.h"
+#include "report/exports.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/perf/resolve.h"
+#include "engine/valgrind/processes.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "fakes/fake_perf.h"
 #include "fuzz/targets.h"

@@ -1,5 +1,6 @@
 #include "cli/option_table.h"
 #include "cli/options.h"
+#include "cli/parse.h"
 #include "cli/values.h"
 #include "core/machine.h"
 #include "core/metric.h"
@@ -8,9 +9,9 @@
 #include "core/text.h"
 #include "format/json.h"
 #include "fuzz/targets.h"
-#include "plan/plan.h"
+#include "plan/make_plan.h"
+#include "plan/rounds.h"
 #include "plan/rows.h"
-#include "results/results.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,7 +108,7 @@ void options(std::string_view bytes) {
   if (!parsed) return check_line(parsed.error());
   if (parsed->inquiry) return;
   require(!parsed->commands.command_lines.empty());
-  const auto plan = make_plan(*parsed, select_all, 1);
+  const auto plan = make_plan(*parsed, select_all, {.clock_seed = 1});
   if (!plan) return check_line(plan.error());
   require(!plan->commands.empty() && !plan->metrics.empty());
   require(steps_of_round(*plan, RoundKind::Timed, 0, list_commands(*plan)).size() ==
@@ -140,7 +141,7 @@ void formulas(std::string_view bytes) {
   Options options;
   options.commands.command_lines = {"a"};
   options.counting.derived_metrics = {*derived};
-  const auto plan = make_plan(options, select_at_once, 1);
+  const auto plan = make_plan(options, select_at_once, {.clock_seed = 1});
   if (!plan) return check_line(plan.error());
   RunRecord run;
   run.usage = {.wall_ns = 3, .user_ns = 2, .system_ns = 1};

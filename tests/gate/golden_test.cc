@@ -157,12 +157,12 @@ TEST_CASE("one look at pairs and at independent samples agrees with the golden c
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const double limit = c.at("percent").get<double>() / 100.0;
-    CHECK(name_of(
-              judge({reference, candidate, true}, limit, FailsWhen::Above, levels, true).answer) ==
-          c.at("paired_one_look_verdict").get<std::string>());
-    CHECK(name_of(
-              judge({reference, candidate, false}, limit, FailsWhen::Above, levels, true).answer) ==
-          c.at("unpaired_one_look_verdict").get<std::string>());
+    CHECK(name_of(judge({reference, candidate, true},
+                        {.limit = limit, .levels = levels, .is_last_look = true})
+                      .answer) == c.at("paired_one_look_verdict").get<std::string>());
+    CHECK(name_of(judge({reference, candidate, false},
+                        {.limit = limit, .levels = levels, .is_last_look = true})
+                      .answer) == c.at("unpaired_one_look_verdict").get<std::string>());
   }
 }
 
@@ -182,10 +182,11 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
       REQUIRE(number < expected.at("trace").size());
       INFO("look ", number + 1);
       const Evidence evidence = first_rounds(reference, candidate, look.rounds);
-      check_trace(judge(evidence, condition.limit_percent / 100.0, FailsWhen::Above, look.levels,
-                        look.last),
+      check_trace(judge(evidence, {.limit = condition.limit_percent / 100.0,
+                                   .levels = look.levels,
+                                   .is_last_look = look.last}),
                   look, expected.at("trace").at(number));
-      is_decided = decide_at_look(verdict, std::nullopt, comparison_of(evidence), {}, look.levels,
+      is_decided = decide_at_look(verdict, {.samples = comparison_of(evidence)}, look.levels,
                                   {++number, look.last});
       if (is_decided) CHECK_GOLDEN(look.levels.tails.tail_of_delta, expected.at("tail"));
     }
@@ -214,8 +215,9 @@ TEST_CASE("a gate that looks once agrees with the golden cases") {
     CHECK_GOLDEN(*levels.error_of_false_fail, c.at("p_fail"));
     CHECK_GOLDEN(*levels.error_of_false_pass, c.at("p_pass"));
     const double limit = c.at("percent").get<double>() / 100.0;
-    CHECK(name_of(judge({reference, candidate}, limit, FailsWhen::Above, levels, true).answer) ==
-          c.at("expected").at("verdict").get<std::string>());
+    CHECK(name_of(judge({reference, candidate},
+                        {.limit = limit, .levels = levels, .is_last_look = true})
+                      .answer) == c.at("expected").at("verdict").get<std::string>());
   }
 }
 

@@ -29,8 +29,9 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     }
     const bool last = look + 1 == looks.size();
     const LookErrors levels = schedule.look_as_planned(looks[look], last);
-    const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
-    verdict.p_over_all_looks = schedule.p_over_looks_of(judged.p_value_of_fail, false);
+    const Judgement judged =
+        judge({reference, candidate}, {.limit = 0.0, .levels = levels, .is_last_look = last});
+    verdict.p_over_all_looks = schedule.p_over_looks_of_planned_look(judged.p_value_of_fail);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
   }
@@ -67,7 +68,8 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   for (double& value : candidate) value += spread * noise.normal();
   const LookErrors levels = levels_of_only_look(1.0 - kError, gates);
   const double limit = spread > 0.0 ? 0.0 : 0.05;
-  const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
+  const Judgement judged =
+      judge({reference, candidate}, {.limit = limit, .levels = levels, .is_last_look = true});
   Verdict verdict;
   verdict.answer = judged.answer.value();
   verdict.p_over_all_looks = judged.p_value_of_fail;
@@ -140,13 +142,14 @@ TEST_CASE("a probability over all looks is the error whose last look it meets") 
   for (const double error : {0.001, 0.01, 0.05}) {
     Schedule schedule(0.95, 1, 10, LookTiming::Planned);
     static_cast<void>(schedule.look_as_planned(10, false));
-    CHECK(schedule.p_over_looks_of(level_of_planned_look(error, 0), false) ==
+    CHECK(schedule.p_over_looks_of_planned_look(level_of_planned_look(error, 0)) ==
           doctest::Approx(error).epsilon(1e-6));
-    CHECK(schedule.p_over_looks_of(level_of_early_look(error), true) == doctest::Approx(error));
-    CHECK(schedule.p_over_looks_of(0.9, false) == 1.0);
+    CHECK(Schedule::p_over_looks_of_early_look(level_of_early_look(error)) ==
+          doctest::Approx(error));
+    CHECK(schedule.p_over_looks_of_planned_look(0.9) == 1.0);
   }
   Schedule once(0.95, 1, 10, LookTiming::Once);
-  CHECK(once.p_over_looks_of(0.03, false) == 0.03);
+  CHECK(once.p_over_looks_of_planned_look(0.03) == 0.03);
 }
 
 TEST_CASE("a job of many gates without a change fails in at most 5% of all cases") {

@@ -59,17 +59,19 @@ TEST_CASE("the mean alone keeps nothing that varies, though it would pass a gate
   const std::vector<double> reference(7, 1.0);
   const std::vector<double> candidate{0.50, 0.51, 0.49, 0.50, 0.52, 0.48, 0.50};
   LookErrors levels{.error_of_false_pass = kLevel};
-  CHECK(judge({reference, candidate}, 0.0, FailsWhen::Above, levels, true).answer == Answer::Pass);
+  CHECK(judge({reference, candidate}, {.limit = 0.0, .levels = levels, .is_last_look = true})
+            .answer == Answer::Pass);
   levels.pass_keeps = true;
-  CHECK(judge({reference, candidate}, 0.0, FailsWhen::Above, levels, true).answer ==
-        Answer::Inconclusive);
+  CHECK(judge({reference, candidate}, {.limit = 0.0, .levels = levels, .is_last_look = true})
+            .answer == Answer::Inconclusive);
 }
 
 TEST_CASE("a metric that never varies is kept by its equal differences") {
   const std::vector<double> reference(7, 1.0);
   const std::vector<double> candidate(7, 0.9);
   const LookErrors levels{.error_of_false_pass = kLevel, .pass_keeps = true};
-  CHECK(judge({reference, candidate}, 0.0, FailsWhen::Above, levels, true).answer == Answer::Pass);
+  CHECK(judge({reference, candidate}, {.limit = 0.0, .levels = levels, .is_last_look = true})
+            .answer == Answer::Pass);
 }
 
 TEST_CASE("equal constants are not kept, though a gate would pass, and are shown to be equal") {
@@ -77,9 +79,13 @@ TEST_CASE("equal constants are not kept, though a gate would pass, and are shown
   LookErrors levels{.error_of_false_fail = 0.025, .error_of_false_pass = kLevel};
   for (const FailsWhen fails_when : {FailsWhen::Above, FailsWhen::Below}) {
     levels.pass_keeps = false;
-    CHECK(judge({same, same}, 0.0, fails_when, levels, true).answer == Answer::Pass);
+    CHECK(judge({same, same},
+                {.limit = 0.0, .fails_when = fails_when, .levels = levels, .is_last_look = true})
+              .answer == Answer::Pass);
     levels.pass_keeps = true;
-    CHECK(judge({same, same}, 0.0, fails_when, levels, true).answer == Answer::Fail);
+    CHECK(judge({same, same},
+                {.limit = 0.0, .fails_when = fails_when, .levels = levels, .is_last_look = true})
+              .answer == Answer::Fail);
   }
 }
 
@@ -104,10 +110,10 @@ TEST_CASE("a candidate that would hardly be kept is given up before the last loo
   samples.paired = true;
   const LookErrors levels = *schedule_of_keeping(LookTiming::Early).look_early(20);
   Look look{.last = false, .rounds_at_last_look = 10'000};
-  CHECK_FALSE(decide_at_look(verdict, std::nullopt, samples, {}, levels, look));
+  CHECK_FALSE(decide_at_look(verdict, {.samples = samples}, levels, look));
 
   look.rounds_at_last_look = 30;
-  REQUIRE(decide_at_look(verdict, std::nullopt, samples, {}, levels, look));
+  REQUIRE(decide_at_look(verdict, {.samples = samples}, levels, look));
   CHECK(verdict.is_given_up);
   CHECK(verdict.decision() == Decision::Undecided);
 }
@@ -123,7 +129,7 @@ TEST_CASE("a look that is too early to keep a candidate does not give up a good 
   const std::vector<double> faster{0.90, 0.91, 0.89, 0.92, 0.88, 0.90, 0.91, 0.89, 0.90, 0.91};
   const std::vector<double> always_as_fast(10, 0.9);
   for (const std::vector<double>& candidate : {faster, always_as_fast})
-    CHECK_FALSE(decide_at_look(verdict, std::nullopt, {reference, candidate}, {}, levels, look));
+    CHECK_FALSE(decide_at_look(verdict, {.samples = {reference, candidate}}, levels, look));
 }
 
 TEST_CASE("a decision says if the command was kept, worse, equal or undecided") {

@@ -74,7 +74,9 @@ Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, doub
   for (const std::size_t look : look_rounds(first)) {
     const Evidence evidence{std::span(rounds.reference).first(look),
                             std::span(rounds.candidate).first(look)};
-    const auto answer = judge(evidence, limit, FailsWhen::Above, levels, look == 4 * first).answer;
+    const auto answer =
+        judge(evidence, {.limit = limit, .levels = levels, .is_last_look = look == 4 * first})
+            .answer;
     if (answer) return *answer;
   }
   return Answer::Inconclusive;
@@ -89,7 +91,7 @@ Answer answer_of_all_looks(const PromiseRounds& rounds, std::size_t first, doubl
     if (!levels) continue;
     const Evidence evidence{std::span(rounds.reference).first(look),
                             std::span(rounds.candidate).first(look)};
-    const auto answer = judge(evidence, limit, FailsWhen::Above, *levels, false).answer;
+    const auto answer = judge(evidence, {.limit = limit, .levels = *levels}).answer;
     if (answer) return *answer;
   }
   return answer_of_five_looks(rounds, first, limit, schedule.look_as_planned(first, false));
@@ -104,7 +106,7 @@ bool is_kept(const PromiseRounds& rounds, double limit, double level) {
     levels.error_of_false_fail.reset();
     const Evidence evidence{std::span(rounds.reference).first(look),
                             std::span(rounds.candidate).first(look)};
-    return judge(evidence, limit, FailsWhen::Above, levels, false).answer == Answer::Pass;
+    return judge(evidence, {.limit = limit, .levels = levels}).answer == Answer::Pass;
   };
 
   while (schedule.rounds_at_next_early_look().value_or(first) < first) {
@@ -178,8 +180,8 @@ Ends ends_of(const SlowRuns& slow, LookTiming looks, int gates, noise::Source& s
         const double longer = source.uniform() < slow.share ? slow.times : 1.0;
         measured.candidate.push_back(0.1 * longer * (1.0 + noise * source.normal()));
       }
-      return judge({measured.reference, measured.candidate}, slow.limit, FailsWhen::Above, levels,
-                   last)
+      return judge({measured.reference, measured.candidate},
+                   {.limit = slow.limit, .levels = levels, .is_last_look = last})
           .answer;
     };
     Schedule schedule(0.95, 1, 10, looks);
@@ -253,7 +255,7 @@ TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% o
   const LookErrors levels = levels_of_only_look(0.95, 1);
   check_rate(60, 15, [&](const PromiseRounds& rounds) {
     const Evidence evidence{rounds.reference, rounds.candidate};
-    return judge(evidence, 0.1, FailsWhen::Above, levels, true).answer;
+    return judge(evidence, {.limit = 0.1, .levels = levels, .is_last_look = true}).answer;
   });
 }
 

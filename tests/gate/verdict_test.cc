@@ -49,13 +49,14 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
 TEST_CASE("a verdict's delta is the one of the table at one look, and wider at one of several") {
   const Samples samples(41, 10, 0.3, 0.01);
   const Verdict once = decide(kTenPercent, 1, samples.evidence(), 0.95, 1);
-  const auto shown =
-      stats::estimate_delta(samples.reference, samples.candidate, true, stats::tails_of(0.95));
+  const auto shown = stats::estimate_delta(
+      {.reference = samples.reference, .candidate = samples.candidate, .paired = true},
+      stats::tails_of(0.95));
   CHECK(*once.delta.change == *shown.change);
   CHECK(once.delta.bounds->low == shown.bounds->low);
 
   Verdict first_of_five{.condition = kTenPercent, .candidate = 1};
-  REQUIRE(decide_at_look(first_of_five, std::nullopt, comparison_of(samples.evidence()), {},
+  REQUIRE(decide_at_look(first_of_five, {.samples = comparison_of(samples.evidence())},
                          Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels(), {1, false}));
   CHECK(*first_of_five.delta.change == *shown.change);
   // Of ten rounds the 9th Walsh average from either end is the bound at .025, the 5th at .0081.
@@ -202,7 +203,7 @@ struct Rounds {
 
 /// At the last look, whether the value is more than `limit` above the reference.
 Judgement judged(const Evidence& evidence, double limit, const LookErrors& levels = kFivePercent) {
-  return judge(evidence, limit, FailsWhen::Above, levels, true);
+  return judge(evidence, {.limit = limit, .levels = levels, .is_last_look = true});
 }
 
 }  // namespace
@@ -210,17 +211,14 @@ Judgement judged(const Evidence& evidence, double limit, const LookErrors& level
 TEST_CASE("before the last look what is not decided goes on, at the last it is inconclusive") {
   Rounds rounds(10, 0.1);
   std::reverse(rounds.candidate.begin(), rounds.candidate.end());  // noise without a direction
-  CHECK_FALSE(
-      judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+  CHECK_FALSE(judge(rounds.evidence(), {.limit = 0.1, .levels = kFivePercent}).answer.has_value());
   CHECK(judged(rounds.evidence(), 0.1).answer == Answer::Inconclusive);
 }
 
 TEST_CASE("an answer is given before the last look where it can be") {
   const Rounds rounds(10, 0.2);
-  CHECK(judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer ==
-        Answer::Fail);
-  CHECK(judge(rounds.evidence(), 0.3, FailsWhen::Above, kFivePercent, false).answer ==
-        Answer::Pass);
+  CHECK(judge(rounds.evidence(), {.limit = 0.1, .levels = kFivePercent}).answer == Answer::Fail);
+  CHECK(judge(rounds.evidence(), {.limit = 0.3, .levels = kFivePercent}).answer == Answer::Pass);
 }
 
 TEST_CASE("four rounds leave the whole error to the mean, five share it with the ranks") {
@@ -283,13 +281,17 @@ TEST_CASE("rounds that are all at the limit do not support a fail, on whichever 
   const std::vector<double> zeros(20, 0.0);
   for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
     for (const bool paired : {true, false}) {
-      const Judgement judgement = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
+      const Judgement judgement =
+          judge({zeros, zeros, paired},
+                {.limit = 0.05, .fails_when = side, .levels = kFivePercent, .is_last_look = true});
       CHECK(judgement.answer == Answer::Pass);
       CHECK(judgement.p_value_of_fail == 1.0);
       CHECK(judgement.p_value_of_pass < 1e-10);
     }
     const std::vector<double> equal(20, 7.0);
-    const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
+    const auto of_quantile =
+        judge({equal, equal, true, 0.5},
+              {.limit = 0.0, .fails_when = side, .levels = kFivePercent, .is_last_look = true});
     CHECK(of_quantile.answer == Answer::Pass);
     CHECK(of_quantile.p_value_of_fail == 1.0);
   }
@@ -297,12 +299,14 @@ TEST_CASE("rounds that are all at the limit do not support a fail, on whichever 
 
 TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
   const Rounds rounds(20, 0.2);
-  const stats::Delta delta =
-      stats::estimate_delta(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+  const stats::Delta delta = stats::estimate_delta({.reference = rounds.evidence().reference,
+                                                    .candidate = rounds.evidence().candidate,
+                                                    .paired = true},
+                                                   {});
   for (const double limit : {0.05, 0.4}) {
     const Judgement judgement = judged(rounds.evidence(), limit);
-    const auto bounds =
-        decision_bounds(judgement, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+    const auto bounds = decision_bounds(judgement, rounds.evidence(),
+                                        {.limit = limit, .levels = kFivePercent}, delta);
     REQUIRE(bounds.ranks.has_value());
     const bool is_fail = judgement.answer == Answer::Fail;
     CHECK(is_fail == (limit < 0.2));
@@ -315,11 +319,12 @@ TEST_CASE("the bound of a decision is the limit at which it would just have been
 TEST_CASE("the bound of values that repeat exactly is their change, to the last digit") {
   const std::vector<double> reference(3, 55130276.0);
   const std::vector<double> candidate(3, 56230242.0);
-  const stats::Delta delta = stats::estimate_delta(reference, candidate, true, {});
+  const stats::Delta delta =
+      stats::estimate_delta({.reference = reference, .candidate = candidate, .paired = true}, {});
   const Judgement judgement = judged({reference, candidate, true}, 0.01);
   REQUIRE(judgement.answer == Answer::Fail);
-  const auto bounds = decision_bounds(judgement, {reference, candidate, true}, 0.01,
-                                      FailsWhen::Above, kFivePercent, delta);
+  const auto bounds = decision_bounds(judgement, {reference, candidate, true},
+                                      {.limit = 0.01, .levels = kFivePercent}, delta);
   CHECK(bounds.mean == delta.change_of_mean.change);
 }
 
@@ -340,22 +345,29 @@ TEST_CASE("one round, and none, decide nothing") {
   CHECK(judged(one.evidence(), 0.1).answer == Answer::Inconclusive);
   CHECK(judged(one.evidence(false), 0.1).answer == Answer::Inconclusive);
   CHECK(judged({}, 0.1).answer == Answer::Inconclusive);
-  CHECK_FALSE(judge({}, 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+  CHECK_FALSE(judge({}, {.limit = 0.1, .levels = kFivePercent}).answer.has_value());
 }
 
 TEST_CASE("a gate below its limit fails and passes where the one above passes and fails") {
   for (const double change : {-0.2, -0.1, 0.0, 0.1, 0.2}) {
     const Rounds rounds(20, change);
     const auto answer_of = [&](FailsWhen fails_when) {
-      return judge(rounds.evidence(), 0.05, fails_when, kFivePercent, true).answer.value();
+      return judge(rounds.evidence(), {.limit = 0.05,
+                                       .fails_when = fails_when,
+                                       .levels = kFivePercent,
+                                       .is_last_look = true})
+          .answer.value();
     };
     const bool is_above = change > 0.05;
     CHECK(answer_of(FailsWhen::Above) == (is_above ? Answer::Fail : Answer::Pass));
     CHECK(answer_of(FailsWhen::Below) == (is_above ? Answer::Pass : Answer::Fail));
   }
   const std::vector<double> counts(10, 412.0);
-  CHECK(judge({counts, counts, true}, 0.0, FailsWhen::Below, kFivePercent, true).answer ==
-        Answer::Pass);
+  CHECK(judge({counts, counts, true}, {.limit = 0.0,
+                                       .fails_when = FailsWhen::Below,
+                                       .levels = kFivePercent,
+                                       .is_last_look = true})
+            .answer == Answer::Pass);
 }
 
 TEST_CASE("ranks fail although spikes of the reference hold the mean below the limit") {

@@ -1,5 +1,5 @@
-#include "format/sections.h"
-#include "history/record.h"
+#include "format/session_json.h"
+#include "history/session_record.h"
 #include "history/sessions.h"
 
 #include <cmath>

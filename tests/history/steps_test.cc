@@ -1,8 +1,9 @@
+#include "history/answer_text.h"
 #include "history/database.h"
-#include "history/record.h"
+#include "history/page.h"
+#include "history/session_record.h"
 #include "history/sessions.h"
 #include "history/store.h"
-#include "history/text.h"
 #include "history/trend.h"
 
 #include <algorithm>
@@ -77,7 +78,8 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   CHECK(half.steps[0].state == StepState::Alarm);
 
   const std::int64_t began = slower.trend.observations[slower.steps[0].step.first_point].began;
-  REQUIRE(acknowledge(opened.database, 0, "wall_time", began, "new parser"));
+  REQUIRE(acknowledge(opened.database,
+                      {.variant = 0, .metric = "wall_time", .began = began, .text = "new parser"}));
   const SteppedSeries known = found({1.1});
   CHECK(known.steps[0].state == StepState::Acknowledged);
   CHECK(known.steps[0].note == "new parser");

@@ -1,9 +1,9 @@
 #include "history/store.h"
 
+#include "history/answer_text.h"
 #include "history/database.h"
-#include "history/record.h"
+#include "history/session_record.h"
 #include "history/sessions.h"
-#include "history/text.h"
 #include "history/trend.h"
 
 #include <chrono>

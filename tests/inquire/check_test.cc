@@ -1,4 +1,5 @@
-#include "inquire/answers.h"
+
+#include "inquire/check.h"
 
 #include <algorithm>
 #include <string>

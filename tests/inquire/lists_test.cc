@@ -1,5 +1,6 @@
+#include "inquire/lists.h"
+
 #include "core/metric.h"
-#include "inquire/answers.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,4 +1,5 @@
-#include "inquire/answers.h"
+
+#include "inquire/lists.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+#include "os/helper_program.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/running.h"

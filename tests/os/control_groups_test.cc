@@ -1,7 +1,8 @@
+#include "os/control_groups.h"
+
 #include "fakes/fake_files.h"
 #include "must.h"
 #include "os/linux_calls.h"
-#include "os/machine.h"
 #include "os/setting_files.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 #include "must.h"
+#include "os/export_files.h"
 #include "os/files.h"
 #include "os/users.h"
 #include "skip.h"

@@ -1,6 +1,7 @@
 #include "must.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "os/running.h"
 #include "os/signals.h"
 #include "skip.h"

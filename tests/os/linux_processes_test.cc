@@ -1,4 +1,5 @@
-#include "os/machine.h"
+
+#include "os/platform.h"
 
 #include <csignal>
 #include <cstdint>

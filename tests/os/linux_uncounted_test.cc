@@ -1,5 +1,6 @@
 #include "os/linux_calls.h"
 #include "os/process.h"
+#include "os/program_files.h"
 #include "os/running.h"
 #include "scratch.h"
 #include "skip.h"

@@ -1,4 +1,4 @@
-#include "os/machine.h"
+#include "os/this_machine.h"
 
 #include <doctest/doctest.h>
 

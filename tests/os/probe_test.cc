@@ -1,5 +1,5 @@
 #include "fakes/fake_files.h"
-#include "os/machine.h"
+#include "os/this_machine.h"
 
 #include <cerrno>
 #include <cstring>

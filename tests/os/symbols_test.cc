@@ -1,5 +1,7 @@
 #include "os/symbols.h"
 
+#include "os/symbol_maps.h"
+
 #include <string>
 #include <vector>
 

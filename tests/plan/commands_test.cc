@@ -1,7 +1,6 @@
-#include "plan/commands.h"
-
+#include "plan/make_commands.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
 
 #include <string>
 #include <utility>
@@ -227,7 +226,7 @@ TEST_CASE("more, or fewer, than one per command is refused") {
 
 TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
   const auto plan_of = [](const Options& options) {
-    return make_plan(options, no_events, 1).value();
+    return make_plan(options, no_events, {.clock_seed = 1}).value();
   };
   Options options = options_of({"a", "b"});
   options.commands.hooks[HookKind::Prepare] = {"p"};

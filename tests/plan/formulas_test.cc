@@ -1,4 +1,5 @@
 #include "core/metric.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 
@@ -74,7 +75,7 @@ TEST_CASE("a formula over what the kernel accounts needs no events") {
   Engine engine;
   Options options = with_formulas({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
   options.counting.metric_selection = MetricSelection::Time;
-  const auto plan = make_plan(options, engine.select(), 1).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(engine.asked.empty());
   CHECK(*value(plan, "idle", {}) == doctest::Approx(1.0));
   CHECK(*value(plan, "twice", {}) == doctest::Approx(2.0));
@@ -87,7 +88,7 @@ TEST_CASE("a formula beyond what can be measured has no value, be it one constan
   Engine engine;
   const auto plan =
       make_plan(with_formulas({"much=1e40", "little=1e-40", "some=1e20", "more=1e20*1e20"}),
-                engine.select(), 1)
+                engine.select(), {.clock_seed = 1})
           .value();
   CHECK_FALSE(value(plan, "much", {}));
   CHECK_FALSE(value(plan, "little", {}));
@@ -98,7 +99,7 @@ TEST_CASE("a formula beyond what can be measured has no value, be it one constan
 TEST_CASE("the events of a formula are counted alongside the default ones, and at once") {
   Engine engine;
   const auto plan = make_plan(with_formulas({"x=1000*cache-misses/(instructions + branches)"}),
-                              engine.select(), 1)
+                              engine.select(), {.clock_seed = 1})
                         .value();
   const EventRequest& asked = engine.asked.back();
   CHECK(asked.names ==
@@ -115,13 +116,13 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
   Options options = with_formulas({});
   options.counting.metric_selection = MetricSelection::Listed;
   options.counting.listed_metrics = {"wall_time", "mpki"};
-  const auto plan = make_plan(options, engine.select(), 1).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
   CHECK(*value(plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
   CHECK_FALSE(find_metric(plan.metrics, "clock"));
   Options gated = with_formulas({"worse=branch_miss_rate*100"});
   gated.gates.conditions.push_back({.metric = "cpu_utilization"});
-  const auto other = make_plan(gated, engine.select(), 1).value();
+  const auto other = make_plan(gated, engine.select(), {.clock_seed = 1}).value();
   CHECK(*value(other, "cpu_utilization", {}) == doctest::Approx(1.0));
   CHECK(*value(other, "worse", {9, 1, 4}) == doctest::Approx(25.0));
 }
@@ -130,7 +131,7 @@ TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and
   Engine engine;
   Options options = with_formulas({});
   options.counting.metric_selection = MetricSelection::All;
-  const auto plan = make_plan(options, engine.select(), 1).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(find_metric(plan.metrics, "cpu_utilization"));
   CHECK_FALSE(find_metric(plan.metrics, "mpki"));
   CHECK(*value(plan, "clock", {3'000'000'000}) == doctest::Approx(1.5e9));
@@ -143,7 +144,7 @@ TEST_CASE("the clock divides cycles by the time of the levels in which they were
     Engine engine{.levels = levels};
     Options options = with_formulas({});
     options.counting.metric_selection = MetricSelection::All;
-    const auto plan = make_plan(options, engine.select(), 1).value();
+    const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
     // 1.5 s in user space, 0.5 s in the kernel.
     CHECK(*value(plan, "clock", {3'000'000'000}) ==
           doctest::Approx(levels == CountedPrivilegeLevels::UserOnly ? 2e9 : 1.5e9));
@@ -157,7 +158,7 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
   options.counting.metric_selection = MetricSelection::Listed;
   options.counting.listed_metrics = {"topdown_retiring", "topdown_backend_bound"};
   Engine engine;
-  const auto plan = make_plan(options, engine.select(), 1).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(engine.asked.back().names ==
         std::vector<std::string>{"topdown-retiring", "slots", "topdown-be-bound"});
   CHECK(*value(plan, "topdown_retiring", {400, 1000, 300}) == doctest::Approx(0.4));
@@ -178,7 +179,7 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
     }
     return set;
   };
-  const auto older = make_plan(options, skylake, 1).value();
+  const auto older = make_plan(options, skylake, {.clock_seed = 1}).value();
   CHECK(asked.back().names ==
         std::vector<std::string>{"topdown-slots-retired", "topdown-total-slots",
                                  "topdown-slots-issued", "topdown-recovery-bubbles",
@@ -189,12 +190,11 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
   CHECK(*value(older, "topdown_bad_speculation", counts) == doctest::Approx(0.15));
   CHECK(*value(older, "topdown_frontend_bound", counts) == doctest::Approx(0.2));
   CHECK(*value(older, "topdown_backend_bound", counts) == doctest::Approx(0.25));
-  const auto none = make_plan(
-      options,
-      [](const EventRequest&) -> Result<EventSet> {
-        return Error{"no counters", ""};
-      },
-      1);
+  const auto none = make_plan(options,
+                              [](const EventRequest&) -> Result<EventSet> {
+                                return Error{"no counters", ""};
+                              },
+                              {.clock_seed = 1});
   CHECK(none.error().line() == "no counters");
 }
 
@@ -242,8 +242,9 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
                     " - y" + before + ")/2");
     chain.push_back("y" + std::to_string(i) + "=y" + before + "+x" + before + " - x" + before);
   }
-  const auto plan =
-      make_plan(with_formulas({chain.begin(), chain.begin() + 102}), engine.select(), 1).value();
+  const auto plan = make_plan(with_formulas({chain.begin(), chain.begin() + 102}), engine.select(),
+                              {.clock_seed = 1})
+                        .value();
   const Metric& last = plan.metrics[*find_metric(plan.metrics, "x50")];
   CHECK(last.source.terms.size() < 2000);
   CHECK(*value(plan, "x50", {1, 7, 5}) == doctest::Approx(1.0));

@@ -1,7 +1,8 @@
-#include "plan/layouts.h"
-
 #include "has.h"
+#include "plan/command_layouts.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
+#include "plan/rounds.h"
 
 #include <map>
 #include <set>
@@ -33,7 +34,8 @@ std::vector<std::uint32_t> layouts_of_rounds(const Plan& plan, RoundKind kind, s
 }  // namespace
 
 TEST_CASE("each layout has one round of a sweep, at a random place") {
-  const auto plan = make_plan(layouts_of({"./a-{layout}", "./b-{layout}"}, 6), no_events, 1);
+  const auto plan =
+      make_plan(layouts_of({"./a-{layout}", "./b-{layout}"}, 6), no_events, {.clock_seed = 1});
   REQUIRE(plan);
   std::set<std::vector<std::uint32_t>> orders;
   for (std::uint32_t sweep = 0; sweep < 20; ++sweep) {
@@ -47,7 +49,7 @@ TEST_CASE("each layout has one round of a sweep, at a random place") {
 TEST_CASE("layouts follow each other by their numbers where nothing is shuffled") {
   Options options = layouts_of({"./a-{layout}", "./b-{layout}"});
   options.run.order = Order::Interleaved;
-  const auto plan = make_plan(options, no_events, 1);
+  const auto plan = make_plan(options, no_events, {.clock_seed = 1});
   CHECK(layouts_of_rounds(*plan, RoundKind::Timed, 4, 8) ==
         std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3});
 }
@@ -72,7 +74,7 @@ TEST_CASE("{layout} is a layout's number in all that is run for it") {
   options.commands.working_folders = {"d{layout}"};
   options.commands.environment = {{"N={layout}"}};
   options.commands.hooks[HookKind::Prepare] = {"echo {layout}"};
-  const auto plan = make_plan(options, no_events, 1);
+  const auto plan = make_plan(options, no_events, {.clock_seed = 1});
   REQUIRE(plan);
   const Command third = *command_in_layout(*plan, 0, 2);
   CHECK(third.words == std::vector<std::string>{"./old-3", "a 3"});
@@ -85,7 +87,7 @@ TEST_CASE("{layout} is a layout's number in all that is run for it") {
 }
 
 TEST_CASE("without --layouts {layout} is text") {
-  const auto plan = make_plan(options_of({"./old {layout}"}), no_events, 1);
+  const auto plan = make_plan(options_of({"./old {layout}"}), no_events, {.clock_seed = 1});
   CHECK(command_in_layout(*plan, 0, 0)->words.back() == "{layout}");
 }
 

@@ -1,6 +1,9 @@
+#include "plan/make_plan.h"
+
 #include "has.h"
 #include "notes.h"
-#include "plan/commands.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 
@@ -37,14 +40,14 @@ struct OneEventPerPass {
 
 Plan plan_of(const Options& options, std::uint64_t clock_seed = 77) {
   OneEventPerPass engine;
-  auto plan = make_plan(options, engine.select(), clock_seed);
+  auto plan = make_plan(options, engine.select(), {.clock_seed = clock_seed});
   if (!plan) FAIL("refused: " << plan.error().line());
   return *std::move(plan);
 }
 
 std::string refusal_of(const Options& options) {
   OneEventPerPass engine;
-  const auto plan = make_plan(options, engine.select(), 1);
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1});
   return plan ? "accepted" : plan.error().line();
 }
 
@@ -56,9 +59,9 @@ TEST_CASE("an engine that was named and counts nothing here is refused with the 
     return Error{"'instructions' cannot be counted: there is no PMU here", "switch it on"};
   };
   Options options = options_of({"./old"});
-  CHECK(make_plan(options, counts_nothing, 1));
+  CHECK(make_plan(options, counts_nothing, {.clock_seed = 1}));
   options.counting.engine = EngineChoice::Perf;
-  const auto refused = make_plan(options, counts_nothing, 1);
+  const auto refused = make_plan(options, counts_nothing, {.clock_seed = 1});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().line() ==
         "--engine perf: 'instructions' cannot be counted: there is no PMU here; switch it on");
@@ -167,7 +170,7 @@ TEST_CASE("the engine is asked for the wanted events, and its refusal is the pla
   Options options = options_of({"./old"});
   options.counting.events = {"a", "b"};
   options.counting.single_pass = true;
-  const auto plan = make_plan(options, engine.select(), 1).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(engine.asked.value() == std::pair<Words, bool>{{"a", "b"}, true});
   CHECK(plan.setting.events.events.size() == 2);
   options.counting.events = {"a", "nosuch"};
@@ -176,7 +179,7 @@ TEST_CASE("the engine is asked for the wanted events, and its refusal is the pla
 
 TEST_CASE("a command that cannot be run is found before the engine is asked") {
   OneEventPerPass engine;
-  CHECK_FALSE(make_plan(options_of({"'"}), engine.select(), 1).has_value());
+  CHECK_FALSE(make_plan(options_of({"'"}), engine.select(), {.clock_seed = 1}).has_value());
   CHECK_FALSE(engine.asked.has_value());
 }
 
@@ -184,7 +187,7 @@ TEST_CASE("where only times are wanted nothing is counted, but what was asked fo
   OneEventPerPass engine;
   Options options = options_of({"./old"});
   options.counting.metric_selection = MetricSelection::Time;
-  const auto times = make_plan(options, engine.select(), 1).value();
+  const auto times = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK_FALSE(engine.asked.has_value());
   CHECK(times.setting.events.events.empty());
   options.counting.events = {"a"};
@@ -236,11 +239,11 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
     set.passes = {Pass{{0}}, Pass{{1}}};
     return set;
   };
-  CHECK(make_plan(options, two_passes, 1).has_value());
+  CHECK(make_plan(options, two_passes, {.clock_seed = 1}).has_value());
   options.run.runs.reset();
   options.run.min_runs = 1;
   options.run.max_runs = 1;
-  const auto plan = make_plan(options, two_passes, 1).value();
+  const auto plan = make_plan(options, two_passes, {.clock_seed = 1}).value();
   CHECK(plan.setting.stop.min_runs == 1);
 }
 
@@ -257,13 +260,13 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
       "at once; lauka --check shows who holds the others";
   Options options = options_of({"./old", "./new"});
   options.gates.conditions = {Condition{"ipc", 1.0}};
-  const auto gated = make_plan(options, in_turns, 1);
+  const auto gated = make_plan(options, in_turns, {.clock_seed = 1});
   REQUIRE_FALSE(gated.has_value());
   CHECK(gated.error().line() == why);
   options.gates.conditions.clear();
   options.counting.metric_selection = MetricSelection::Listed;
   options.counting.listed_metrics = {"ipc"};
-  const auto listed = make_plan(options, in_turns, 1);
+  const auto listed = make_plan(options, in_turns, {.clock_seed = 1});
   REQUIRE_FALSE(listed.has_value());
   CHECK(listed.error().line() == why);
 }
@@ -276,10 +279,11 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
     if (wanted.names.empty()) return EventSet{};
     return Error{"no counters", "none"};
   };
-  CHECK(make_plan(options, refused_by_engine, 1).error().line() ==
+  CHECK(make_plan(options, refused_by_engine, {.clock_seed = 1}).error().line() ==
         "there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists them");
   options.gates.conditions = {{"instructions", 5.0}};
-  CHECK(make_plan(options, refused_by_engine, 1).error().line() == "no counters; none");
+  CHECK(make_plan(options, refused_by_engine, {.clock_seed = 1}).error().line() ==
+        "no counters; none");
   options.gates.conditions = {{"p_share", 5.0}};
   CHECK(refusal_of(options) ==
         "a gate needs 'p_share', which is not measured; add it with -e, or name another metric");
@@ -355,7 +359,7 @@ TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
 TEST_CASE("a gate has its event counted: in addition to the default ones, or to -e's") {
   OneEventPerPass engine;
   const auto asked_for = [&engine](const Options& options) {
-    const auto plan = make_plan(options, engine.select(), 1);
+    const auto plan = make_plan(options, engine.select(), {.clock_seed = 1});
     REQUIRE(plan.has_value());
     return engine.asked.value().first;
   };
@@ -365,7 +369,8 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
   options.gates.conditions[0].metric = "default";
   CHECK(asked_for(options).empty());  // is there anyway
   options.gates.conditions[0].metric = "ipc";
-  CHECK_FALSE(make_plan(options, engine.select(), 1).has_value());  // not counted in one pass here
+  CHECK_FALSE(make_plan(options, engine.select(), {.clock_seed = 1})
+                  .has_value());  // not counted in one pass here
   CHECK(engine.asked.value().first == Words{"default", "instructions", "cycles"});
   options.gates.conditions[0].metric = "faults";
   options.counting.events = {"a"};
@@ -389,7 +394,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
                       {Pass{{0, 1}}},
                       {}};
     };
-    return texts_of(make_plan(options, counting, 1)->setting.events.notes);
+    return texts_of(make_plan(options, counting, {.clock_seed = 1})->setting.events.notes);
   };
   CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails if the metric improves (more is "
                                         "better); to fail if it gets worse, write 'ipc < -5'"});
@@ -404,7 +409,7 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   OneEventPerPass engine;
   Options options = options_of({"old"});
   options.counting.events = {"a", "b"};
-  const auto plan = make_plan(options, engine.select(), 1, cores).value();
+  const auto plan = make_plan(options, engine.select(), {.clock_seed = 1, .cores = cores}).value();
   REQUIRE(plan.setting.events.passes.size() == 2);
   CHECK(plan.setting.events.passes[0].event_indices == std::vector<std::size_t>{0, 2, 3});
   CHECK(plan.setting.events.passes[1].event_indices == std::vector<std::size_t>{1, 2, 3});
@@ -412,7 +417,7 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   CHECK(plan.setting.events.core_time_indices() == std::vector<std::size_t>{2, 3});
   options.counting.events.clear();
   options.counting.metric_selection = MetricSelection::Time;
-  const auto times = make_plan(options, engine.select(), 1, cores).value();
+  const auto times = make_plan(options, engine.select(), {.clock_seed = 1, .cores = cores}).value();
   REQUIRE(times.setting.events.passes.size() == 1);
   CHECK(times.setting.events.passes[0].event_indices == std::vector<std::size_t>{0, 1});
 }
@@ -427,7 +432,8 @@ TEST_CASE("simulated runs have no times by kind of core") {
     set.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
     return set;
   };
-  const auto plan = make_plan(options_of({"old"}), simulating, 1, cores).value();
+  const auto plan =
+      make_plan(options_of({"old"}), simulating, {.clock_seed = 1, .cores = cores}).value();
   CHECK(plan.setting.events.passes[0].event_indices == std::vector<std::size_t>{1, 2, 3});
   CHECK(plan.setting.events.passes[1].event_indices == std::vector<std::size_t>{0});
   CHECK(plan.setting.events.events[3].name == "unsplit_time");
@@ -438,19 +444,19 @@ TEST_CASE("a precision is of a metric that every timed run measures") {
   Options options = options_of({"./old"});
   options.gates.max_half_width = 0.01;
   options.gates.precision_metric = "cpu_tim";
-  const auto mistyped = make_plan(options, engine.select(), 1);
+  const auto mistyped = make_plan(options, engine.select(), {.clock_seed = 1});
   REQUIRE_FALSE(mistyped);
   CHECK(mistyped.error().line() ==
         "--precision names 'cpu_tim', which is not measured; did you mean cpu_time?");
   options.gates.precision_metric = "cpu_time";
-  const Plan precise = make_plan(options, engine.select(), 1).value();
+  const Plan precise = make_plan(options, engine.select(), {.clock_seed = 1}).value();
   CHECK(precise.metrics[precise.precision.value().metric].role == Role::CpuTime);
 }
 
 namespace {
 
 Result<Plan> plan_without_events(const Options& options, bool has_tree_peak = false) {
-  return make_plan(options, no_events, 1, {}, has_tree_peak);
+  return make_plan(options, no_events, {.clock_seed = 1, .has_tree_peak = has_tree_peak});
 }
 
 }  // namespace

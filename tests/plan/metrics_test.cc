@@ -1,5 +1,4 @@
 #include "core/metric.h"
-#include "plan/plan.h"
 #include "plan/rows.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "plan/plan.h"
+#include "plan/make_plan.h"
 
 #include <string>
 #include <utility>
@@ -26,7 +26,7 @@ inline Result<EventSet> no_events(const EventRequest& wanted) {
 
 /// The line that refuses a plan; "accepted" if none does.
 inline std::string answer_to(const Options& options, const EventSelector& select = no_events) {
-  const auto plan = make_plan(options, select, 1);
+  const auto plan = make_plan(options, select, {.clock_seed = 1});
   return plan ? "accepted" : plan.error().line();
 }
 

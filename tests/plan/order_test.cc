@@ -1,4 +1,5 @@
 #include "plan/plan.h"
+#include "plan/rounds.h"
 
 #include <cstdint>
 #include <map>

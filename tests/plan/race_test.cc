@@ -1,5 +1,6 @@
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
+#include "plan/rounds.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +23,8 @@ Options race_of(std::vector<std::string> commands, std::vector<ParameterOption> 
 
 TEST_CASE("a race is by the first metric, and all its commands have one reference") {
   const ParameterOption sizes{.name = "n", .values = {"1", "2"}};
-  const auto plan = make_plan(race_of({"./a {n}", "./b {n}"}, {sizes}), no_events, 1);
+  const auto plan =
+      make_plan(race_of({"./a {n}", "./b {n}"}, {sizes}), no_events, {.clock_seed = 1});
   REQUIRE(plan);
   REQUIRE(plan->race);
   CHECK(plan->race->limit == 0.02);
@@ -33,9 +35,9 @@ TEST_CASE("a race is by the first metric, and all its commands have one referenc
 TEST_CASE("the commands of a race alternate, although they have a setup") {
   Options options = race_of({"./a", "./b"});
   options.commands.hooks[HookKind::Setup] = {"make"};
-  CHECK(make_plan(options, no_events, 1)->setting.order == Order::Random);
+  CHECK(make_plan(options, no_events, {.clock_seed = 1})->setting.order == Order::Random);
   options.run.race_limit.reset();
-  CHECK(make_plan(options, no_events, 1)->setting.order == Order::Sequential);
+  CHECK(make_plan(options, no_events, {.clock_seed = 1})->setting.order == Order::Sequential);
 }
 
 TEST_CASE("a race of one command is refused") {
@@ -70,7 +72,7 @@ TEST_CASE("commands with the same text but another folder or prepare hook may ra
 }
 
 TEST_CASE("a round of a race has the steps of those that are left, in an order of its own") {
-  const auto plan = make_plan(race_of({"./a", "./b", "./c", "./d"}), no_events, 1);
+  const auto plan = make_plan(race_of({"./a", "./b", "./c", "./d"}), no_events, {.clock_seed = 1});
   const std::vector<std::uint32_t> left = {1, 3};
   for (std::uint32_t round = 0; round < 8; ++round) {
     std::vector<std::uint32_t> commands;

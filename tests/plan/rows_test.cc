@@ -2,8 +2,8 @@
 
 #include "core/choices.h"
 #include "has.h"
+#include "plan/make_plan.h"
 #include "plan/options_of.h"
-#include "plan/plan.h"
 
 #include <string>
 #include <utility>
@@ -126,7 +126,7 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
   options.counting.derived_metrics = {own("each:ms", "wall_time / served")};
   options.gates.conditions.push_back(
       {.metric = "served", .limit_percent = -5, .fails_below_limit = true});
-  const auto plan = make_plan(options, no_events, 1);
+  const auto plan = make_plan(options, no_events, {.clock_seed = 1});
   if (!plan) FAIL(plan.error().line());
   REQUIRE(plan->reported_metrics.size() == 2);
   CHECK(plan->reported_metrics[0].name == "rate");
@@ -166,7 +166,7 @@ Options with_percentiles(std::vector<double> percentiles) {
 
 /// Returns the names of the rows shown, or the reason of a refusal.
 std::vector<std::string> rows_of(const Options& options) {
-  const auto plan = make_plan(options, no_events, 1);
+  const auto plan = make_plan(options, no_events, {.clock_seed = 1});
   if (!plan) return {plan.error().line()};
   std::vector<std::string> names;
   for (const Metric& metric : plan->metrics)

@@ -5,6 +5,7 @@
 #include "report/exports.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/suite_screen.h"
 #include "results/results.h"
 
 #include <algorithm>

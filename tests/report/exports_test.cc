@@ -1,5 +1,6 @@
+#include "report/exports.h"
+
 #include "report/example.h"
-#include "report/table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,8 @@
 #include "report/example.h"
+#include "report/exports.h"
 #include "report/format.h"
-#include "report/lines.h"
+#include "report/function_lines.h"
+#include "report/html.h"
 
 #include <string>
 #include <utility>

@@ -1,8 +1,12 @@
+#include "report/html.h"
+
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/example.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/scan_chart.h"
+#include "results/analyse.h"
 
 #include <functional>
 #include <string>

@@ -3,7 +3,7 @@
 #include "has.h"
 #include "report/example.h"
 #include "report/format.h"
-#include "report/screen.h"
+#include "report/layout_lines.h"
 
 #include <cerrno>
 #include <csignal>

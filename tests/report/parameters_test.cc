@@ -1,4 +1,5 @@
 #include "report/example.h"
+#include "report/exports.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"

@@ -1,6 +1,5 @@
-#include "report/race.h"
-
 #include "report/example.h"
+#include "report/race_lines.h"
 #include "report/table.h"
 
 #include <string>

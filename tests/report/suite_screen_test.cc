@@ -1,6 +1,12 @@
+#include "report/suite_screen.h"
+
 #include "report/example.h"
+#include "report/exports.h"
+#include "report/html.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/warning_lines.h"
+#include "results/analyse.h"
 
 #include <string>
 #include <utility>

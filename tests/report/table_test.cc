@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "report/example.h"
+#include "report/exports.h"
 #include "report/screen.h"
 #include "report/style.h"
 

@@ -1,8 +1,9 @@
 #include "core/choices.h"
 #include "report/example.h"
-#include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/suite_screen.h"
+#include "report/warning_lines.h"
 
 #include <string>
 #include <vector>

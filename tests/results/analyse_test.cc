@@ -1,3 +1,5 @@
+#include "results/analyse.h"
+
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"

@@ -4,6 +4,8 @@
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "plan/plan.h"
+#include "plan/rows.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "session/functions.h"
 

@@ -1,8 +1,13 @@
+#include "results/warnings.h"
+
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "fakes/one_look.h"
 #include "has.h"
+#include "plan/make_plan.h"
+#include "plan/rows.h"
+#include "results/analyse.h"
 #include "results/results.h"
 #include "stats/noise.h"
 
@@ -673,7 +678,7 @@ struct Wandering {
       set.passes = {{{0, 1, 2}}};
       return set;
     };
-    plan = *make_plan(options, select, 1, cores);
+    plan = *make_plan(options, select, {.clock_seed = 1, .cores = cores});
     for (std::uint32_t round = 0; round < 12; ++round)
       for (std::uint32_t c = 0; c < shares.size(); ++c) add(round, c, shares[c]);
   }

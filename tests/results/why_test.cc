@@ -1,6 +1,7 @@
 #include "fakes/analysed.h"
+#include "plan/rows.h"
+#include "results/analyse.h"
 #include "results/results.h"
-#include "session/baseline.h"
 
 #include <algorithm>
 #include <cmath>

@@ -173,7 +173,7 @@ inline constexpr std::array<std::string_view, 5> kOutsideWorld{"filesystem", "fs
                                                                "mutex", "thread"};
 
 /// lauka-history is a program of its own, with a command line of its own.
-inline constexpr std::string_view kHistorysParser = "history/command_line.cc";
+inline constexpr std::string_view kHistorysParser = "history/history_request.cc";
 
 /// Outside every room: they wire the rooms together and may include everything.
 inline bool is_wiring(std::string_view path) {

@@ -27,24 +27,24 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"core/command.h", "sha256:"},
     {"core/elf.cc", "\\177ELF"},  // how such a file begins
     {"core/text.cc", "find "},    // the program of a user's command
-    {"cores/proc_threads.cc", ""},
+    {"cores/threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
-    {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
+    {"engine/kperf/calling_threads.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
     {"engine/profile/", "sampled_time"},  // a name that the user typed
     {"engine/profile/", "total_time"},
     {"engine/profile/samples.cc", " (deleted)"},  // of the kernel
     {"engine/valgrind/", ""},
-    {"history/command_line.cc", ""},
+    {"history/history_request.cc", ""},
     {"history/database.cc", ""},
     {"os/", ""},
-    {"plan/commands.cc", ""},
+    {"plan/make_commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
     {"run/program_facts.cc", ""},            // options of env(1), names of variables
     {"report/function_name.cc", ""},         // what a demangler writes
-    {"report/warnings.cc", "abm"},           // the kernel's name of a processor's feature
+    {"report/warning_lines.cc", "abm"},      // the kernel's name of a processor's feature
     {"session/functions.cc", "total_time"},  // a name that the user typed
     {"tune/", ""},
 });
@@ -52,14 +52,14 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
 /// Keys of tables and of JSON, and files in lauka's own formats.
 inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"engine/engine.cc", "power"},
-    {"format/commands.cc", "(region)"},  // of files before the key "region"
-    {"format/commands.cc", "role"},
-    {"format/commands.cc", "warmup_runs"},
-    {"format/functions.cc", "sampled_time"},
+    {"format/command_json.cc", "(region)"},  // of files before the key "region"
+    {"format/command_json.cc", "role"},
+    {"format/command_json.cc", "warmup_runs"},
+    {"format/function_json.cc", "sampled_time"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
-    {"history/record.cc", "mad"},
-    {"history/record.cc", "reference"},
+    {"history/session_record.cc", "mad"},
+    {"history/session_record.cc", "reference"},
 });
 
 /// Rooms that are given facts and never text to decide by: there even a single word is refused.

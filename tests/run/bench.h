@@ -2,6 +2,7 @@
 
 #include "fakes/fake_engine.h"
 #include "fakes/fake_launcher.h"
+#include "os/control_groups.h"
 #include "run/runner.h"
 
 #include <optional>

@@ -1,5 +1,6 @@
 #include "core/metric.h"
 #include "notes.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "fakes/gates.h"
 
 #include "fakes/recorded.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "session/baseline.h"
 #include "stats/golden.h"

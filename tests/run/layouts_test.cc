@@ -1,3 +1,4 @@
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/builds.h"
 #include "run/scheduler.h"
@@ -130,14 +131,14 @@ TEST_CASE("the first build that fails ends those that have not begun, and shows 
       {"first", "true"}, {"second", "echo out; echo err >&2; exit 3"}, {"third", "true"}};
   std::string begun;
   std::string_view latest;
-  const auto failed =
-      run_builds(builds, 1, {}, os::MonotonicClock(), [&](const BuildProgress& progress) {
-        CHECK(progress.count == 3);
-        CHECK(progress.begun == progress.ended + 1);
-        CHECK(progress.remaining.has_value() == (progress.ended > 0));
-        if (progress.latest != latest) begun += progress.latest;
-        latest = progress.latest;
-      });
+  const auto note = [&](const BuildProgress& progress) {
+    CHECK(progress.count == 3);
+    CHECK(progress.begun == progress.ended + 1);
+    CHECK(progress.remaining.has_value() == (progress.ended > 0));
+    if (progress.latest != latest) begun += progress.latest;
+    latest = progress.latest;
+  };
+  const auto failed = run_builds(builds, {.clock = os::MonotonicClock(), .show = note});
   REQUIRE(failed);
   CHECK(begun == "firstsecond");
   CHECK(failed->build.name_in_messages == "second");
@@ -152,7 +153,7 @@ TEST_CASE("a build that leaves a process with its output behind has ended") {
   // The second finds the process alive.
   std::vector<Build> builds = {{"one", "sleep 1000 & echo $! >" + pid},
                                {"two", "kill $(cat " + pid + ")"}};
-  CHECK_FALSE(run_builds(builds, 1, {}, os::MonotonicClock(), [](const BuildProgress&) {}));
+  CHECK_FALSE(run_builds(builds, {.clock = os::MonotonicClock()}));
 }
 
 }  // namespace lauka

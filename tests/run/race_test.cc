@@ -1,5 +1,6 @@
 #include "gate/race.h"
 
+#include "plan/rows.h"
 #include "run/bench.h"
 
 #include <chrono>

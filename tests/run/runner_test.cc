@@ -3,7 +3,8 @@
 #include "core/metric.h"
 #include "fakes/gates.h"
 #include "notes.h"
-#include "os/setting_files.h"
+#include "os/control_groups.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/stopping.h"
 

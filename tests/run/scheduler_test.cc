@@ -1,6 +1,8 @@
 #include "run/scheduler.h"
 
 #include "fakes/gates.h"
+#include "plan/rounds.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 
 #include <algorithm>

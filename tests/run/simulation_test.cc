@@ -1,4 +1,5 @@
 #include "fakes/gates.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 
 #include <memory>

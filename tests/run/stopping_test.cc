@@ -1,5 +1,7 @@
 #include "run/stopping.h"
 
+#include "core/session_setting.h"
+
 #include <doctest/doctest.h>
 
 namespace lauka {

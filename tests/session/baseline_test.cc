@@ -1,10 +1,12 @@
 #include "session/baseline.h"
 
+#include "core/recording.h"
 #include "fakes/gates.h"
 #include "fakes/made_session.h"
 #include "fakes/recorded.h"
 #include "has.h"
-#include "session/recording.h"
+#include "plan/rows.h"
+#include "session/make_recording.h"
 
 #include <memory>
 #include <string>
@@ -180,7 +182,7 @@ TEST_CASE("what was reported unannounced is added after the other metrics, and t
   plan.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
   const auto requests = parse_own_metric("requests:1:higher").value();
   const Recording recording =
-      make_recording(plan, Session{}, TimerResolutions{}, Circumstances{}, {{requests}, false});
+      make_recording(plan, Session{}, {.discovered = {.metrics = {requests}, .is_shown = false}});
   REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
   const Metric& added = recording.metrics.back();
   CHECK(added.name == "requests");

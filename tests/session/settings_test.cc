@@ -1,8 +1,8 @@
-#include "session/settings.h"
-
 #include "fakes/recorded.h"
 #include "has.h"
 #include "session/baseline.h"
+#include "session/join.h"
+#include "session/setting_values.h"
 
 #include <chrono>
 #include <memory>

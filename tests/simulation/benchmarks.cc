@@ -37,8 +37,9 @@ Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
   const auto answer_at = [&](std::size_t rounds, const gate::LookErrors& levels, bool last) {
     const gate::Evidence evidence{std::span(measured.reference).first(rounds),
                                   std::span(measured.candidate).first(rounds)};
-    return gate::judge(evidence, what.limit - 1.0, gate::FailsWhen::Above,
-                       naive ? gate::levels_of_only_look(0.95, 1) : levels, last)
+    return gate::judge(evidence, {.limit = what.limit - 1.0,
+                                  .levels = naive ? gate::levels_of_only_look(0.95, 1) : levels,
+                                  .is_last_look = last})
         .answer;
   };
   while (schedule.rounds_at_next_early_look() && *schedule.rounds_at_next_early_look() < planned) {
@@ -59,8 +60,9 @@ Intervals intervals_of(const Noise& noise, std::size_t rounds, const Options& op
   noise::Source source(rounds);
   const auto delta_at = [&](double truth) {
     const Measured measured = in_random_order(noise, source, rounds, truth);
-    return stats::estimate_delta(measured.reference, measured.candidate, true,
-                                 stats::tails_of(0.95));
+    return stats::estimate_delta(
+        {.reference = measured.reference, .candidate = measured.candidate, .paired = true},
+        stats::tails_of(0.95));
   };
   constexpr double truth = 1.1;
   Intervals seen;

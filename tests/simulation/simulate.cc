@@ -167,8 +167,8 @@ double power_of_one_look(const Options& options) {
   for (std::size_t i = 0; i < options.gates; ++i) {
     const Measured measured = in_random_order(noise, source, rounds, limit + points);
     const gate::Evidence evidence{measured.reference, measured.candidate};
-    found += gate::judge(evidence, limit - 1.0, gate::FailsWhen::Above, levels, true).answer ==
-                     gate::Answer::Fail
+    found += gate::judge(evidence, {.limit = limit - 1.0, .levels = levels, .is_last_look = true})
+                         .answer == gate::Answer::Fail
                  ? 1
                  : 0;
   }

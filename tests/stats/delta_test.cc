@@ -18,7 +18,8 @@ constexpr int kDeltaTrials = 3000;
 
 Delta at_95(const std::vector<double>& reference, const std::vector<double>& candidate,
             bool paired = true) {
-  return estimate_delta(reference, candidate, paired, tails_of(0.95));
+  return estimate_delta({.reference = reference, .candidate = candidate, .paired = paired},
+                        tails_of(0.95));
 }
 
 std::vector<double> times(std::vector<double> values, double factor) {
@@ -49,7 +50,9 @@ TEST_CASE("two rounds have no interval, and equal ones as few as gates decide wi
     const std::vector<double> fives(3, 5.0);
     const std::vector<double> sixes(3, 6.0);
     CHECK(at_95(fives, sixes, paired).half_width() == 0.0);  // 4^-3 is 1.6%
-    CHECK_FALSE(estimate_delta(fives, sixes, paired, tails_of(0.99)).bounds.has_value());
+    CHECK_FALSE(
+        estimate_delta({.reference = fives, .candidate = sixes, .paired = paired}, tails_of(0.99))
+            .bounds.has_value());
   }
 }
 
@@ -266,9 +269,11 @@ TEST_CASE("the width of a delta's interval is compared at the same number of rou
     of_candidate.push_back(11 + i * 11 % 24 / 20.0);
   }
   const Change found =
-      width_change({reference, candidate}, {more, of_candidate}, true, tails_of(0.95));
+      width_change({.reference = reference, .candidate = candidate, .paired = true},
+                   {.reference = more, .candidate = of_candidate, .paired = true}, tails_of(0.95));
   check(found, 1.2601933214, -0.2107909802, 5.4729035297);
-  CHECK_FALSE(width_change({}, {more, of_candidate}, true, tails_of(0.95)).change);
+  CHECK_FALSE(
+      width_change({}, {.reference = more, .candidate = of_candidate}, tails_of(0.95)).change);
 }
 
 TEST_CASE("the interval of a change of spread holds for times with long tails") {
@@ -322,7 +327,8 @@ TEST_CASE("the typical round is what listing all Walsh averages gives") {
     const std::vector<double> reference = source.normals(count, 1.0, 0.05);
     const std::vector<double> candidate = source.normals(count, 1.0, 0.05);
     const std::vector<double> averages = walsh_averages(reference, candidate);
-    const auto typical = typical_change(reference, candidate, true, 0.025);
+    const auto typical =
+        typical_change({.reference = reference, .candidate = candidate, .paired = true}, 0.025);
     const std::size_t place = signed_rank_place(count, 0.025);
     REQUIRE(typical.has_value() == (place > 0));
     if (typical) {
@@ -339,7 +345,9 @@ TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its 
   noise::Source source(21);
   const std::vector<double> reference = source.normals(5000, 1.0, 0.05);
   const std::vector<double> candidate = source.normals(5000, 1.03, 0.05);
-  const auto typical = typical_change(reference, candidate, true, 0.025).value();
+  const auto typical =
+      typical_change({.reference = reference, .candidate = candidate, .paired = true}, 0.025)
+          .value();
   const auto tails = [&](double change) {
     return signed_rank(reference, candidate, 1.0 + change).tails;
   };
@@ -357,7 +365,8 @@ TEST_CASE("the bounds cover the typical round as often as promised") {
     const std::vector<double> reference = source.normals(12, 1.0, 0.05);
     std::vector<double> candidate = source.normals(12, 1.0, 0.05);
     std::for_each(candidate.begin(), candidate.end(), [](double& value) { value *= 1.2; });
-    const auto typical = typical_change(reference, candidate, true, 0.025);
+    const auto typical =
+        typical_change({.reference = reference, .candidate = candidate, .paired = true}, 0.025);
     covered += typical->bounds.low <= 0.2 && 0.2 <= typical->bounds.high ? 1 : 0;
   }
   INFO(covered);
@@ -371,33 +380,41 @@ TEST_CASE("there is no typical round where a value is not positive, or with five
   std::vector<double> with_zero = ones;
   with_zero[3] = 0.0;
   for (const bool paired : {true, false}) {
-    CHECK(typical_change(ones, ones, paired, 0.025));
-    CHECK_FALSE(typical_change(ones, with_zero, paired, 0.025));
-    CHECK_FALSE(typical_change(with_zero, ones, paired, 0.025));
-    CHECK_FALSE(typical_change(below_zero, below_zero, paired, 0.025));
-    CHECK_FALSE(typical_change({}, {}, paired, 0.025));
+    CHECK(typical_change({.reference = ones, .candidate = ones, .paired = paired}, 0.025));
+    CHECK_FALSE(
+        typical_change({.reference = ones, .candidate = with_zero, .paired = paired}, 0.025));
+    CHECK_FALSE(
+        typical_change({.reference = with_zero, .candidate = ones, .paired = paired}, 0.025));
+    CHECK_FALSE(typical_change({.reference = below_zero, .candidate = below_zero, .paired = paired},
+                               0.025));
+    CHECK_FALSE(typical_change({.reference = {}, .candidate = {}, .paired = paired}, 0.025));
   }
   const std::vector<double> five(5, 1.0);
-  CHECK_FALSE(typical_change(five, five, true, 0.025));
-  CHECK(typical_change(five, five, false, 0.025));
+  CHECK_FALSE(typical_change({.reference = five, .candidate = five, .paired = true}, 0.025));
+  CHECK(typical_change({.reference = five, .candidate = five, .paired = false}, 0.025));
 }
 
 TEST_CASE("a log ratio of few rounds is the mean of logarithms with its standard error") {
   // ln 1.1 and ln 1.2: deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt 2.
   const std::vector<double> reference = {1.0, 2.0};
   const std::vector<double> candidate = {1.1, 2.4};
-  const auto paired = log_ratio(reference, candidate, true).value();
+  const auto paired =
+      log_ratio({.reference = reference, .candidate = candidate, .paired = true}).value();
   CHECK(paired.value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
   CHECK(paired.error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
-  const auto independent = log_ratio(reference, candidate, false).value();
+  const auto independent =
+      log_ratio({.reference = reference, .candidate = candidate, .paired = false}).value();
   CHECK(independent.value == doctest::Approx(paired.value));
   CHECK(independent.error.value_or(0.0) ==
         doctest::Approx(std::hypot(std::log(2.0) / 2, std::log(2.4 / 1.1) / 2)));
-  const auto single = log_ratio(std::vector{2.0}, std::vector{1.0}, true).value();
+  const auto single =
+      log_ratio({.reference = std::vector{2.0}, .candidate = std::vector{1.0}, .paired = true})
+          .value();
   CHECK(single.value == doctest::Approx(-std::log(2.0)));
   CHECK_FALSE(single.error);
-  CHECK_FALSE(log_ratio(std::vector{0.0}, std::vector{1.0}, true));
-  CHECK_FALSE(log_ratio({}, {}, false));
+  CHECK_FALSE(
+      log_ratio({.reference = std::vector{0.0}, .candidate = std::vector{1.0}, .paired = true}));
+  CHECK_FALSE(log_ratio({.reference = {}, .candidate = {}, .paired = false}));
 }
 
 TEST_CASE("a log ratio's error is the typical round's, as often as one sigma says") {
@@ -410,7 +427,8 @@ TEST_CASE("a log ratio's error is the typical round's, as often as one sigma say
       reference.push_back(1.0);
       candidate.push_back(std::exp(0.1 + 0.05 * source.normal()));
     }
-    const auto ratio = log_ratio(reference, candidate, true).value();
+    const auto ratio =
+        log_ratio({.reference = reference, .candidate = candidate, .paired = true}).value();
     if (std::fabs(ratio.value - 0.1) <= ratio.error.value_or(0.0)) ++inside;
   }
   CHECK(inside / (kTypicalTrials / 4.0) == doctest::Approx(0.683).epsilon(0.06));
@@ -425,7 +443,8 @@ TEST_CASE("of independent samples it is what listing all differences of logarith
     for (const double c : candidate) differences.push_back(std::log(c) - std::log(r));
   }
   std::sort(differences.begin(), differences.end());
-  const auto typical = typical_change(reference, candidate, false, 0.025);
+  const auto typical =
+      typical_change({.reference = reference, .candidate = candidate, .paired = false}, 0.025);
   const std::size_t place = mann_whitney_place(30, 41, 0.025);
   REQUIRE(typical.has_value());
   CHECK(typical->change == doctest::Approx(std::expm1(median_of(differences))).epsilon(1e-10));

@@ -114,8 +114,10 @@ TEST_CASE("the four tests of a threshold agree with the golden cases") {
 TEST_CASE("the typical round agrees with the golden cases") {
   for (const Json& c : golden::section("typical")) {
     INFO(c.at("name").get<std::string>());
-    const auto typical = typical_change(golden::series(c, "reference"),
-                                        golden::series(c, "candidate"), true, c.at("p"));
+    const auto typical = typical_change({.reference = golden::series(c, "reference"),
+                                         .candidate = golden::series(c, "candidate"),
+                                         .paired = true},
+                                        c.at("p"));
     const Json& expected = c.at("expected");
     REQUIRE(typical.has_value() == (!expected.is_null() && !expected.at("low").is_null()));
     if (!typical) continue;
@@ -144,8 +146,9 @@ TEST_CASE("deltas, and what is said of the mean, agree with the golden cases") {
   for (const Json& c : golden::section_2("delta")) {
     INFO(c.at("name").get<std::string>());
     const double confidence = c.at("confidence");
-    const Delta delta = estimate_delta(golden::series(c, "reference"),
-                                       golden::series(c, "candidate"), c.at("order") == "paired",
+    const Delta delta = estimate_delta({.reference = golden::series(c, "reference"),
+                                        .candidate = golden::series(c, "candidate"),
+                                        .paired = c.at("order") == "paired"},
                                        {c.at("tail"), tails_of(confidence).tail_of_mean_change});
     const Json& expected = c.at("expected");
     check_change(delta, expected.at("delta"), expected.at("low"), expected.at("high"));

@@ -75,7 +75,8 @@ double coverage(const Session& session) {
   int held = 0;
   for (int i = 0; i < kSessions; ++i) {
     const Sides sides = draw(session, source);
-    const Delta delta = delta_over_layouts(sides.of_reference(), sides.of_candidate(), true, {});
+    const Delta delta = delta_over_layouts(
+        {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true}, {});
     held += delta.bounds && !delta.bounds->leave_out(0.0) ? 1 : 0;
   }
   return held / static_cast<double>(kSessions);
@@ -87,7 +88,8 @@ double coverage(const Session& session) {
 TEST_CASE(
     "the change over layouts is the mean of the layouts' log ratios, with Student's interval") {
   const Sides sides = four_layouts();
-  const Delta delta = delta_over_layouts(sides.of_reference(), sides.of_candidate(), true, {});
+  const Delta delta = delta_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true}, {});
   CHECK(delta.basis == Basis::Layouts);
   CHECK(*delta.change == doctest::Approx(0.01485931806920496).epsilon(1e-9));
   CHECK(delta.bounds->low == doctest::Approx(-0.007057234256273832).epsilon(1e-9));
@@ -96,7 +98,8 @@ TEST_CASE(
 
 TEST_CASE("the scatter of one side is what the layouts' means scatter beyond the noise of runs") {
   const Sides sides = four_layouts();
-  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  const auto over = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
   CHECK(over->scatter->deviation == doctest::Approx(0.009641490202937164).epsilon(1e-9));
   CHECK(over->scatter->is_clear);
   CHECK(over->scatter->bounds->low < over->scatter->deviation);
@@ -105,7 +108,8 @@ TEST_CASE("the scatter of one side is what the layouts' means scatter beyond the
 
 TEST_CASE("independent sides have a log ratio for each layout, to the reference's mean") {
   const Sides sides = four_layouts();
-  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), false);
+  const auto over = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = false});
   REQUIRE(over->layout_means.size() == 4);
   CHECK(over->layout_means[0].value == doctest::Approx(0.012));
   CHECK(over->layout_means[1].value == doctest::Approx(0.029));
@@ -114,7 +118,8 @@ TEST_CASE("independent sides have a log ratio for each layout, to the reference'
 
 TEST_CASE("more runs of the same layouts do not narrow what placement makes wide") {
   const Sides sides = four_layouts(4);
-  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  const auto over = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
   CHECK(over->expected_half_width(0.025, 4, 0) > 0.02);
   const auto wanted = over->layouts_instead_of_runs(0.01, 0.025);
   REQUIRE(wanted);
@@ -128,7 +133,9 @@ TEST_CASE("layouts that decide about a limit are named from six on, if more runs
   noise::Source source(11);
   const auto layouts_to_decide = [&](const Session& session, double limit) {
     const Sides sides = draw(session, source);
-    return log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)
+    return log_ratio_over_layouts({.reference = sides.of_reference(),
+                                   .candidate = sides.of_candidate(),
+                                   .paired = true})
         ->layouts_to_decide(limit, {.above = 0.05, .below = 0.05});
   };
   const auto eight = layouts_to_decide({.layouts = 8, .scatter = 0.05}, 0.01);
@@ -141,8 +148,10 @@ TEST_CASE("layouts that decide about a limit are named from six on, if more runs
 
 TEST_CASE("before four sweeps it is not known how many layouts would do") {
   const Sides sides = four_layouts(3);
-  CHECK_FALSE(log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)
-                  ->layouts_instead_of_runs(0.01, 0.025));
+  CHECK_FALSE(
+      log_ratio_over_layouts(
+          {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true})
+          ->layouts_instead_of_runs(0.01, 0.025));
 }
 
 TEST_CASE("layouts that scatter less than the noise of their runs have a bound above zero") {
@@ -150,7 +159,8 @@ TEST_CASE("layouts that scatter less than the noise of their runs have a bound a
   for (std::size_t i = 0; i < sides.candidate.size(); ++i)
     sides.candidate[i] =
         2.0 + 0.1 * static_cast<double>(i / 4) + 0.001 * static_cast<double>(i % 2);
-  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  const auto over = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
   CHECK_FALSE(over->scatter->is_clear);
   CHECK(over->scatter->deviation == 0.0);
   CHECK(over->scatter->bounds->high > 0.0);
@@ -158,7 +168,8 @@ TEST_CASE("layouts that scatter less than the noise of their runs have a bound a
 
 TEST_CASE("the moments of layouts give the estimate that their samples give") {
   const Sides sides = four_layouts();
-  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  const auto over = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   for (std::uint32_t layout = 0; layout < 4; ++layout) {
     std::vector<double> ratios = values_by_layout(sides.of_candidate())[layout];
@@ -173,14 +184,20 @@ TEST_CASE("the moments of layouts give the estimate that their samples give") {
 TEST_CASE("fewer than four layouts say nothing about others") {
   Sides sides = four_layouts();
   for (std::uint32_t& layout : sides.layouts) layout %= 3;
-  CHECK_FALSE(delta_over_layouts(sides.of_reference(), sides.of_candidate(), true, {}).change);
-  CHECK_FALSE(log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true));
+  CHECK_FALSE(
+      delta_over_layouts(
+          {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true},
+          {})
+          .change);
+  CHECK_FALSE(log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true}));
 }
 
 TEST_CASE("layouts that all differ by the same have an interval without width") {
   Sides sides = four_layouts();
   for (std::size_t i = 0; i < sides.candidate.size(); ++i) sides.candidate[i] = 2.2;
-  const Delta delta = delta_over_layouts(sides.of_reference(), sides.of_candidate(), true, {});
+  const Delta delta = delta_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true}, {});
   CHECK(*delta.change == doctest::Approx(0.1));
   CHECK(delta.bounds->low == *delta.change);
 }
@@ -188,15 +205,18 @@ TEST_CASE("layouts that all differ by the same have an interval without width") 
 TEST_CASE("values of 0 are compared by the means of the layouts") {
   Sides sides = four_layouts();
   sides.candidate[0] = 0.0;
-  const Delta delta = delta_over_layouts(sides.of_reference(), sides.of_candidate(), true, {});
+  const Delta delta = delta_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true}, {});
   CHECK(delta.basis == Basis::Layouts);
   CHECK(delta.bounds);
 }
 
 TEST_CASE("layouts of two sessions are independent: their intervals are wider") {
   const Sides sides = four_layouts();
-  const auto paired = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
-  const auto apart = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), false);
+  const auto paired = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
+  const auto apart = log_ratio_over_layouts(
+      {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = false});
   CHECK(apart->value == doctest::Approx(paired->value));
   CHECK(apart->degrees == doctest::Approx(3.0));  // the reference does not scatter
 }
@@ -223,7 +243,8 @@ TEST_CASE("the scatter shown is unbiased where placement has one") {
   double sum = 0.0;
   for (int i = 0; i < kSessions; ++i) {
     const Sides sides = draw({8, 6, 0.02}, source);
-    const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+    const auto over = log_ratio_over_layouts(
+        {.reference = sides.of_reference(), .candidate = sides.of_candidate(), .paired = true});
     sum += over->scatter->deviation * over->scatter->deviation;
   }
   // The variance of one estimate is about 2 / 7 of its square.
@@ -237,11 +258,13 @@ TEST_CASE("equal programs exceed a limit of 1% falsely in at most 5% of sessions
     int fails = 0;
     for (int i = 0; i < kSessions; ++i) {
       const Sides sides = draw({8, 6, scatter}, source);
-      fails +=
-          test_over_layouts(sides.of_reference(), sides.of_candidate(), true, 1.01).tails.above <=
-                  0.05
-              ? 1
-              : 0;
+      fails += test_over_layouts({.reference = sides.of_reference(),
+                                  .candidate = sides.of_candidate(),
+                                  .paired = true},
+                                 1.01)
+                           .tails.above <= 0.05
+                   ? 1
+                   : 0;
     }
     CAPTURE(scatter);
     CHECK(fails <= 0.05 * kSessions + 3.0 * std::sqrt(0.05 * 0.95 * kSessions));

@@ -75,7 +75,9 @@ TEST_CASE("with fewer samples than all can lie on one side of, a quantile has no
   CHECK(fewest_runs_for_quantile(0.1, 0.025) == 36);
   CHECK_FALSE(quantile_estimate(sorted(mixed(35)), 0.9, 0.025).has_value());
   CHECK(quantile_estimate(sorted(mixed(36)), 0.9, 0.025).has_value());
-  const Delta delta = estimate_delta(mixed(35), slower(mixed(35)), true, tails_of(0.95), 0.9);
+  const Delta delta =
+      estimate_delta({.reference = mixed(35), .candidate = slower(mixed(35)), .paired = true},
+                     tails_of(0.95), 0.9);
   CHECK(delta.change.has_value());
   CHECK_FALSE(delta.bounds.has_value());
 }
@@ -100,25 +102,34 @@ TEST_CASE("the change of a quantile puts the arms of both intervals together") {
   const std::vector<double> reference = mixed(120);
   for (const Case& it : cases) {
     CAPTURE(it.share);
-    const Change found =
-        quantile_change(reference, slower(reference), it.paired, it.share, it.tail);
+    const Change found = quantile_change(
+        {.reference = reference, .candidate = slower(reference), .paired = it.paired}, it.share,
+        it.tail);
     REQUIRE(found.bounds.has_value());
     CHECK(*found.change == doctest::Approx(it.change).epsilon(1e-9));
     CHECK(found.bounds->low == doctest::Approx(it.low).epsilon(1e-9));
     CHECK(found.bounds->high == doctest::Approx(it.high).epsilon(1e-9));
   }
-  const Change uneven = quantile_change(mixed(150), slower(reference), false, 0.8, 0.025);
+  const Change uneven = quantile_change(
+      {.reference = mixed(150), .candidate = slower(reference), .paired = false}, 0.8, 0.025);
   CHECK(uneven.bounds->low == doctest::Approx(0.07031376709060395).epsilon(1e-9));
   CHECK(uneven.bounds->high == doctest::Approx(0.3243713675753994).epsilon(1e-9));
 }
 
 TEST_CASE("a quantile of 0 has no ratio, and a sample of 0 no lower end") {
   std::vector<double> some(40, 1.0);
-  CHECK_FALSE(quantile_change(std::vector<double>(40, 0.0), some, true, 0.5, 0.025).change);
-  CHECK(quantile_change(some, std::vector<double>(40, 0.0), true, 0.5, 0.025).change == -1.0);
+  CHECK_FALSE(quantile_change(
+                  {.reference = std::vector<double>(40, 0.0), .candidate = some, .paired = true},
+                  0.5, 0.025)
+                  .change);
+  CHECK(quantile_change(
+            {.reference = some, .candidate = std::vector<double>(40, 0.0), .paired = true}, 0.5,
+            0.025)
+            .change == -1.0);
   std::vector<double> with_zeros = mixed(40);
   std::fill(with_zeros.begin(), with_zeros.begin() + 18, 0.0);
-  const Change change = quantile_change(mixed(40), with_zeros, false, 0.5, 0.025);
+  const Change change = quantile_change(
+      {.reference = mixed(40), .candidate = with_zeros, .paired = false}, 0.5, 0.025);
   CHECK(change.change.has_value());
   CHECK_FALSE(change.bounds.has_value());
 }
@@ -127,10 +138,13 @@ TEST_CASE("the chance of so much is the tail at which the interval just leaves t
   const std::vector<double> reference = mixed(120);
   const std::vector<double> candidate = slower(reference);
   for (const double ratio : {1.0, 1.1, 1.15}) {
-    const TailProbabilities tails = quantile_tails(reference, candidate, true, 0.9, ratio);
+    const TailProbabilities tails = quantile_tails(
+        {.reference = reference, .candidate = candidate, .paired = true}, 0.9, ratio);
     REQUIRE(tails.above < 0.5);
     const auto low = [&](double tail) {
-      return quantile_change(reference, candidate, true, 0.9, tail).bounds->low;
+      return quantile_change({.reference = reference, .candidate = candidate, .paired = true}, 0.9,
+                             tail)
+          .bounds->low;
     };
     if (tails.above > 1e-4) {  // else the bounds need more samples than there are
       CHECK(low(tails.above * 1.001) > ratio - 1.0);
@@ -138,7 +152,8 @@ TEST_CASE("the chance of so much is the tail at which the interval just leaves t
     }
     CHECK(tails.below == 1.0);
   }
-  CHECK(quantile_tails(reference, candidate, true, 0.9, 1.5).below < 1e-5);
+  CHECK(quantile_tails({.reference = reference, .candidate = candidate, .paired = true}, 0.9, 1.5)
+            .below < 1e-5);
 }
 
 TEST_CASE("against a limit, the tails are the binomial distribution") {
@@ -146,13 +161,18 @@ TEST_CASE("against a limit, the tails are the binomial distribution") {
   std::vector<double> samples = sorted(mixed(53));
   const double limit = (samples[49] + samples[50]) / 2.0;
   const std::vector<double> limits(53, limit);
-  CHECK(quantile_tails(limits, samples, true, 0.9, 1.0).below ==
-        doctest::Approx(0.21053172).epsilon(1e-5));
+  CHECK(
+      quantile_tails({.reference = limits, .candidate = samples, .paired = true}, 0.9, 1.0).below ==
+      doctest::Approx(0.21053172).epsilon(1e-5));
   // All of ten above it: a chance of 1e-10, though the upper end is not known.
   const std::vector<double> ten(10, samples.front() / 2.0);
   const auto few = std::vector<double>(samples.begin(), samples.begin() + 10);
-  CHECK(quantile_tails(ten, few, true, 0.9, 1.0).above < 1e-6);
-  CHECK(quantile_tails(std::vector<double>(10, 100.0), few, true, 0.9, 1.0).below > 0.3);
+  CHECK(quantile_tails({.reference = ten, .candidate = few, .paired = true}, 0.9, 1.0).above <
+        1e-6);
+  CHECK(
+      quantile_tails(
+          {.reference = std::vector<double>(10, 100.0), .candidate = few, .paired = true}, 0.9, 1.0)
+          .below > 0.3);
 }
 
 TEST_CASE("intervals of a quantile and of its change hold the truth as often as promised") {
@@ -169,7 +189,9 @@ TEST_CASE("intervals of a quantile and of its change hold the truth as often as 
       const auto one = quantile_estimate(sorted(reference), share, 0.025);
       const double there = 100.0 + 5.0 * truth;
       if (one->low <= there && there <= one->high) ++held;
-      if (!quantile_change(reference, candidate, true, share, 0.025).is_significant())
+      if (!quantile_change({.reference = reference, .candidate = candidate, .paired = true}, share,
+                           0.025)
+               .is_significant())
         ++changes_held;
     }
     CAPTURE(count);

@@ -41,7 +41,8 @@ TEST_CASE("deltas and ratios of rounds that resemble each other agree with the g
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const bool paired = c.at("paired");
-    const Delta delta = estimate_delta(reference, candidate, paired, tails_of(0.95));
+    const Delta delta = estimate_delta(
+        {.reference = reference, .candidate = candidate, .paired = paired}, tails_of(0.95));
     REQUIRE((delta.basis == Basis::Typical && delta.bounds && delta.change_of_mean.bounds));
     CHECK_GOLDEN(delta.widening, c.at("widening"));
     CHECK_GOLDEN(*delta.change, c.at("change"));
@@ -50,7 +51,8 @@ TEST_CASE("deltas and ratios of rounds that resemble each other agree with the g
     CHECK_GOLDEN(*delta.change_of_mean.change, c.at("mean")[0]);
     CHECK_GOLDEN(delta.change_of_mean.bounds->low, c.at("mean")[1]);
     CHECK_GOLDEN(delta.change_of_mean.bounds->high, c.at("mean")[2]);
-    const auto ratio = log_ratio(reference, candidate, paired);
+    const auto ratio =
+        log_ratio({.reference = reference, .candidate = candidate, .paired = paired});
     REQUIRE((ratio && ratio->error));
     CHECK_GOLDEN(ratio->value, c.at("log_ratio"));
     CHECK_GOLDEN(*ratio->error, c.at("log_error"));
@@ -63,7 +65,8 @@ TEST_CASE("a boundary that is moved as far as an interval agrees with the golden
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
-    const Widening widening = widening_of(reference, candidate, true);
+    const Widening widening =
+        widening_of({.reference = reference, .candidate = candidate, .paired = true});
     const Json& expected = c.at("p_slower_at_2_percent");
     CHECK_GOLDEN(
         widen_tails(signed_rank(reference, candidate, 1.02).tails, widening.paired_factor).above,
@@ -97,9 +100,11 @@ TEST_CASE("noise of one command that lasts leaves the interval its coverage from
   for (std::size_t i = 0; i < sessions; ++i) {
     const std::vector<double> ratios = waves(source, 60, 0.6);
     const std::vector<double> steady(60, 1.0);
-    const Delta delta = estimate_delta(steady, ratios, true, tails_of(0.95));
+    const Delta delta =
+        estimate_delta({.reference = steady, .candidate = ratios, .paired = true}, tails_of(0.95));
     held += delta.bounds && !delta.bounds->leave_out(0.0) ? 1U : 0U;
-    const auto narrow = typical_change(steady, ratios, true, 0.025);
+    const auto narrow =
+        typical_change({.reference = steady, .candidate = ratios, .paired = true}, 0.025);
     plain += narrow && !narrow->bounds.leave_out(0.0) ? 1U : 0U;
   }
   CHECK(plain < sessions * 85 / 100);

@@ -1,7 +1,7 @@
 #include "core/machine.h"
 #include "must.h"
 #include "tune/machine.h"
-#include "tune/tune.h"
+#include "tune/switches.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,8 @@
 #include "has.h"
 #include "must.h"
 #include "tune/machine.h"
-#include "tune/tune.h"
+#include "tune/switches.h"
+#include "tune/transaction.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -4,7 +4,7 @@
 #include "core/text.h"
 #include "must.h"
 #include "os/setting_files.h"
-#include "tune/tune.h"
+#include "tune/switches.h"
 
 #include <cerrno>
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "core/result.h"
 #include "engine/kperf/kpep.h"
 #include "os/darwin_calls.h"
+#include "os/mac_queries.h"
 
 #include <array>
 #include <cstddef>

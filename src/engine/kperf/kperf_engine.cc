@@ -22,10 +22,6 @@ namespace {
 /// configuration word requests. Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
-Error no_counts_at_all() {
-  return {"the kernel counts no cycles and instructions, as is usual in a virtual machine", ""};
-}
-
 struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
   const AccountedEvent* accounted = nullptr;  ///< null: the count is at `value`
@@ -198,8 +194,7 @@ class KperfEngine final : public DatabaseEngine {
 
   Result<void> take_strategy() {
     if (strategy_) return {};
-    auto tried = try_strategies(here_.strategy, here_.macos_sampling_period, claim_, kernel_,
-                                trace_, *here_.launcher);
+    auto tried = try_strategies(here_, claim_, kernel_, trace_);
     if (!tried) return tried.error();
     strategy_ = std::move(tried->strategy);
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
@@ -476,150 +471,3 @@ OwnedEngine make_kperf_or_totals(OwnedEngine kperf, KpepDatabase database) {
 }
 
 }  // namespace lauka::engine::kperf
-
-namespace lauka::engine {
-namespace {
-
-constexpr std::array<AccountedEvent, 2> kOfThread = {{
-    {"cycles", "", "cycles of the threads that call into the region",
-     [](const os::Ended& ended) {
-       return ended.region ? std::optional(ended.region->cycles) : std::nullopt;
-     }},
-    {"instructions", "", "instructions of the threads that call into the region",
-     [](const os::Ended& ended) {
-       return ended.region ? std::optional(ended.region->instructions) : std::nullopt;
-     }},
-}};
-
-std::optional<Error> why_not_counted(const os::RegionUse& use) {
-  if (use.uncounted_threads + use.counter_failures > 0)
-    return Error{"a thread that began a region did not end it, or cannot read its counts",
-                 "call lauka_region_end in the thread that called lauka_region_begin, in at most "
-                 "64 threads at a time"};
-  if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
-  return std::nullopt;
-}
-
-class OfCallingThreads final : public EngineWrapper {
- public:
-  using EngineWrapper::EngineWrapper;
-
-  bool counts_regions() const override { return true; }
-
-  Result<EventSet> select(const EventRequest& wanted) override {
-    events_.clear();
-    of_whole_.clear();
-    whole_passes_.clear();
-
-    EventRequest rest = wanted;
-    std::erase_if(rest.names,
-                  [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
-
-    EventSet set;
-    set.passes.resize(1);
-    for (const AccountedEvent& account : kOfThread)
-      if (rest.names.empty()) add(account, set);
-
-    for (const std::string& name : rest.names) {
-      const AccountedEvent* account = find_accounted(name, kOfThread);
-      if (account == nullptr)
-        return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
-                                 "only its cycles and instructions",
-                                 cited(name)),
-                     "leave it out, or leave out --region"};
-      add(*account, set);
-    }
-
-    counts_whole_ = wanted.counted_part == CountedPart::RegionAndWhole;
-    if (!counts_whole_) return set;
-
-    auto whole = wrapped_engine().select(rest);
-    if (!whole) return whole;
-    add_whole(*std::move(whole), set);
-
-    return set;
-  }
-
-  const AccountedEvent* accounted(std::size_t event) const override {
-    return event < events_.size() ? nullptr : wrapped_engine().accounted(event - events_.size());
-  }
-
-  Result<OwnedPass> arm(std::size_t pass) override {
-    if (pass > 0) return wrapped_engine().arm(whole_passes_.at(pass - 1));
-    std::vector<const AccountedEvent*> all = events_;
-    all.insert(all.end(), of_whole_.begin(), of_whole_.end());
-    const auto check = [count = events_.size()](const os::Ended& ended, CountsOfRun& counted) {
-      counted.why_missing_counts = why_not_counted(ended.region.value_or(os::RegionUse{}));
-      for (std::size_t i = 0; counted.why_missing_counts && i < count; ++i)
-        counted.counts[i].reset();
-    };
-    return make_accounting_pass(std::move(all), check, true);
-  }
-
-  std::optional<Error> held_by_others() override {
-    return counts_whole_ ? wrapped_engine().held_by_others() : std::nullopt;
-  }
-
-  void pause() override {
-    if (counts_whole_) wrapped_engine().pause();
-  }
-
-  std::vector<Note> notes() const override {
-    std::vector<Note> all;
-    if (counts_whole_) all = wrapped_engine().notes();
-    all.push_back({NoteKind::CallingThreadsOnly,
-                   "cycles and instructions of the region cover only the threads that call "
-                   "lauka_region_begin and lauka_region_end, not other threads and children"});
-    return all;
-  }
-
- private:
-  void add(const AccountedEvent& account, EventSet& set) {
-    Event* added = add_accounted(account, account.name, events_, set);
-    if (added == nullptr) return;
-    added->name_suffix = "(calling threads)";
-    mark_as_region_event(*added);
-  }
-
-  void add_whole(EventSet whole, EventSet& set) {
-    for (Event& event : whole.events) {
-      event.name += kWholeRunSuffix;
-      event.role = Role::Other;
-      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += events_.size();
-      set.events.push_back(std::move(event));
-    }
-
-    // A pass of accounted events alone needs no runs of its own, so it joins the first pass.
-    for (std::size_t place = 0; place < whole.passes.size(); ++place) {
-      Pass& pass = whole.passes[place];
-      const bool is_free = std::ranges::all_of(pass.event_indices, [&](auto event) {
-        return wrapped_engine().accounted(event) != nullptr;
-      });
-
-      for (std::size_t& event : pass.event_indices) {
-        if (is_free) of_whole_.push_back(wrapped_engine().accounted(event));
-        event += events_.size();
-        if (is_free) set.passes.front().event_indices.push_back(event);
-      }
-
-      if (is_free) continue;
-      whole_passes_.push_back(place);
-      set.passes.push_back(std::move(pass));
-    }
-
-    set.notes.insert(set.notes.end(), whole.notes.begin(), whole.notes.end());
-  }
-
-  std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> of_whole_;
-  std::vector<std::size_t> whole_passes_;
-  bool counts_whole_ = false;
-};
-
-}  // namespace
-
-OwnedEngine with_calling_thread_counts(OwnedEngine engine) {
-  return std::make_unique<OfCallingThreads>(std::move(engine));
-}
-
-}  // namespace lauka::engine

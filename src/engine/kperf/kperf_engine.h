@@ -29,6 +29,11 @@ OwnedEngine make_kperf_or_totals(OwnedEngine kperf, KpepDatabase database);
 /// system (--kpep). The engine counts nothing.
 Result<OwnedEngine> open_database_engine(const std::string& path, bool user_only);
 
+/// Returns why counts of cycles and instructions that are all 0 are no counts.
+inline Error no_counts_at_all() {
+  return {"the kernel counts no cycles and instructions, as is usual in a virtual machine", ""};
+}
+
 inline constexpr AccountedEvent kEnergy{
     "energy", "",
     "energy of the command's own process, without its children, by the kernel's accounting",

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_engine.h"
+#include "engine/partition.h"
 
 #include <algorithm>
 #include <array>

@@ -590,9 +590,9 @@ std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
-Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::nanoseconds period,
-                                      Claim& claim, const Kernel& kernel, Trace& trace,
-                                      os::Launcher& launcher) {
+Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& claim,
+                                      const Kernel& kernel, Trace& trace) {
+  const KperfStrategyChoice choice = here.strategy;
   ChosenStrategy tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
@@ -600,12 +600,12 @@ Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::n
 
     const bool is_pet = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
-    tried.strategy =
-        tried.counts_machine
-            ? make_machine_strategy(claim, kernel)
-            : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice, period);
+    tried.strategy = tried.counts_machine
+                         ? make_machine_strategy(claim, kernel)
+                         : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice,
+                                                here.macos_sampling_period);
 
-    const auto failure = why_not(candidate, *tried.strategy, kernel, launcher);
+    const auto failure = why_not(candidate, *tried.strategy, kernel, *here.launcher);
     if (!failure) {
       for (const Failed& failed : all_failed)
         tried.notes.push_back(

@@ -193,10 +193,10 @@ struct ChosenStrategy {
   std::vector<Note> notes;
 };
 
-/// Tries the chosen strategy (Auto: all strategies, the best first) on a short command, and returns
-/// the first strategy that does not fail. The error explains why each strategy failed.
-Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::nanoseconds period,
-                                      Claim& claim, const Kernel& kernel, Trace& trace,
-                                      os::Launcher& launcher);
+/// Tries the strategy that `here` chooses (Auto: all strategies, the best first) on a short command
+/// of its launcher, which must not be null. Returns the first strategy that does not fail. The
+/// error explains why each strategy failed.
+Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& claim,
+                                      const Kernel& kernel, Trace& trace);
 
 }  // namespace lauka::engine::kperf

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/event.h"
-#include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/perf/resolve.h"
@@ -9,7 +8,6 @@
 #include "os/process.h"
 #include "os/sysfs.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -198,13 +196,6 @@ class CountChecker {
   double& fastest_clock_;
   std::map<std::pair<std::size_t, std::size_t>, History> histories_;
 };
-
-/// Tries the counters of each core PMU, for --check. Leaves out a PMU that cannot be tried.
-std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
-
-/// Makes an engine that counts with Linux's perf_event_open. `calls` must outlive the engine.
-/// `kinds`: core kinds, whose names are shown in place of their PMUs' names; may be empty.
-OwnedEngine make_perf_engine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds = {});
 
 inline constexpr const char* kHolderRemedy =
     "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";

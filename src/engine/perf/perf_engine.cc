@@ -1,8 +1,12 @@
+#include "engine/perf/perf_engine.h"
+
 #include "core/text.h"
+#include "engine/partition.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/layout.h"
 #include "engine/perf/resolve.h"
 #include "os/process.h"
+#include "os/program_files.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,11 @@
+#include "engine/profile/profile_engine.h"
+
 #include "core/functions.h"
 #include "core/text.h"
 #include "engine/engine.h"
 #include "engine/perf/counters.h"
 #include "engine/profile/samples.h"
+#include "os/program_files.h"
 #include "os/sample_rings.h"
 #include "os/symbols.h"
 

@@ -1,6 +1,7 @@
 #include "engine/profile/samples.h"
 
 #include "engine/symbol_names.h"
+#include "os/symbol_maps.h"
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 
 #include "core/call_paths.h"
 #include "core/functions.h"
+#include "os/symbol_maps.h"
 #include "os/symbols.h"
 
 #include <chrono>

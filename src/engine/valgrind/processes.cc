@@ -1,3 +1,5 @@
+#include "engine/valgrind/processes.h"
+
 #include "core/functions.h"
 #include "core/text.h"
 #include "engine/symbol_names.h"

@@ -50,9 +50,6 @@ inline constexpr std::string_view kCountsName = "out.%p.%n";
 /// until the next call.
 using Pieces = std::function<std::string_view()>;
 
-/// Returns a function that returns `text` in one piece.
-Pieces pieces_of(std::string text);
-
 /// Longest line that is read, in bytes.
 inline constexpr std::size_t kMaxLine = std::size_t{1} << 20U;
 

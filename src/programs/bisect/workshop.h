@@ -4,7 +4,7 @@
 #include "bisect/command_line.h"
 #include "bisect/git.h"
 #include "bisect/journal.h"
-#include "bisect/record.h"
+#include "bisect/search_record.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
 

@@ -143,7 +143,7 @@ Session Machine::compare(const Build& reference, const Build& candidate,
     bool all = true;
     for (std::size_t g = 0; g < gates.size(); ++g) {
       if (!is_decided[g])
-        is_decided[g] = gate::decide_at_look(session.verdicts[g], std::nullopt, samples, {}, levels,
+        is_decided[g] = gate::decide_at_look(session.verdicts[g], {.samples = samples}, levels,
                                              {.number = 1, .last = last});
       all = all && is_decided[g];
     }
@@ -168,7 +168,7 @@ Session Machine::measure_once(const Build& reference, const Build& candidate,
   Comparison samples;
   add_rounds(reference, candidate, what_.planned, samples);
   session.rounds = samples.reference.size();
-  gate::decide_at_look(session.verdicts.front(), std::nullopt, samples, {},
+  gate::decide_at_look(session.verdicts.front(), {.samples = samples},
                        gate::levels_of_only_look(1.0 - error, 1), {.number = 1, .last = true});
   return session;
 }

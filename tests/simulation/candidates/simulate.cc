@@ -73,7 +73,7 @@ Ended decide(double log_ratio, double level, noise::Source& source) {
   const auto is_decided = [&](std::size_t rounds, const gate::LookErrors& levels, bool last) {
     samples.extend(rounds, log_ratio, source);
     const Comparison compared{.reference = samples.reference, .candidate = samples.candidate};
-    return gate::decide_at_look(verdict, std::nullopt, compared, {}, levels,
+    return gate::decide_at_look(verdict, {.samples = compared}, levels,
                                 {.last = last, .rounds_at_last_look = most});
   };
   const auto ended = [&] {

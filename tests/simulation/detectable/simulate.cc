@@ -109,11 +109,16 @@ SimulatedSession simulate_session(const Cell& cell, noise::Source& source) {
       layouts[i] = static_cast<std::uint32_t>(i % cell.layouts);
     const stats::LayoutSamples to{reference, layouts};
     const stats::LayoutSamples of{candidate, layouts};
-    delta = stats::delta_over_layouts(to, of, cell.are_paired, {kTail, kTail});
+    delta = stats::delta_over_layouts({.reference = to, .candidate = of, .paired = cell.are_paired},
+                                      {kTail, kTail});
     detectable = stats::detectable_change_by_t(
-        delta, kTail, stats::log_ratio_over_layouts(to, of, cell.are_paired)->degrees);
+        delta, kTail,
+        stats::log_ratio_over_layouts({.reference = to, .candidate = of, .paired = cell.are_paired})
+            ->degrees);
   } else {
-    delta = stats::estimate_delta(reference, candidate, cell.are_paired, {kTail, kTail});
+    delta = stats::estimate_delta(
+        {.reference = reference, .candidate = candidate, .paired = cell.are_paired},
+        {kTail, kTail});
     detectable = stats::detectable_change(delta, kTail, {reference, candidate, cell.are_paired});
   }
   return {std::log1p(delta.bounds->low), std::log1p(detectable.value())};

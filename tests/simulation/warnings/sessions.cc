@@ -2,6 +2,8 @@
 
 #include "core/metric.h"
 #include "fakes/analysed.h"
+#include "plan/rows.h"
+#include "results/analyse.h"
 
 #include <array>
 #include <chrono>

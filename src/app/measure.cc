@@ -1,0 +1,557 @@
+#include "app/measure.h"
+
+#include "app/call.h"
+#include "app/deliver.h"
+#include "app/prepare.h"
+#include "app/series_entry.h"
+#include "app/tuning.h"
+#include "cli/describe.h"
+#include "cli/option_table.h"
+#include "cli/suite.h"
+#include "core/sha256.h"
+#include "core/text.h"
+#include "os/clock.h"
+#include "os/control_groups.h"
+#include "os/linux_calls.h"
+#include "os/signals.h"
+#include "os/this_machine.h"
+#include "os/users.h"
+#include "report/lines.h"
+#include "report/screen.h"
+#include "report/warning_lines.h"
+#include "run/builds.h"
+#include "run/fingerprints.h"
+#include "run/programs.h"
+#include "session/setting_values.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;
+
+std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
+  Sha256 hash;
+  hash.add(benchmark);
+  return session ^ parse_hex(hash.hex_digest().substr(0, 12)).value_or(0);
+}
+
+/// Returns null if the files cannot be made and no plan announces a metric in files.
+Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
+  auto files = os::open_metric_files(call.user);
+  const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.plan.reported_metrics, &OwnMetric::is_from_metrics_file);
+  });
+  if (files || is_needed) return files;
+  return std::unique_ptr<os::MetricFiles>();
+}
+
+void say_hints(const Call& call) {
+  if (!call.says_hints) return;
+  std::vector<std::string> hints;
+  for (const Benchmark& benchmark : call.benchmarks)
+    for (const std::string& hint : benchmark.plan.hints)
+      hints.push_back(benchmark.name.empty() ? hint : cited(benchmark.name) + ": " + hint);
+  say_notes(call, hints);
+}
+
+std::unique_ptr<Observer> choose_drawing(const Call& call) {
+  const OutputOptions& options = call.options.output;
+  // Commands that write to the same terminal would leave pieces of the progress line there.
+  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
+      return command.output.kind == OutputKind::Inherit;
+    });
+  });
+  const bool draws = options.shows_progress && options.verbosity != Verbosity::Quiet &&
+                     !is_shared && os::wants_drawing(os::StandardStream::Error);
+  if (!draws) return std::make_unique<Observer>();
+  const auto draw = [](std::string_view text) {
+    static_cast<void>(os::write_to(os::StandardStream::Error, text));
+  };
+  const auto width = [] { return os::terminal_width(os::StandardStream::Error, 80); };
+  return std::make_unique<report::ProgressBar>(draw, width, !os::locale_uses_utf8(),
+                                               options.presentation.time_unit);
+}
+
+class Announcer final : public Observer {
+ public:
+  explicit Announcer(const Call& call) : call_(call), drawing_(choose_drawing(call)) {}
+
+  bool wants_progress() const override { return drawing_->wants_progress(); }
+  void progress(const Progress& progress) override { drawing_->progress(progress); }
+  void building(const BuildProgress& progress) override { drawing_->building(progress); }
+  void finished() override { drawing_->finished(); }
+  void counts_lost(const Command& command, const CounterLossFile& file) override {
+    drawing_->finished();
+    say_notes(call_, {report::counter_loss_line(command, file)});
+  }
+
+ private:
+  const Call& call_;
+  std::unique_ptr<Observer> drawing_;
+};
+
+/// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
+/// if the call must end.
+std::optional<int> build_layouts(const Call& call) {
+  const auto shown = choose_drawing(call);
+  std::vector<const Plan*> plans;
+  std::uint64_t at_once = 1;
+  for (const Benchmark& benchmark : call.benchmarks) {
+    plans.push_back(&benchmark.plan);
+    at_once = std::max(at_once, benchmark.options.run.build_jobs);
+  }
+
+  // A build may make other bytes each time, such as a timestamp. The rounds of the log were
+  // measured with the builds that are there.
+  std::vector<Build> builds = list_builds(plans);
+  if (call.continues_log) {
+    const std::size_t all = builds.size();
+    builds = list_missing_builds(plans, call.user);
+    if (builds.size() < all)
+      say_notes(call, {fmt::format("--resume keeps {} from an earlier call",
+                                   plural(all - builds.size(), "build"))});
+  }
+
+  if (!builds.empty())
+    if (auto shell = check_shell("--build"); !shell)
+      return refuse(shell.error(), ExitStatus::Failed);
+
+  const os::MonotonicClock clock;
+  const auto show = [&](const BuildProgress& progress) { shown->building(progress); };
+  const auto failed =
+      run_builds(builds, {.at_once = at_once, .user = call.user, .clock = clock, .show = show});
+  shown->finished();
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
+  if (failed) {
+    print_to_standard_error(report::failed_build_lines(
+        failed->build.name_in_messages, failed->outcome, failed->output_end,
+        os::terminal_width(os::StandardStream::Error, 0)));
+    return static_cast<int>(ExitStatus::Failed);
+  }
+
+  const std::function<int()> interrupt = os::first_interrupt_signal;
+  for (const Benchmark& benchmark : call.benchmarks)
+    if (auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt}); !differ)
+      return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
+  return std::nullopt;
+}
+
+constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
+
+/// Returns the path of the log of rounds; nullopt if no JSON is exported to a regular file.
+std::optional<std::string> log_path(const OutputOptions& options) {
+  for (const ExportTarget& target : options.exports)
+    if (target.kind == ExportKind::Json && !os::is_standard_output(target.file) &&
+        !os::resolve(target.file).descriptor &&
+        (!os::is_there(target.file) || os::is_regular_file(target.file)))
+      return target.file + ".rounds";
+  return std::nullopt;
+}
+
+/// Reads the first line of a log; nullopt if the line is missing or cut off, as after a full disk.
+Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::string& file,
+                                           Seals& seals) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = std::string_view(text).substr(0, end);
+  if (end == std::string::npos && may_be_cut_head(line)) return std::optional<LogHead>();
+  const auto opened = seals.open(line);
+  auto head = opened ? parse_head(*opened) : std::nullopt;
+  if (head) return head;
+  return Error{"--resume: " + cited(file) + " was not written by this version of lauka",
+               "start again without --resume"};
+}
+
+using MadeOf = std::vector<std::pair<std::string, std::string>>;
+
+void add_typed(const Call& call, MadeOf& all) {
+  for (const CommandLineOption& typed : call.options.command_line_options) {
+    const cli::OptionInfo* option = cli::option_of_key(typed.key);
+    const bool is_free = option == nullptr || option->group == cli::OptionSection::Output ||
+                         option->name == "resume" || option->name == "suite";
+    if (is_free) continue;
+    std::string value;
+    for (const std::string& word : typed.words) value += (value.empty() ? "" : " ") + word;
+    const std::string name = option->spelling();
+    const auto known = std::ranges::find(all, name, &MadeOf::value_type::first);
+    if (known == all.end())
+      all.emplace_back(name, std::move(value));
+    else
+      known->second += ", " + value;
+  }
+}
+
+/// What --resume compares with what the kept rounds were made of.
+struct Origin {
+  MadeOf settings{};       ///< what must be the same
+  MadeOf circumstances{};  ///< what is only noted if it differs
+};
+
+/// Leaves out programs and scripts of commands with a setup, because the setup may make them.
+void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
+                  Origin& origin) {
+  const ReadContext reader{context.user, context.pending_interrupt};
+  for (const BenchmarkToRun& run : runs) {
+    std::vector<Fingerprint> programs;
+    const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
+    set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
+    for (std::size_t c = 0; c < programs.size(); ++c) {
+      if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
+      const std::string owner =
+          fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
+      origin.settings.emplace_back("the program of " + owner, programs[c].executable_sha256);
+      // A run may change a file of data, but not its own program or script.
+      for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
+        (file.is_program ? origin.settings : origin.circumstances)
+            .emplace_back(fmt::format("the file {} of {}", cited(file.path), owner), file.hash);
+    }
+  }
+}
+
+/// Adds the settings of each command and of the session, by the names that messages have.
+void add_circumstances(const Call& call, MadeOf& circumstances) {
+  Circumstances now;
+  now.machine = os::this_machine_with_class_facts();
+  now.machine.allowance = call.allowance;
+  now.priority = os::own_priority();
+  const SettingValues values = settings_of_session(now);
+  for (const SettingRow& row : kSettings)
+    if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
+}
+
+Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
+                       const RunContext& context) {
+  Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
+  MadeOf& all = origin.settings;
+  add_typed(call, all);
+
+  Sha256 file;
+  file.add(call.suite_text);
+  all.emplace_back("the suite's file", file.hex_digest());
+
+  for (const Benchmark& benchmark : call.benchmarks) {
+    Sha256 hash;
+    // The length before each word keeps "ab" "c" apart from "a" "bc".
+    const auto add = [&](std::string_view word) {
+      hash.add(fmt::format("{}:", word.size()));
+      hash.add(word);
+    };
+
+    for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
+    // The log identifies counts only by their position in a pass.
+    for (const Pass& pass : benchmark.plan.setting.events.passes) {
+      add(fmt::format("pass {}", static_cast<int>(pass.kind)));
+      for (const std::size_t event : pass.event_indices)
+        add(benchmark.plan.setting.events.events.at(event).name);
+    }
+    for (const Command& command : benchmark.plan.commands)
+      for (const std::string& word : command.words) add(word);
+
+    all.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
+                     hash.hex_digest());
+
+    // The gates decided by these limits when the benchmark's rounds could end.
+    for (const Gate& gate : benchmark.plan.gates)
+      if (gate.condition.acceptance && !gate.condition.acceptance->has_expired)
+        all.emplace_back(
+            fmt::format("the accepted limit of {} in benchmark {}",
+                        report::condition_text(gate.condition), cited(benchmark.name)),
+            fmt::format("{}", gate.condition.limit_value.value_or(gate.condition.limit_percent)));
+  }
+
+  add_programs(runs, context, origin);
+  add_circumstances(call, origin.circumstances);
+  return origin;
+}
+
+std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
+  const auto find = [](const MadeOf& all, const std::string& name) {
+    return std::ranges::find(all, name, &MadeOf::value_type::first);
+  };
+  for (const auto& [name, value] : now) {
+    const auto before = find(then, name);
+    const bool is_option = name.starts_with('-');
+    if (before != then.end() && before->second == value) continue;
+    if (!is_option) return name + " is different now";
+    if (before == then.end()) return name + " was not given";
+    return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
+  }
+  for (const auto& [name, value] : then)
+    if (find(now, name) == now.end())
+      return name.starts_with('-') ? fmt::format("{} {} was given before", name, value)
+                                   : name + " was also measured before";
+  return std::nullopt;
+}
+
+Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
+  RoundLog& log = *call.log;
+  std::size_t number = 1;
+  std::size_t end = text.find('\n') + 1;
+
+  for (std::size_t next = text.find('\n', end); next != std::string::npos;
+       next = text.find('\n', end)) {
+    ++number;
+    const auto line = log.seals.open(std::string_view(text).substr(end, next - end));
+    auto rounds = line ? parse_rounds(*line) : std::nullopt;
+    if (!rounds || rounds->first >= log.keepers.size())
+      return Error{
+          fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
+                      number, cited(file)),
+          "start again without --resume"};
+
+    auto& [benchmark, kept] = *rounds;
+    if (!kept.first.is_thrown_away() && !kept.runs.empty())
+      log.earlier_rounds += kept.runs.back().step.round - kept.first.round + 1;
+    log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
+    end = next + 1;
+  }
+
+  return end;
+}
+
+/// Returns the settings among `all`.
+SettingValues settings_in(const MadeOf& all) {
+  SettingValues values;
+  for (const SettingRow& row : kSettings)
+    for (const auto& [name, value] : all)
+      if (name == row.title) values[row.kind] = value;
+  return values;
+}
+
+/// Notes circumstances that are not as they were when the kept rounds were measured.
+void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now) {
+  std::string text;
+  const auto add = [&](const std::string& difference) {
+    text += (text.empty() ? "" : ", ") + difference;
+  };
+  for (const SettingDifference& difference : find_differences(settings_in(then), settings_in(now)))
+    add(fmt::format("{} {}, not {}", row_of(difference.kind).title,
+                    cited(difference.reference_value), cited(difference.candidate_value)));
+  for (const auto& [name, value] : now) {
+    const auto before = std::ranges::find(then, name, &MadeOf::value_type::first);
+    const bool is_setting =
+        std::ranges::find(kSettings, name, &SettingRow::title) != kSettings.end();
+    if (!is_setting && before != then.end() && before->second != value) add(name + " has changed");
+  }
+  if (!text.empty())
+    say_notes(call, {fmt::format("the kept rounds were measured under different circumstances "
+                                 "({}); start again without --resume if that matters",
+                                 text)});
+}
+
+Result<std::size_t> take_up(const std::string& text, const Origin& origin, Call& call) {
+  const std::string& file = call.log->file;
+  auto found = head_of_log(text, file, call.log->seals);
+  if (!found) return found.error();
+  const std::optional<LogHead> head = *std::move(found);
+  if (!head) return std::size_t{0};
+  if (const auto what = difference(head->settings, origin.settings))
+    return Error{
+        fmt::format("--resume cannot continue with the rounds in {}: {}", cited(file), *what),
+        "undo this change, or start again without --resume"};
+  note_circumstances(call, head->circumstances, origin.circumstances);
+  call.measuring_began = head->measuring_began;
+  return read_rounds(text, file, call);
+}
+
+Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origin, Call& call) {
+  const bool resumes = call.options.suite.resumes;
+  RoundLog& log = *call.log;
+  log.keepers.resize(call.benchmarks.size());
+
+  const auto bytes =
+      resumes ? take_up(lines->text_at_open(), origin, call) : Result<std::size_t>(std::size_t{0});
+  if (!bytes) return bytes.error();
+  if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
+
+  log.lines = std::move(lines);
+  if (*bytes == 0)
+    log.lines->append(log.seals.seal(to_line(LogHead{
+        origin.settings, origin.circumstances, *call.options.run.seed, call.measuring_began})));
+
+  if (resumes)
+    say_notes(
+        call,
+        {log.earlier_rounds == 0
+             ? fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
+                           cited(log.file))
+             : fmt::format("--resume continues after {} kept in {}",
+                           plural(log.earlier_rounds, "round"), cited(log.file))});
+
+  for (std::size_t i = 0; i < log.keepers.size(); ++i)
+    log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
+      log.lines->append(log.seals.seal(to_line(i, rounds)));
+    };
+
+  return {};
+}
+
+/// Takes the seed from the log for --resume, because the seed decides the order of runs.
+Result<void> take_seed(Call& call) {
+  if (!call.options.suite.resumes) return {};
+  const auto file = log_path(call.options.output);
+  if (!file)
+    return Error{
+        "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
+        "needs --export-json",
+        "add --export-json FILE as in the call that was interrupted"};
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::AppendLog::read(*file, kMaxOfLog);
+  if (!text) return text.error();
+  Seals seals;
+  const auto head = head_of_log(*text, *file, seals);
+  if (!head) return head.error();
+  if (*head) {
+    call.options.run.seed = (*head)->seed;
+    call.continues_log = true;
+  }
+  return {};
+}
+
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
+  const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
+  if (!file) return {};
+  const Origin origin = describe_origin(call, runs, context);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto lines = os::AppendLog::open(*file, kMaxOfLog);
+  if (!lines && call.options.suite.resumes) return lines.error();
+  if (!lines) {
+    say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});
+    return {};
+  }
+  call.log.emplace().file = *file;
+  if (auto begun = begin_log(*std::move(lines), origin, call); !begun) return begun;
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->keepers[i];
+  return {};
+}
+
+/// Runs the benchmarks, on a tuned machine if --tune asks for one. Returns the exit status if lauka
+/// has to end; nullopt if all were run.
+std::optional<int> measure_benchmarks(Call& call) {
+  const os::MonotonicClock clock;
+  const auto metric_files = open_metric_files(call);
+  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
+
+  Announcer observer(call);
+  call.measuring_began = os::utc_now();
+  const auto machine = tuned_machine(call);
+  const RunContext context{
+      *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,
+      metric_files->get(), machine.get()};
+
+  std::vector<BenchmarkToRun> runs;
+  for (const Benchmark& benchmark : call.benchmarks)
+    runs.push_back({.name = benchmark.name,
+                    .plan = benchmark.plan,
+                    .engine = *benchmark.chosen.engine,
+                    .groups = benchmark.groups,
+                    .hashes_all_programs = describes_session(call.options.output) ||
+                                           call.options.gates.series_file.has_value()});
+
+  if (auto entered = enter_series(call); !entered)
+    return refuse(entered.error(), ExitStatus::Usage);
+  if (auto kept = keep_rounds(call, runs, context); !kept)
+    return refuse(kept.error(), ExitStatus::Usage);
+
+  auto measured = run_benchmarks(runs, context, call.options.run.seed.value_or(0));
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  for (std::size_t i = 0; i < measured->size(); ++i)
+    call.benchmarks[i].session_result = std::move((*measured)[i]);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> add_suite(Call& call) {
+  os::watch_for_interrupts();
+  auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxBytes);
+  if (!text) return text.error();
+  auto suite = cli::read_suite(call.options, *text);
+  if (!suite) return suite.error();
+
+  call.suite_text = *std::move(text);
+  suite->session_options.command_line_options = std::move(call.options.command_line_options);
+  call.options = std::move(suite->session_options);
+
+  if (auto taken = take_seed(call); !taken) return taken;
+  if (!call.options.run.seed)
+    call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+
+  call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
+                                                         : gate::ErrorRate::AnyFalseFail;
+
+  call.benchmarks.reserve(suite->benchmarks.size());
+  for (cli::Benchmark& benchmark : suite->benchmarks) {
+    benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
+    call.benchmarks.push_back({.name = std::move(benchmark.name),
+                               .options = std::move(benchmark.options),
+                               .notes = std::move(benchmark.notes)});
+  }
+
+  return {};
+}
+
+bool needs_machine(const Call& call) {
+  return !call.options.output.exports.empty() ||
+         std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+           return benchmark.options.gates.baseline_file.has_value();
+         });
+}
+
+std::optional<int> measure(Call& call) {
+  say_hints(call);
+  std::vector<Label> head = await_head_labels(call);
+
+  const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.plan.setting.layouts > 1;
+  });
+  if (has_layouts)
+    if (const auto status = build_layouts(call)) return status;
+
+  const os::LinuxCalls* linux_system = os::linux_calls();
+  std::vector<QuotaWait> throttling;
+  if (linux_system != nullptr) {
+    if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
+    if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
+      throttling = os::read_throttling(*linux_system);
+  }
+
+  if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
+  const auto status = measure_benchmarks(call);
+  if (!throttling.empty())
+    call.throttling = longest_quota_wait(throttling, os::read_throttling(*linux_system));
+  end_tuning(call);
+  compare_tuning(call);
+
+  if (!status) add_git_labels(call, std::move(head));
+  return status;
+}
+
+void end_log(Call& call, bool is_exported) {
+  if (!call.log) return;
+  os::AppendLog& lines = *call.log->lines;
+  const bool is_whole = std::ranges::none_of(call.benchmarks, &Benchmark::was_cut_short);
+  // A failed export has freed its disk space, so the lines may fit now.
+  const bool is_kept = lines.flush();
+  const os::ActAs owner(call.user);
+  if (is_whole && is_exported) {
+    if (owner.error().empty()) lines.remove();
+  } else if (!is_kept) {
+    say_notes(call, {"the finished rounds could not be kept for --resume"});
+  } else if (is_whole) {
+    say_notes(call,
+              {fmt::format("all rounds are kept in {}; make room, and use --resume to export them",
+                           cited(call.log->file))});
+  }
+}
+
+}  // namespace lauka

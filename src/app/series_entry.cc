@@ -1,0 +1,228 @@
+#include "app/series_entry.h"
+
+#include "app/call.h"
+#include "app/deliver.h"
+#include "core/text.h"
+#include "format/series_file.h"
+#include "gate/schedule.h"
+#include "os/clock.h"
+#include "os/users.h"
+#include "report/lines.h"
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+constexpr std::size_t kMaxOfSeries = std::size_t{1} << 28U;
+
+const gate::Verdict* first_for_keeping(const std::vector<gate::Verdict>& verdicts) {
+  const auto found = std::ranges::find_if(
+      verdicts, [](const gate::Verdict& verdict) { return verdict.condition.is_for_keeping(); });
+  return found == verdicts.end() ? nullptr : &*found;
+}
+
+SeriesTerms make_terms(const Benchmark& benchmark) {
+  const Plan& plan = benchmark.plan;
+  SeriesTerms terms{.confidence = plan.confidence,
+                    .engine = std::string(benchmark.chosen.engine->name()),
+                    .layouts = plan.setting.layouts,
+                    .jobs = plan.setting.jobs};
+
+  for (const bool keeps : {true, false})
+    for (const Gate& gate : plan.gates)
+      if (gate.condition.is_for_keeping() == keeps)
+        terms.conditions.push_back(report::condition_text(gate.condition));
+
+  const auto first = std::ranges::find_if(
+      plan.gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
+  terms.metric = first->condition.metric;
+  terms.limit_percent = first->condition.limit_percent;
+  terms.keeps_lower = !first->condition.fails_below_limit;
+  return terms;
+}
+
+SeriesProgram program_of(const Command& command) {
+  return {command.name, command.fingerprint.executable_sha256,
+          command.fingerprint.argument_files_sha256};
+}
+
+Result<SeriesFile> read_file_of(const std::string& text, const std::string& path) {
+  auto file = read_series(text);
+  if (!file) return file.error().about("the series " + cited(path));
+  return file;
+}
+
+/// Adds what was measured to a decision.
+void add_evidence(const Results& results, SeriesDecision& decision) {
+  const gate::Verdict* verdict = first_for_keeping(results.findings.verdicts);
+  decision.rounds = verdict->rounds;
+  decision.rounds_at_last_look = std::max(verdict->rounds, verdict->rounds_at_last_look);
+  decision.change = verdict->delta.change;
+  if (!verdict->delta.bounds) return;
+
+  decision.low = verdict->delta.bounds->low;
+  decision.high = verdict->delta.bounds->high;
+  const double tail =
+      results.findings
+          .tail_probabilities_of(verdict->metric, stats::tails_of(results.session.confidence))
+          .tail_of_delta;
+  decision.noise = (*decision.high - *decision.low) / 2.0 / stats::normal_quantile_above(tail) *
+                   std::sqrt(static_cast<double>(verdict->rounds));
+}
+
+/// Notes that the number of runs is limited to fewer than the ranks of values that vary need to
+/// keep a candidate at its level.
+void note_few_runs(const Call& call, const Plan& plan) {
+  const StopRule& stop = plan.setting.stop;
+  const auto most = stop.exact_runs ? stop.exact_runs : stop.max_runs;
+  if (!most || plan.setting.layouts > 1 ||
+      gate::rank_test_can_decide(*most, *plan.error_of_keeping))
+    return;
+
+  say_notes(
+      call,
+      {fmt::format("{} are too few to keep a candidate at a level of {:.2g} if its values "
+                   "vary; leave out {}, or use a larger number",
+                   plural(*most, "run"), *plan.error_of_keeping, stop.exact_runs ? "-r" : "-M")});
+}
+
+void note_other_reference(const SeriesEntry& entry, Results& results) {
+  results.session.notes.push_back(
+      {NoteKind::OtherReference,
+       fmt::format("the reference {} is not {} of the series; compare each candidate with the last "
+                   "one that was kept, or with the first reference if none was kept",
+                   cited(results.session.commands.front().name),
+                   entry.has_kept ? "the last kept candidate" : "the first reference")});
+}
+
+/// Adds the decision to the file. Returns the number of candidates that are kept now.
+Result<std::size_t> write_decision(const SeriesDecision& decision, const std::string& path,
+                                   SeriesEntry& entry) {
+  std::size_t kept = 0;
+  const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
+    auto file = read_file_of(text, path);
+    if (!file) return file.error();
+    kept = file->series.list_kept().size() + (decision.is_kept() ? 1 : 0);
+    return os::LogAddition{file->bytes_of_whole_lines,
+                           file->seals.seal_json(to_line(decision)) + "\n"};
+  });
+  if (!added) return added.error();
+  return kept;
+}
+
+/// Without a decision in the file, no verdict may say that the candidate is kept.
+void withdraw_keeping(Results& results) {
+  for (gate::Verdict& verdict : results.findings.verdicts)
+    if (verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass)
+      gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
+}
+
+}  // namespace
+
+Result<void> enter_series(Call& call) {
+  if (!call.options.gates.series_file) return {};
+  const std::string& path = *call.options.gates.series_file;
+  Benchmark& benchmark = call.benchmarks.front();
+  const SeriesTerms terms = make_terms(benchmark);
+
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto log = os::SharedLog::open(path, kMaxOfSeries);
+  if (!log) return log.error().prefixed("--series");
+  SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
+
+  bool has_unfinished_line = false;
+  const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
+    auto file = read_file_of(text, path);
+    if (!file) return file.error();
+    const CandidateSeries& series = file->series;
+    has_unfinished_line = file->has_unfinished_line;
+
+    std::string lines;
+    if (!series.terms) lines = file->seals.seal_json(to_line(terms)) + "\n";
+    if (series.terms)
+      if (const auto difference = find_difference(*series.terms, terms))
+        return Error{"the series " + cited(path) + " " + *difference,
+                     "use the options of the series, or begin a new one in another file"};
+
+    entry.reservation = {series.reservations.size() + 1, series.next_level(terms.confidence),
+                         os::utc_now()};
+    entry.expected_reference = series.expected_reference();
+    entry.has_kept = !series.list_kept().empty();
+    lines += file->seals.seal_json(to_line(entry.reservation)) + "\n";
+    return os::LogAddition{file->bytes_of_whole_lines, lines};
+  });
+  if (!added) return added.error();
+
+  if (has_unfinished_line)
+    say_notes(call, {fmt::format("the last line of {} was incomplete, as it can be after a kill or "
+                                 "on a full disk, so lauka removed it",
+                                 cited(path))});
+  benchmark.plan.error_of_keeping = entry.reservation.level;
+  note_few_runs(call, benchmark.plan);
+  return {};
+}
+
+int leave_series(Call& call, Report& report, int status) {
+  if (!call.series) return status;
+  SeriesEntry& entry = *call.series;
+  const std::string& path = *call.options.gates.series_file;
+  Results& results = report.benchmarks.front();
+  SeriesPlace& place = results.session.series.emplace(SeriesPlace{
+      .file = path, .number = entry.reservation.number, .level = entry.reservation.level});
+
+  // Without a decision in the file, the candidate counts as not kept.
+  const bool is_measured =
+      !call.benchmarks.front().was_cut_short() && status != static_cast<int>(ExitStatus::Failed);
+  if (!is_measured) {
+    withdraw_keeping(results);
+    return status;
+  }
+
+  SeriesDecision decision{.number = place.number,
+                          .time = os::utc_now(),
+                          .decision = decision_of(results.findings.verdicts, status),
+                          .reference = program_of(results.session.commands.front()),
+                          .candidate = program_of(results.session.commands.back()),
+                          .labels = call.labels};
+  place.has_other_reference = entry.expected_reference &&
+                              decision.reference.has_other_bytes_than(*entry.expected_reference);
+  decision.has_other_reference = place.has_other_reference;
+  if (place.has_other_reference) note_other_reference(entry, results);
+  add_evidence(results, decision);
+
+  const auto kept = write_decision(decision, path, entry);
+  if (!kept) {
+    withdraw_keeping(results);
+    return refuse({"the candidate is not kept, because its decision could not be written: " +
+                       kept.error().what,
+                   kept.error().remedy},
+                  ExitStatus::Failed);
+  }
+  place.decision = decision.decision;
+  place.kept = *kept;
+  return status;
+}
+
+Result<CandidateSeries> read_series_of(const Call& call) {
+  const std::string& path = *call.options.gates.series_file;
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::SharedLog::read(path, kMaxOfSeries);
+  if (!text) return text.error().prefixed("--series");
+
+  auto file = read_file_of(*text, path);
+  if (!file) return file.error();
+  if (file->series.terms) return std::move(file->series);
+  return Error{"there is no series in " + cited(path),
+               "begin one with lauka --series FILE --keep-if-faster -- ./best ./candidate"};
+}
+
+}  // namespace lauka

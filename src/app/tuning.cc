@@ -1,0 +1,301 @@
+#include "app/tuning.h"
+
+#include "app/call.h"
+#include "app/deliver.h"
+#include "app/inquiries.h"
+#include "app/prepare.h"
+#include "core/machine.h"
+#include "core/text.h"
+#include "os/linux_calls.h"
+#include "os/users.h"
+#include "report/lines.h"
+#include "results/analyse.h"
+#include "tune/switches.h"
+#include "tune/transaction.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+os::SettingFiles* open_settings(Call& call) {
+  if (!call.settings) call.settings = os::open_setting_files();
+  return call.settings.get();
+}
+
+tune::CpuFacts cpu_facts(const CountingOptions& options) {
+  const os::LinuxCalls& calls = *os::linux_calls();
+  tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
+  const CoreKinds kinds =
+      options.core_kinds.empty() ? cores::detect_linux_kinds(calls).kinds : options.core_kinds;
+  if (kinds.size() > 1)
+    facts.preferred_kind_cpus = options.core_preference == CorePreference::Efficiency
+                                    ? kinds.back().cpus
+                                    : kinds.front().cpus;
+  return facts;
+}
+
+std::vector<std::string> restored_lines(const tune::RestoreResult& restored) {
+  std::vector<std::string> lines = restored.failure_messages;
+  lines.insert(lines.end(), restored.foreign_change_messages.begin(),
+               restored.foreign_change_messages.end());
+  return lines;
+}
+
+void say_without_root(Call& call) {
+  std::vector<std::string> more;
+  for (const tune::SettingState& setting :
+       tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
+    if (setting.is_requested && setting.needs_root &&
+        std::ranges::find(more, setting.row->name) == more.end())
+      more.emplace_back(setting.row->name);
+  std::string note = "--tune needs root's rights, so ";
+  note += call.tune_cpus.command_cpus.empty()
+              ? std::string("nothing is switched")
+              : fmt::format("the commands get CPUs of their own ({}), but nothing else is switched",
+                            cpu_list_text(call.tune_cpus.command_cpus));
+  if (!more.empty()) note += fmt::format("; with sudo, it would also switch {}", listed(more));
+  say_notes(call, {note});
+}
+
+void pause_tuning(Call& call) {
+  call.launcher->use_program_cpus(false, "");
+  if (!call.tuning_session) return;
+  std::vector<std::uint32_t> all = call.tune_cpus.command_cpus;
+  all.insert(all.end(), call.tune_cpus.other_cpus.begin(), call.tune_cpus.other_cpus.end());
+  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(all);
+  call.tuning_session->pause();
+}
+
+void resume_tuning(Call& call) {
+  if (call.tuning_session) {
+    if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+    call.tuning_session->go_on();
+  }
+  call.launcher->use_program_cpus(
+      true, call.tuning_session ? call.tuning_session->own_cpus_group_file() : "");
+}
+
+class TunedByCall final : public TunedMachine {
+ public:
+  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->before.throttles) {}
+
+  bool watches_throttling() const override { return call_.tuning->before.throttles.has_value(); }
+  bool was_throttled() override {
+    if (!watches_throttling()) return false;
+    const auto now = tune::read_vitals(*call_.settings, call_.tuning->cpus).throttles;
+    return std::exchange(last_, now) != now;
+  }
+
+  bool compares_tuning() const override {
+    return call_.options.run.tune->compares &&
+           std::ranges::any_of(call_.tuning->switched,
+                               [](const auto& entry) { return entry.before != entry.during; });
+  }
+  void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
+
+ private:
+  Call& call_;
+  std::optional<std::uint64_t> last_;
+};
+
+}  // namespace
+
+void restore_after_lauka(int lauka) {
+  if (!os::is_there(tune::kJournalFolder)) return;
+  if (const auto files = os::open_setting_files()) tune::restore_if_written_by(*files, lauka);
+}
+
+void restore_leftovers(Call& call) {
+  if (!os::is_there(tune::kJournalFolder)) return;
+  os::SettingFiles* const files = open_settings(call);
+  if (files == nullptr) return;
+  const auto left = tune::restore_leftover_settings(*files);
+  if (left && *left) {
+    const tune::RestoreResult& restored = **left;
+    std::vector<std::string> lines = restored_lines(restored);
+    if (restored.restored_count > 0)
+      lines.push_back(
+          fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
+                      plural(restored.restored_count, "setting")));
+    say_notes(call, lines);
+  } else if (!left && os::has_root_rights()) {
+    say_notes(call, {left.error().line()});
+  } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
+    say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
+                     "--untune to undo this"});
+  }
+}
+
+int untune(Call& call) {
+  std::error_code error;
+  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
+  os::SettingFiles* const files =
+      std::filesystem::exists(folder) ? open_settings(call) : nullptr;  // null on macOS, too
+  if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
+
+  if (!os::has_root_rights())
+    return refuse({"only root can restore what was tuned", "run sudo lauka --untune"},
+                  ExitStatus::Failed);
+
+  const auto left = tune::restore_leftover_settings(*files);
+  if (!left) return refuse(left.error(), ExitStatus::Failed);
+  if (!*left) {
+    const auto pid = tune::journal_writer_pid(*files);
+    return refuse({pid && files->is_alive(*pid)
+                       ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
+                       : fmt::format("another process has locked {}", tune::kJournalFolder),
+                   "wait until it has ended, or end it"},
+                  ExitStatus::Failed);
+  }
+
+  const tune::RestoreResult& done = **left;
+  say_notes(call, done.foreign_change_messages);
+  if (!done.failure_messages.empty())
+    return refuse({done.failure_messages.front(),
+                   fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
+                  ExitStatus::Failed);
+
+  return show(plural(done.restored_count, "setting") + " restored\n");
+}
+
+int list_tuning(Call& call) {
+  os::SettingFiles* const files = open_settings(call);
+  if (files == nullptr)
+    return refuse(
+        {"--tune cannot change any setting on macOS", "use --cores p to prefer the fast cores"},
+        ExitStatus::Failed);
+  const TuneRequest& request = *call.options.run.tune;
+  if (auto known = tune::check_names(request); !known)
+    return refuse(known.error(), ExitStatus::Usage);
+  const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options.counting));
+  if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
+  return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
+}
+
+std::vector<std::string> tunable_settings() {
+  const auto files = os::open_setting_files();
+  if (!files) return {};
+  const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
+  std::vector<std::string> names;
+  for (const tune::SettingState& setting : tune::find_settings(*files, {}, *cpus)) {
+    const std::string name(setting.row->name);
+    const bool helps = setting.must_be_changed() || setting.needs_root ||
+                       (!setting.is_requested && !setting.wanted.empty() &&
+                        setting.current_value != setting.wanted);
+    if (helps && !setting.path.empty()) names.push_back(setting.is_requested ? name : "+" + name);
+  }
+  return names;
+}
+
+Result<void> choose_tuning(Call& call) {
+  if (!call.options.run.tune) return {};
+
+  os::SettingFiles* const files = open_settings(call);
+  if (files == nullptr) {
+    if (call.options.run.tune->compares)
+      return Error{
+          "--tune=compare has nothing to compare on macOS, where programs cannot change these "
+          "settings",
+          "use --tune"};
+    if (call.options.counting.core_preference == CorePreference::Any)
+      for (Benchmark& benchmark : call.benchmarks)
+        benchmark.options.counting.core_preference = CorePreference::Performance;
+    say_notes(call, {"--tune can only make the commands prefer the performance cores on macOS, as "
+                     "--cores p does"});
+    return {};
+  }
+
+  if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
+  for (const Benchmark& benchmark : call.benchmarks)
+    if (call.options.run.tune->compares &&
+        benchmark.options.counting.core_preference != CorePreference::Any)
+      return with_benchmark_name(
+          {"--tune=compare cannot be combined with --cores, because untuned runs use any CPU",
+           "leave one of them out"},
+          benchmark);
+
+  return keep(tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting)),
+              call.tune_cpus);
+}
+
+void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
+  const auto& own = call.tune_cpus.command_cpus;
+  auto& cpus = benchmark.cores.core_plan.command_cpus;
+  if (own.empty()) return;
+  const auto both = common_cpus(own, cpus);
+  if (cpus.empty()) cpus = own;
+  if (!both.empty()) cpus = both;
+}
+
+Result<void> begin_tuning(Call& call) {
+  if (!call.options.run.tune || !call.settings) return {};
+
+  TuneRequest request = *call.options.run.tune;
+  const auto& cpus = call.tune_cpus.command_cpus;
+
+  if (!os::has_root_rights()) {
+    say_without_root(call);
+    call.tuning = Tuning{.cpus = cpus};
+    if (!cpus.empty()) call.tuning->switched = {{"cpus", "any", cpu_list_text(cpus), 1}};
+    call.tuning->before = tune::read_vitals(*call.settings, cpus);
+    return {};
+  }
+
+  // A run whose memory is measured already has a control group of its own.
+  if (call.groups) request.choices.push_back({"partition", false});
+  auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
+                    call.tuning_session);
+  if (!tuned) return tuned;
+
+  call.tuning = call.tuning_session->in_force();
+  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
+
+  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
+  call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
+  if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+
+  std::vector<std::string> names;
+  for (const TunedSwitch& entry : call.tuning->switched)
+    if (entry.before != entry.during) names.push_back(entry.name);
+
+  std::vector<std::string> notes;
+  if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
+  notes.push_back(names.empty()
+                      ? "--tune found no setting that it can change here"
+                      : fmt::format("this machine is tuned for the session: {}", listed(names)));
+  say_notes(call, notes);
+  return {};
+}
+
+std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
+  return call.tuning ? std::make_unique<TunedByCall>(call) : nullptr;
+}
+
+void compare_tuning(Call& call) {
+  if (!call.tuning) return;
+  auto& compared = call.tuning->compare;
+  for (const Benchmark& benchmark : call.benchmarks)
+    for (TunedComparison& of_command :
+         compare_tuned(benchmark.plan, benchmark.session_result.session)) {
+      of_command.benchmark = benchmark.name;
+      compared.push_back(std::move(of_command));
+    }
+  if (!compared.empty()) say_notes(call, {report::tuning_line(compared)});
+}
+
+void end_tuning(Call& call) {
+  if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
+  if (!call.tuning_session) return;
+  call.launcher->use_program_cpus(true, "");
+  say_notes(call, restored_lines(call.tuning_session->restore()));
+  call.tuning_session.reset();
+}
+
+}  // namespace lauka

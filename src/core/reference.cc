@@ -1,0 +1,102 @@
+#include "core/reference.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace lauka {
+
+namespace {
+
+using ParameterValues = std::vector<std::string>;
+
+const Parameter* find_parameter(const Command& command, const std::string& name) {
+  const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
+  return found == command.parameters.end() ? nullptr : &*found;
+}
+
+/// Returns the command's values of the parameters of `reference`, in the order of the reference;
+/// nullopt if the command lacks one of them.
+std::optional<ParameterValues> values_for(const Command& reference, const Command& command) {
+  ParameterValues values;
+  for (const Parameter& parameter : reference.parameters) {
+    const Parameter* own = find_parameter(command, parameter.name);
+    if (own == nullptr) return std::nullopt;
+    values.push_back(own->value);
+  }
+  return values;
+}
+
+}  // namespace
+
+bool Reference::is_reference(std::size_t command) const {
+  if (index_in_session(command) != command || command == anchor_index) return false;
+  if (indices.empty()) return true;
+
+  // Candidates mostly follow their reference.
+  const auto own = indices.begin() + static_cast<std::ptrdiff_t>(command);
+  return std::find(own + 1, indices.end(), command) != indices.end() ||
+         std::find(indices.begin(), own, command) != own;
+}
+
+bool has_other_value(const Command& command, const Command& other) {
+  return std::ranges::any_of(other.parameters, [&](const Parameter& parameter) {
+    const Parameter* own = find_parameter(command, parameter.name);
+    return own != nullptr && own->value != parameter.value;
+  });
+}
+
+Reference pair_by_parameters(std::span<const Command> commands, std::size_t typed) {
+  Reference reference;
+  std::vector<std::size_t> instances;
+  for (std::size_t c = 0; c < commands.size(); ++c)
+    if (commands[c].source_command_index == typed) instances.push_back(c);
+  if (instances.empty()) return reference;
+
+  if (instances.size() == commands.size()) {
+    reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
+    return reference;
+  }
+
+  // A map, because there may be thousands of values.
+  const Command& first = commands[instances.front()];
+  std::map<ParameterValues, std::size_t> by_values;
+  for (const std::size_t instance : instances)
+    if (auto values = values_for(first, commands[instance]))
+      by_values.try_emplace(*std::move(values), instance);
+
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    if (commands[c].source_command_index == typed) {
+      reference.indices.push_back(c);
+      continue;
+    }
+    const auto values = values_for(first, commands[c]);
+    const auto same = values ? by_values.find(*values) : by_values.end();
+    if (same != by_values.end()) {
+      reference.indices.push_back(same->second);
+      continue;
+    }
+    const auto near = std::ranges::find_if(instances, [&](std::size_t instance) {
+      return !has_other_value(commands[c], commands[instance]);
+    });
+    reference.indices.push_back(near == instances.end() ? c : *near);
+  }
+  return reference;
+}
+
+std::string missing_parameter(const Reference& reference, std::span<const Command> commands,
+                              std::size_t command) {
+  for (const Parameter& parameter : commands[reference.index_for(command)].parameters)
+    if (find_parameter(commands[command], parameter.name) == nullptr) return parameter.name;
+  return "";
+}
+
+std::vector<std::size_t> order_by_group(const Reference& reference, std::size_t commands) {
+  std::vector<std::size_t> order(commands);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t c) { return reference.group_of(c); });
+  return order;
+}
+
+}  // namespace lauka

@@ -1,0 +1,595 @@
+#include "cores/threads.h"
+
+#include "core/text.h"
+#include "cores/cores.h"
+#include "cores/mac_threads.h"
+#include "engine/perf/counters.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::cores {
+
+namespace {
+
+namespace perf = engine::perf;
+
+struct ThreadCounting {
+  ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
+      : calls(linux_calls),
+        kinds(std::move(core_kinds)),
+        situation(perf::read_situation(linux_calls)) {
+    const bool has_counts = find_counters();
+    if (kinds.size() < 2) {
+      columns.push_back({"", true, false, has_counts});
+      return;
+    }
+    if (!kinds_are_pmus) clocks.emplace(kinds);
+    columns.push_back({"ALL", true, false, has_counts && !kinds_are_pmus});
+    for (const CoreKind& kind : kinds) columns.push_back({kind.name, false, true, kinds_are_pmus});
+  }
+
+  bool find_counters() {
+    const perf::Prober prober(calls, false);
+    auto all_cycles = prober.find("cycles");
+    auto all_instructions = prober.find("instructions");
+    if (!all_cycles || !all_instructions) {
+      const Error& why = all_cycles ? all_instructions.error() : all_cycles.error();
+      notes.push_back("there are no cycles and instructions: " + why.line());
+      return false;
+    }
+    if (all_cycles->lacks_wanted_kernel_part)
+      notes.emplace_back("cycles and instructions cover user space only");
+
+    for (const perf::Counter& cycles : all_cycles->counters) {
+      OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
+      on.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
+      const auto& others = all_instructions->counters;
+      const auto other = std::ranges::find(others, cycles.pmu, &perf::Counter::pmu);
+      if (other != others.end()) on.instructions = other->attributes;
+    }
+
+    kinds_are_pmus =
+        kinds.size() > 1 && kinds.size() == pmus.size() &&
+        std::ranges::all_of(pmus, [&](const OnPmu& on) { return on.kind < std::ssize(kinds); });
+    return true;
+  }
+
+  struct OnPmu {
+    os::PerfEventAttr cycles;
+    std::optional<os::PerfEventAttr> instructions{};
+    /// Index of the PMU's core kind; number of kinds if the PMU has no core kind.
+    std::ptrdiff_t kind = 0;
+  };
+
+  const os::LinuxCalls& calls;
+  CoreKinds kinds;
+  perf::PerfConditions situation;
+  std::vector<OnPmu> pmus{};
+  bool kinds_are_pmus = false;
+  std::optional<KindClocks> clocks{};
+  std::vector<ColumnGroup> columns{};
+  std::vector<std::string> notes{};
+};
+
+class AttachedThread : NonCopyable {
+ public:
+  explicit AttachedThread(const ThreadCounting& counting)
+      : counting_(counting), open_(counting.calls) {}
+
+  /// Attaches counters to a thread; attaches nothing if the thread has ended.
+  Result<void> attach(int thread) {
+    int error = open_pmus(thread);
+    if (error == 0) error = open_clocks(thread);
+    if (error == ESRCH) {
+      leaders_.clear();
+      clocks_.clear();
+    } else if (error != 0) {
+      return perf::why_not_opened(error, {}, counting_.situation)
+          .prefixed(fmt::format("thread {} cannot be counted", thread));
+    }
+    return {};
+  }
+
+  struct Counted {
+    std::vector<ThreadWork> parts;
+    bool was_shared = false;  ///< true if the hardware counters did not run all the time; `parts`
+                              ///< then lacks their values
+  };
+
+  Counted read() const {
+    Counted counted{std::vector<ThreadWork>(counting_.columns.size())};
+    read_pmus(counted);
+    read_clocks(counted.parts);
+    return counted;
+  }
+
+ private:
+  /// A reading of a counter group: number of counters, time enabled, time running, then one count
+  /// for each counter. All 0 if reading failed.
+  using Words = std::array<std::uint64_t, 5>;
+
+  int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
+    attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
+    return open_.open(attributes, leader, place);
+  }
+
+  int open_pmus(int thread) {
+    for (const auto& on : counting_.pmus) {
+      const std::size_t leader = open_.size();
+      leaders_.push_back(leader);
+      int error = open(on.cycles, leader, {thread, -1});
+      if (error == 0 && on.instructions) error = open(*on.instructions, leader, {thread, -1});
+      if (error != 0) return error;
+    }
+    return 0;
+  }
+
+  int open_clocks(int thread) {
+    if (!counting_.clocks) return 0;
+    for (const os::CounterRequest& request : counting_.clocks->clock_requests(0)) {
+      os::PerfEventAttr attributes;
+      std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
+      const std::size_t index = open_.size();
+      const int error = open(attributes, index, {thread, request.cpu});
+      const bool is_off = error == ENODEV && request.cpu >= 0;
+      if (error != 0 && !is_off) return error;
+      clocks_.push_back(is_off ? std::nullopt : std::optional(index));
+    }
+    return 0;
+  }
+
+  Words read_words(std::size_t index) const {
+    Words words{};
+    const int descriptor = open_.descriptor(index);
+    if (counting_.calls.read_counter(descriptor, words.data(), words.size()) < 4) return {};
+    return words;
+  }
+
+  void read_pmus(Counted& counted) const {
+    std::vector<Words> groups;
+    std::uint64_t running = 0;
+    std::uint64_t enabled = ~std::uint64_t{0};
+    for (const std::size_t leader : leaders_) {
+      const Words& words = groups.emplace_back(read_words(leader));
+      running += words[2];
+      enabled = std::min(enabled, words[1]);
+    }
+
+    counted.was_shared =
+        !groups.empty() && !perf::ran_all_the_time(running, enabled, groups.size() > 1);
+    if (counted.was_shared) return;
+
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const Words& words = groups[i];
+      if (words[0] == 0) continue;
+
+      const auto& on = counting_.pmus[i];
+      const bool has_column = counting_.kinds_are_pmus;
+      ThreadWork& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
+      if (has_column) part.cpu_seconds = to_seconds(words[2]);
+      part.cycles = part.cycles.value_or(0) + words[3];
+      if (on.instructions && words[0] >= 2)
+        part.instructions = part.instructions.value_or(0) + words[4];
+    }
+  }
+
+  void read_clocks(std::vector<ThreadWork>& parts) const {
+    if (clocks_.empty()) return;
+    std::vector<os::Reading> readings;
+    for (const auto& clock : clocks_) {
+      const Words words = clock ? read_words(*clock) : Words{};
+      readings.push_back({words[3], words[1], words[2]});
+    }
+    CoreTimes times{std::vector<std::uint64_t>(counting_.kinds.size())};
+    // The clocks of a thread that slept all the time were never enabled.
+    if (readings.front().enabled_ns > 0)
+      times = counting_.clocks->times_by_kind(readings, 0, counting_.situation);
+    for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
+      parts[kind + 1].cpu_seconds = to_seconds(times.ns[kind]);
+  }
+
+  const ThreadCounting& counting_;
+  perf::OpenCounters open_;
+  std::vector<std::size_t> leaders_{};
+  /// Index into open_ of each clock; nullopt: the CPU is offline.
+  std::vector<std::optional<std::size_t>> clocks_{};
+};
+
+/// Ticks per second (USER_HZ) of the times in /proc/PID/stat.
+constexpr double kTicksPerSecond = 100.0;
+
+struct TimesInProc {
+  double user = 0.0;
+  double system = 0.0;
+  double exact = 0.0;  ///< seconds of CPU time by the scheduler's clock; user + system if schedstat
+                       ///< cannot be read
+};
+
+std::string task_path(std::int32_t process, const std::string& thread, std::string_view file) {
+  return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
+}
+
+/// Returns the words of /proc/PID/stat after the thread's name, which may contain brackets and
+/// blanks.
+std::vector<std::string_view> words_after_name(std::string_view stat) {
+  const std::size_t bracket = stat.rfind(')');
+  if (bracket == std::string_view::npos) return {};
+  return split(trimmed(stat.substr(bracket + 1)), ' ');
+}
+
+std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
+                                      const std::string& thread) {
+  constexpr std::size_t user_field =
+      11;  // field 14 of proc(5); words_after_name() begins with field 3
+  const auto stat = calls.read_file(task_path(process, thread, "stat"));
+  if (!stat) return std::nullopt;
+  const auto words = words_after_name(*stat);
+  if (words.size() <= user_field + 1) return std::nullopt;
+  const auto user = parse_number(words[user_field]);
+  const auto system = parse_number(words[user_field + 1]);
+  if (!user || !system) return std::nullopt;
+  TimesInProc times{static_cast<double>(*user) / kTicksPerSecond,
+                    static_cast<double>(*system) / kTicksPerSecond};
+  times.exact = times.user + times.system;
+  if (const auto text = calls.read_file(task_path(process, thread, "schedstat")))
+    if (const auto ns = parse_number(split(*text, ' ').front())) times.exact = to_seconds(*ns);
+  return times;
+}
+
+using AllTimes = std::map<std::string, TimesInProc>;
+
+AllTimes read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
+  AllTimes all;
+  for (const std::string& thread : calls.list_folder(fmt::format("/proc/{}/task", process)))
+    if (const auto times = read_times(calls, process, thread)) all.emplace(thread, *times);
+  return all;
+}
+
+std::string read_name(const os::LinuxCalls& calls, std::int32_t process,
+                      const std::string& thread) {
+  return std::string(trimmed(calls.read_file(task_path(process, thread, "comm")).value_or("")));
+}
+
+std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::string& process) {
+  const auto status = calls.read_file("/proc/" + process + "/status").value_or("");
+  const std::string uids = find_value(status, "Uid", ':').value_or("");
+  const auto words = blank_separated(uids);
+  return words.size() < 2 ? std::nullopt : parse_number(words[1]);
+}
+
+ThreadRow make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
+                    std::vector<ThreadWork> parts) {
+  parts.front().user_seconds = times.user;
+  parts.front().system_seconds = times.system;
+  return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
+}
+
+ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
+  ThreadTable threads;
+  threads.column_groups = {{"", true, false, false}};
+  threads.notes = {
+      "cycles, instructions and kinds of core are counted only from now on; add -d 2s to wait for "
+      "them"};
+  for (const auto& [thread, times] : read_all_times(calls, process))
+    threads.thread_rows.push_back(
+        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
+  return threads;
+}
+
+Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
+  const auto user = read_user(calls, std::to_string(process));
+  if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
+  const auto own = read_user(calls, "self");
+  if (own && *own != 0 && *own != *user)
+    return Error{fmt::format("process {} belongs to another user (uid {})", process, *user),
+                 "run lauka as that user, or with sudo"};
+  return {};
+}
+
+Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::LinuxCalls& calls) {
+  const std::int32_t process = sampling.process;
+  if (auto able = check_process(calls, process); !able) return able.error();
+  if (!sampling.during) return since_birth(process, calls);
+
+  const ThreadCounting counting(sampling.kinds, calls);
+  const AllTimes before = read_all_times(calls, process);
+  std::map<std::string, std::pair<std::string, AttachedThread>> attached;
+  for (const auto& [thread, times] : before) {
+    const auto id = static_cast<int>(parse_number(thread).value_or(0));
+    auto& [name, counters] =
+        attached.try_emplace(thread, read_name(calls, process, thread), counting).first->second;
+    if (auto able = counters.attach(id); !able) return able.error();
+  }
+
+  sampling.wait(*sampling.during);
+  ThreadTable threads{counting.columns, {}, counting.notes};
+  const AllTimes after = read_all_times(calls, process);
+  if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
+
+  std::size_t shared = 0;
+  for (const auto& [thread, named] : attached) {
+    const auto end = after.find(thread);
+    TimesInProc times{};
+    if (end != after.end()) {
+      const TimesInProc& start = before.at(thread);
+      times = {end->second.user - start.user, end->second.system - start.system,
+               end->second.exact - start.exact};
+    }
+
+    auto counted = named.second.read();
+    if (counted.was_shared) ++shared;
+    threads.thread_rows.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
+    if (end == after.end()) {
+      threads.thread_rows.back().work_by_column_group.front().user_seconds.reset();
+      threads.thread_rows.back().work_by_column_group.front().system_seconds.reset();
+    }
+  }
+
+  if (shared > 0)
+    threads.notes.push_back(
+        "other programs used the counters, so there are no cycles and instructions of " +
+        plural(shared, "thread"));
+
+  // Threads that began in the meantime have only times, because nothing counted them.
+  for (const auto& [thread, times] : after)
+    if (!attached.contains(thread))
+      threads.thread_rows.push_back(
+          make_line(thread, read_name(calls, process, thread), times,
+                    std::vector<ThreadWork>(threads.column_groups.size())));
+
+  return threads;
+}
+
+using std::chrono::nanoseconds;
+
+struct SchedulerTimes {
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t waiting_ns = 0;
+};
+
+std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
+  const auto words = split(schedstat, ' ');
+  if (words.size() < 2) return std::nullopt;
+  const auto on_cpu = parse_number(words[0]);
+  const auto waiting = parse_number(words[1]);
+  if (!on_cpu || !waiting) return std::nullopt;
+  return SchedulerTimes{*on_cpu, *waiting};
+}
+
+std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
+  constexpr std::size_t place = 36;  // field 39 of proc(5); words_after_name() begins with field 3
+  const auto words = words_after_name(stat);
+  return words.size() > place ? parse_number(words[place]) : std::nullopt;
+}
+
+template <typename T>
+std::optional<T> difference(const std::optional<T>& now, const std::optional<T>& before) {
+  if (!now) return std::nullopt;
+  const T start = before.value_or(T{});
+  return *now >= start ? *now - start : T{};
+}
+
+ThreadWork difference(const ThreadWork& now, const ThreadWork& before) {
+  return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
+          .cycles = difference(now.cycles, before.cycles),
+          .instructions = difference(now.instructions, before.instructions)};
+}
+
+class KeptFile : NonCopyable {
+ public:
+  KeptFile(std::string path, const os::LinuxCalls& calls)
+      : calls_(calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
+  ~KeptFile() {
+    if (descriptor_ >= 0) calls_.close_descriptor(descriptor_);
+  }
+
+  std::string_view read(std::string& room, std::size_t bytes = 256) const {
+    room.resize(bytes);
+    if (descriptor_ >= 0) {
+      const long got = calls_.read_from_start(descriptor_, room.data(), room.size());
+      return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
+    }
+    room = calls_.read_file(path_).value_or("");
+    return room;
+  }
+
+ private:
+  const os::LinuxCalls& calls_;
+  std::string path_;
+  int descriptor_;
+};
+
+class ProcStream final : public ThreadStream {
+ public:
+  ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+             const os::LinuxCalls& calls)
+      : ThreadStream(processes.size(), names_of(kinds)), calls_(calls), counting_(kinds, calls) {
+    for (const std::int32_t process : processes)
+      watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
+    for (std::size_t place = 0; place < this->kinds().size(); ++place)
+      for (const std::uint32_t cpu : kinds[place].cpus) kind_of_cpu_[cpu] = place;
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = counting_.notes;
+    if (why_not_attached_)
+      notes.push_back("there are no cycles and instructions: " + *why_not_attached_);
+    return notes;
+  }
+
+ private:
+  struct Thread {
+    std::optional<KeptFile> schedstat{};
+    std::optional<KeptFile> stat{};
+    KindMoveCounter moves{};
+    std::string name;
+    SchedulerTimes times{};
+    std::optional<AttachedThread> counters{};
+    std::vector<ThreadWork> counted{};
+  };
+  struct WatchedProcess {
+    std::int32_t process;
+    std::string folder;
+    std::map<std::string, Thread> threads;
+  };
+
+  static std::vector<std::string> names_of(const CoreKinds& kinds) {
+    std::vector<std::string> names;
+    for (const CoreKind& kind : kinds)
+      if (kinds.size() > 1) names.push_back(kind.name);
+    return names;
+  }
+
+  bool read_process(std::size_t place, nanoseconds now,
+                    std::vector<ThreadSample>& samples) override {
+    WatchedProcess& process = watched_[place];
+    for (auto thread = process.threads.begin(); thread != process.threads.end();) {
+      const auto times = times_in(thread->second.schedstat->read(room_));
+      samples.push_back(make_sample(process.process, thread->first, thread->second, now));
+      samples.back().core_kind_moves = count_moves(thread->second, samples.back().work_by_kind);
+
+      // A smaller time belongs to a new thread with the same id.
+      if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
+        enter_times(samples.back(), *times, thread->second.times);
+        thread->second.times = *times;
+        ++thread;
+      } else {
+        samples.back().has_ended = true;
+        samples.back().core_kind_moves.reset();
+        thread = process.threads.erase(thread);
+      }
+    }
+
+    // The known threads existed just now, so an unchanged number usually means no new threads.
+    const long count = calls_.count_subfolders(process.folder);
+    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
+
+    const std::vector<std::string> ids = calls_.list_folder(process.folder);
+    for (const std::string& id : ids)
+      if (!process.threads.contains(id)) begin(process, id, now, samples);
+    return !ids.empty();
+  }
+
+  void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
+             std::vector<ThreadSample>& samples) {
+    Thread& thread = process.threads[id];
+    const std::string folder = process.folder + "/" + id;
+    thread.schedstat.emplace(folder + "/schedstat", calls_);
+    const auto times = times_in(thread.schedstat->read(room_));
+    if (!times) {
+      process.threads.erase(id);
+      return;
+    }
+
+    thread.times = *times;
+    thread.name = read_name(calls_, process.process, id);
+    if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+
+    const auto moves = count_moves(thread, {});
+    if (previous_read_time()) {
+      ThreadSample& sample = samples.emplace_back(
+          begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
+      sample.is_new = true;
+      sample.core_kind_moves = moves;
+      enter_times(sample, *times, {});
+    }
+  }
+
+  std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadWork>& by_kind) {
+    if (!thread.stat) return std::nullopt;
+    bool is_known = false;
+    std::uint32_t kinds = 0;
+    for (std::size_t kind = 0; kind < by_kind.size() && kind < 32; ++kind) {
+      is_known = is_known || by_kind[kind].cpu_seconds || by_kind[kind].cycles;
+      if (by_kind[kind].cpu_seconds.value_or(0.0) > 0.0 || by_kind[kind].cycles.value_or(0) > 0)
+        kinds |= 1U << kind;
+    }
+    constexpr std::size_t line = 1024;
+    const auto cpu = last_cpu_in(thread.stat->read(room_, line));
+    const auto kind =
+        cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
+    const bool is_seen = kind != kind_of_cpu_.end();
+    if (!is_known && !is_seen) return std::nullopt;
+    const std::uint64_t moves = thread.moves.count_kind_moves(kinds);
+    return moves + thread.moves.count_kind_moves(is_seen ? 1U << kind->second : 0U);
+  }
+
+  void attach(Thread& thread, int id) {
+    thread.counters.emplace(counting_);
+    if (auto able = thread.counters->attach(id); !able) {
+      why_not_attached_ = able.error().line();
+      thread.counters.reset();
+    } else {
+      thread.counted = thread.counters->read().parts;
+    }
+  }
+
+  ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
+                           nanoseconds now) {
+    ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
+    if (!thread.counters) return sample;
+    std::vector<ThreadWork> counted = thread.counters->read().parts;
+    sample.work_on_all_kinds = difference(counted.front(), thread.counted.front());
+    for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
+      sample.work_by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
+      sample.work_on_all_kinds.add(sample.work_by_kind[kind]);
+    }
+    sample.work_on_all_kinds.cpu_seconds.reset();
+    thread.counted = std::move(counted);
+    return sample;
+  }
+
+  static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
+                          const SchedulerTimes& before) {
+    sample.work_on_all_kinds.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
+    sample.runnable_wait_seconds =
+        to_seconds(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns));
+  }
+
+  const os::LinuxCalls& calls_;
+  ThreadCounting counting_;
+  std::map<std::uint32_t, std::size_t> kind_of_cpu_;
+  std::vector<WatchedProcess> watched_;
+  std::optional<std::string> why_not_attached_;
+  std::string room_;
+};
+
+}  // namespace
+
+Result<ThreadTable> sample_threads(const ThreadSampling& sampling, const os::LinuxCalls* linux,
+                                   const os::DarwinCalls* darwin) {
+  auto threads =
+      darwin != nullptr ? sample_darwin_threads(sampling, *darwin)
+      : linux != nullptr
+          ? linux_threads(sampling, *linux)
+          : Result<ThreadTable>(Error{"--threads works only on Linux and macOS", "leave it out"});
+  if (threads)
+    std::ranges::stable_sort(threads->thread_rows, [](const ThreadRow& a, const ThreadRow& b) {
+      return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
+    });
+  return threads;
+}
+
+Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
+                                                     const CoreKinds& kinds,
+                                                     const os::LinuxCalls* linux,
+                                                     const os::DarwinCalls* darwin) {
+  if (darwin != nullptr) return open_darwin_thread_stream(processes, *darwin);
+  if (linux == nullptr) return Error{"--threads works only on Linux and macOS", "leave it out"};
+  for (const std::int32_t process : processes)
+    if (auto able = check_process(*linux, process); !able) return able.error();
+  if (!linux->read_file("/proc/self/schedstat"))
+    return Error{"this kernel does not report the CPU time of each thread (/proc/PID/schedstat)",
+                 "leave out --interval"};
+  return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, *linux));
+}
+
+}  // namespace lauka::cores

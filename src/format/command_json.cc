@@ -1,0 +1,735 @@
+#include "format/command_json.h"
+
+#include "core/choices.h"
+#include "core/own_metric.h"
+#include "core/text.h"
+#include "format/field_json.h"
+#include "format/function_json.h"
+#include "format/hyperfine.h"
+#include "format/run_lists.h"
+#include "format/saved_runs.h"
+#include "format/sections.h"
+#include "format/session_json.h"
+#include "report/exports.h"
+#include "report/layout_lines.h"
+#include "report/lines.h"
+#include "results/analyse.h"
+#include "results/results.h"
+#include "session/baseline.h"
+#include "session/setting_values.h"
+#include "stats/summary.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::size_t kMaxShownBytes = 60;
+constexpr std::size_t kMaxCommands = 10'000;
+constexpr std::size_t kMaxMetrics = 10'000;
+constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;
+
+Error foreign(std::string_view detail) {
+  return Error{fmt::format("is not a JSON file of lauka or hyperfine ({})", detail),
+               "make such a file with lauka --export-json FILE"};
+}
+
+/// True if `note` is the note of a region's metric in a file that lacks the key "region".
+bool is_old_note_of_region(std::string_view note) {
+  return note.starts_with("(region)");
+}
+
+bool is_user_metric(const Metric& metric) {
+  return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
+}
+
+Result<double> read_value(const ParsedJson& value, const std::string& name, bool may_be_negative) {
+  const auto number = read_measured_number(value);
+  if (number && (!(*number < 0.0) || may_be_negative)) return *number;
+  const std::string found = value.dump(-1, ' ', true, ParsedJson::error_handler_t::replace);
+  return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMaxShownBytes),
+                           cited(name)),
+               "export it again"};
+}
+
+Result<std::vector<double>> read_values(const NumberList& list, const std::string& name,
+                                        bool may_be_negative = false) {
+  std::vector<double> values;
+  values.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto value = read_value(list.at(i), name, may_be_negative);
+    if (!value) return value.error();
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Result<void> check_unit(const Metric& metric, const std::string& there,
+                        const std::string& command) {
+  if (there.empty() || there == unit_symbol(metric.unit)) return {};
+  return Error{fmt::format("has {} of {} in the unit {} instead of '{}'", metric.name,
+                           cited(command), cited(there), unit_symbol(metric.unit)),
+               "export it again"};
+}
+
+Result<std::vector<double>> read_wall_times(const ParsedJson& result, const RunLists& lists,
+                                            const std::string& name) {
+  if (const NumberList* times = lists.numbers_in(result, "times")) return read_values(*times, name);
+
+  const MeasurementList* measurements = lists.measurements_in(result);
+  const ParsedJson* wrong = measurements != nullptr ? measurements->wrong_wall_time() : nullptr;
+  if (measurements == nullptr || (wrong != nullptr && wrong->is_null()))
+    return foreign("it has no times of " + cited(name));
+  if (wrong != nullptr) return read_value(*wrong, name, false).error();
+  return measurements->values_of(Role::WallTime);
+}
+
+class SessionReader {
+ public:
+  SessionReader(ParsedJson document, RunLists& lists)
+      : document_(std::move(document)), lists_(lists) {}
+
+  Result<SessionFromFile> read() {
+    if (list_in(document_, "results") == nullptr) return foreign("it has no list of results");
+    ParsedJson& results = document_["results"];
+    if (results.size() > kMaxCommands)
+      return Error{
+          fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
+          "export fewer commands"};
+
+    session_ = member(document_, "lauka");
+    read_.recording.was_written_by_lauka = session_ != nullptr;
+    if (auto known = check_format(); !known) return known.error();
+
+    if (session_ != nullptr) plan_ = read_plan(*session_);
+    recording().setting = plan_.setting;
+    recording().series = plan_.series;
+    if (session_ == nullptr) recording().setting.order = Order::Sequential;
+
+    if (auto read = read_metrics(results); !read) return read.error();
+
+    for (ParsedJson& result : results) {
+      if (session_ != nullptr) free_lists_for_hyperfine(result);
+      auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
+      if (!added) return added.error();
+      free_json(result);
+    }
+
+    if (recording().commands.empty()) return Error{"has no commands", "export it again"};
+
+    // A file of hyperfine does not say which commands belong together or are compared.
+    if (session_ == nullptr) {
+      infer_typed_indices_and_names(recording().commands);
+      recording().reference = pair_by_parameters(recording().commands,
+                                                 recording().commands.front().source_command_index);
+    }
+
+    recording().runs = runs_.take(recording().metrics);
+    recording().discarded_runs = redone_.take(recording().metrics);
+
+    if (session_ != nullptr)
+      if (auto whole = read_session(); !whole) return whole.error();
+    return std::move(read_);
+  }
+
+ private:
+  Recording& recording() { return read_.recording; }
+
+  /// Frees the lists that lauka writes for readers of hyperfine's JSON.
+  void free_lists_for_hyperfine(const ParsedJson& result) {
+    for (const char* key : {"times", "exit_codes", "memory_usage_byte", "measurements"})
+      lists_.free_list(result, key);
+  }
+
+  Result<void> check_format() {
+    if (session_ == nullptr) return {};
+    const ParsedJson* format = member(*session_, "format");
+    if (format == nullptr || !format->is_number_integer()) return foreign("it has no lauka.format");
+    if (*format >= 1 && *format <= kNewestFormat) return {};
+    return Error{fmt::format("was written by lauka {}",
+                             without_middle(text_in(*session_, "version"), kMaxShownBytes)),
+                 "export it again"};
+  }
+
+  Result<void> read_metrics(const ParsedJson& results) {
+    if (session_ == nullptr) {
+      add_foreign_metrics(results);
+      return {};
+    }
+    for (const ParsedJson& metric : items_in(*session_, "metrics")) add_metric(metric);
+    for (const ParsedJson& result : results) {
+      const ParsedJson* metrics = object_in(part_in(result, "lauka"), "metrics");
+      if (metrics == nullptr) continue;
+      for (const auto& [name, metric] : metrics->items())
+        if (recording().metrics.size() <= kMaxMetrics && !find_metric(recording().metrics, name))
+          add_metric(ParsedJson{{"name", name}, {"unit", text_in(metric, "unit")}});
+    }
+    if (recording().metrics.size() <= kMaxMetrics) return {};
+    return Error{fmt::format("has more than {} metrics", kMaxMetrics), "export fewer metrics"};
+  }
+
+  void add_foreign_metrics(const ParsedJson& results) {
+    std::set<Role> roles = {Role::WallTime};
+    for (const ParsedJson& result : results) {
+      const auto times =
+          read_wall_times(result, lists_, "");  // errors: from add_command_of_hyperfine()
+      if (!times) continue;
+      for (const HyperfineValues& metric :
+           read_hyperfine_result(result, times->size(), lists_).metrics)
+        roles.insert(metric.role);
+    }
+    for (const HyperfineMetric& name : kHyperfineMetrics) {
+      if (!roles.contains(name.our_role)) continue;
+      const std::string word(word_in(kRoleWords, name.our_role));
+      const BuiltInMetric* built_in = built_in_metric(word);
+      const bool is_shown = built_in == nullptr || built_in->shown == Shown::Always;
+      add_metric(ParsedJson{{"name", word}, {"shown", is_shown}});
+    }
+  }
+
+  static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
+    if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
+    if (word.empty()) return Unit::Count;
+    for (const auto& row : kUnitWords)
+      if (row.word == word) return row.value;
+    return std::nullopt;
+  }
+
+  void add_metric(const ParsedJson& there) {
+    Metric metric;
+    decode(there, metric);
+    const auto unit = read_unit(metric.name, text_in(there, "unit"));
+    if (!unit) return;
+    metric.unit = *unit;
+    if (!there.contains("role")) metric.role = value_in(kRoleWords, metric.name);
+    if (member(there, "region") == nullptr)
+      metric.of_region = is_old_note_of_region(metric.metric_suffix);
+    if (metric.event >= recording().setting.events.events.size()) metric.event.reset();
+
+    recording().metrics.push_back(std::move(metric));
+  }
+
+  Result<std::size_t> add_name(const ParsedJson& result) {
+    Command command;
+    const std::string text = text_in(result, "command");
+    const std::string name = text_in(result, "name");
+    for (const std::string* field : {&text, &name})
+      if (field->size() > kMaxOfName)
+        return Error{
+            fmt::format("has a command whose name is {} bytes long, but lauka reads at most {}",
+                        field->size(), kMaxOfName),
+            "give it a shorter name"};
+    command.name = name.empty() ? text : name;
+    command.text = text;
+    if (command.name.empty()) return foreign("it has a result without a command");
+    recording().commands.push_back(std::move(command));
+    return recording().commands.size() - 1;
+  }
+
+  Result<void> add_command_of_hyperfine(const ParsedJson& result) {
+    const auto command = add_name(result);
+    if (!command) return command.error();
+    auto values = read_wall_times(result, lists_, recording().commands[*command].name);
+    if (!values) return values.error();
+    HyperfineResult there = read_hyperfine_result(result, values->size(), lists_);
+    recording().commands[*command].parameters = std::move(there.parameters);
+    const std::size_t first = runs_.size();
+    add_empty_runs(*command, first, values->size(), there.statuses, runs_);
+    runs_.set_values(first, 0, *values);
+    for (HyperfineValues& metric : there.metrics) {
+      const std::size_t place = *find_metric(recording().metrics, metric.role);
+      if (metric.mean) recording().means_without_runs.push_back({*command, place, *metric.mean});
+      if (!metric.mean) runs_.set_values(first, place, metric.values);
+    }
+    return {};
+  }
+
+  Result<void> add_command(const ParsedJson& result) {
+    const auto command = add_name(result);
+    if (!command) return command.error();
+    const ParsedJson& ours = part_in(result, "lauka");
+    const ParsedJson* metrics = object_in(ours, "metrics");
+    if (metrics == nullptr) return foreign("it has a result without metrics");
+
+    StoredCommand stored{.command = std::move(recording().commands[*command])};
+    stored.command.source_command_index = *command;
+    decode(ours, stored);
+    if (stored.role == "anchor") recording().reference.anchor_index = *command;
+    if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
+    references_.push_back(stored.reference);
+    recording().commands[*command] = std::move(stored.command);
+
+    const std::size_t first = runs_.size();
+    read_runs(ours, *command);
+    if (auto added = add_samples(*metrics, *command, first, runs_); !added) return added;
+    read_redone(ours, *command);
+
+    auto functions = read_functions(ours, "functions");
+    if (!functions) return functions.error();
+    recording().function_tables.push_back(*std::move(functions));
+    return {};
+  }
+
+  void read_runs(const ParsedJson& ours, std::size_t command) {
+    const SavedRuns* listed = lists_.runs_in(ours);
+    for (std::size_t i = 0; listed != nullptr && i < listed->size(); ++i) {
+      RunRow row = listed->row(i);
+      row.command = command;
+      row.own_process_counts = counts_of_events(std::move(row.own_process_counts));
+      runs_.add(listed->position(i), std::move(row));
+    }
+    lists_.free_list(ours, "runs");
+  }
+
+  /// Returns the counts of the session's events, in the order of the events.
+  std::vector<NamedCount> counts_of_events(std::vector<NamedCount> counts) const {
+    if (counts.empty()) return counts;
+    std::vector<NamedCount> known;
+    for (const Event& event : read_.recording.setting.events.events) {
+      const auto count = std::ranges::find(counts, event.name, &NamedCount::event);
+      if (count != counts.end()) known.push_back(*count);
+    }
+    return known;
+  }
+
+  /// Adds runs until the command, whose runs begin at `first`, has `count` of them.
+  void add_empty_runs(std::size_t command, std::size_t first, std::size_t count,
+                      const std::vector<std::optional<int>>& statuses, SavedRuns& runs,
+                      const NumberList* layouts = nullptr) const {
+    for (std::size_t run = runs.size() - first; run < count; ++run) {
+      RunRow row;
+      row.command = command;
+      row.round = run;
+      if (!statuses.empty()) row.status = statuses[run];
+      std::uint64_t layout = 0;
+      if (layouts != nullptr && run < layouts->size() && decode_value(layouts->at(run), layout))
+        row.layout = layout_of_number(layout);
+      row.ending = ending_of_status(row.status);
+      runs.add(runs.size(), std::move(row));
+    }
+  }
+
+  /// Adds a command's values to its runs, which begin at `first`; adds the runs if the file does
+  /// not list them.
+  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, std::size_t first,
+                           SavedRuns& runs) {
+    const std::string& name = recording().commands[command].name;
+    const bool has_runs = runs.size() > first;
+
+    for (const auto& [metric, there] : metrics.items()) {
+      const NumberList* samples = lists_.numbers_in(there, "samples");
+      if (samples == nullptr) return foreign("it has a metric without samples");
+
+      const auto place = find_metric(recording().metrics, metric);
+      if (place && recording().metrics[*place].percentile) continue;
+
+      const bool is_own = place && is_user_metric(recording().metrics[*place]);
+      auto values = read_values(*samples, name, is_own);
+      if (!values) return values.error();
+      lists_.free_list(there, "samples");
+      if (has_runs && values->size() != runs.size() - first)
+        return foreign("it does not have one sample for each run");
+
+      if (!place) continue;
+      const Metric& of = recording().metrics[*place];
+      if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
+
+      if (!has_runs)
+        add_empty_runs(command, first, values->size(), {}, runs,
+                       lists_.numbers_in(there, "layouts"));
+      add_mean_and_bound(there, command, *place, *values, runs);
+      runs.set_values(first, *place, *values);
+    }
+    return {};
+  }
+
+  void add_mean_and_bound(const ParsedJson& there, std::size_t command, std::size_t metric,
+                          const std::vector<double>& values, SavedRuns& runs) {
+    const auto mean = number_in(there, "mean");
+    if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
+      recording().means_without_runs.push_back({command, metric, *mean});
+    const ParsedJson* bound = member(there, "at_most");
+    if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
+      runs.set_bound(command, metric, *value);
+  }
+
+  static std::vector<Note> read_notes(const ParsedJson& there) {
+    std::vector<Note> notes;
+    const auto kinds = decode_in<std::vector<std::optional<NoteKind>>>(there, "note_kinds");
+    for (std::string& text : texts_in(there, "notes")) {
+      const auto kind = notes.size() < kinds.size() ? kinds[notes.size()] : std::nullopt;
+      notes.push_back({kind.value_or(NoteKind::Other), std::move(text)});
+    }
+    return notes;
+  }
+
+  void read_redone(const ParsedJson& ours, std::size_t command) {
+    const std::size_t first = redone_.size();
+    for (const ParsedJson& there : items_in(ours, "redone_runs")) {
+      const std::string why = text_in(there, "why");
+      ListedRun run = read_listed_run(there, redone_.size() - first);
+      run.row.command = command;
+      run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
+      run.row.redo_text = why;
+      redone_.add(run.position, std::move(run.row));
+      if (const ParsedJson* values = object_in(there, "values")) {
+        for (const auto& [metric, value] : values->items())
+          if (const auto place = find_metric(recording().metrics, metric))
+            redone_.set_values(redone_.size() - 1, *place,
+                               {read_measured_number(value).value_or(kNoValue)});
+      }
+    }
+  }
+
+  Result<void> read_session() {
+    Recording& to = recording();
+    const ParsedJson& there = *session_;
+
+    StoredSession session;
+    decode(there, session);
+    to.circumstances = std::move(session.circumstances);
+    to.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
+    to.timers = session.timers;
+    to.complete = session.complete;
+    to.ended_by_gates = decode_in<bool>(there, "ended_by_gates");
+
+    to.origins = read_origins(there, to.commands.size());
+    if (plan_.confidence > 0.0 && plan_.confidence < 1.0) to.confidence = plan_.confidence;
+    to.shell = plan_.shell;
+
+    read_ended_by(there);
+    to.notes = read_notes(there);
+    read_references();
+    complete_settings(there);
+    read_.findings = read_findings(there, to);
+    return read_baseline(there);
+  }
+
+  /// Takes each command's reference from its result. Older versions wrote a single one, so that
+  /// their commands are compared at the same parameter values.
+  void read_references() {
+    const std::vector<Command>& commands = recording().commands;
+    Reference& reference = recording().reference;
+    const std::size_t first = std::min(plan_.reference.value_or(0), commands.size() - 1);
+    const auto anchor = std::exchange(reference.anchor_index, std::nullopt);
+    reference = pair_by_parameters(commands, commands[first].source_command_index);
+    reference.anchor_index = anchor;
+    if (reference.is_for_tables_only && first > 0)
+      reference = Reference{.indices = std::vector<std::size_t>(commands.size(), first),
+                            .anchor_index = anchor};
+
+    if (std::ranges::none_of(references_, [](const auto& index) { return index.has_value(); }))
+      return;
+    reference.indices.clear();
+    for (std::size_t c = 0; c < commands.size(); ++c)
+      reference.indices.push_back(std::min(references_[c].value_or(c), commands.size() - 1));
+  }
+
+  /// Adds what older files, whose results have no settings, say about a session's commands.
+  void complete_settings(const ParsedJson& there) {
+    if (!recording().origins.empty()) return;
+    for (Command& command : recording().commands) {
+      SettingValues values = settings_of_saved(recording().setting, command, recording().shell);
+      if (!there.contains("warmup_runs")) values[SettingKind::Warmup].reset();
+      values.add(command.settings);
+      command.settings = std::move(values);
+    }
+  }
+
+  void read_ended_by(const ParsedJson& there) {
+    const ParsedJson& failed = part_in(there, "failed_run");
+    StoredFailedRun stored;
+    decode(failed, stored);
+    RunRow& run = stored.run;
+    if (!unsigned_in(failed, "command") || run.command >= recording().commands.size()) return;
+
+    if (run.status) *run.status &= 0xff;
+    // Older files have no outcome.
+    if (text_in(failed, "outcome").empty()) run.ending = ending_of_status(run.status);
+    recording().session_ending_run = run;
+  }
+
+  /// Sets how the baseline measured the metrics of `session`, which are copies of ours.
+  static void set_methods(const std::vector<BaselineMetric>& stored, Recording& session) {
+    for (const BaselineMetric& there : stored) {
+      const auto place = find_metric(session.metrics, there.metric.name);
+      if (!place) continue;
+      Metric& metric = session.metrics[*place];
+      metric.kind = there.metric.kind;
+      metric.counted_privilege_levels = there.metric.counted_privilege_levels;
+      metric.of_region = there.metric.of_region;
+      metric.method = there.metric.method;
+    }
+  }
+
+  /// Returns the fingerprint of each of the baseline's commands; empty ones if unknown.
+  static std::vector<Fingerprint> fingerprints_of(const StoredBaseline& stored) {
+    const std::size_t count = stored.commands.size();
+    const bool has_files = stored.argument_files_sha256.size() == count;
+
+    std::vector<Fingerprint> fingerprints(count);
+    if (stored.executable_sha256.size() != count || stored.call_sha256.size() != count)
+      return fingerprints;
+    for (std::size_t c = 0; c < count; ++c)
+      fingerprints[c] = {stored.executable_sha256[c], stored.call_sha256[c],
+                         has_files ? stored.argument_files_sha256[c] : ""};
+    return fingerprints;
+  }
+
+  Result<void> read_baseline(const ParsedJson& there) {
+    const ParsedJson* baseline = member(there, "baseline");
+    if (baseline == nullptr) return {};
+
+    StoredBaseline stored{.layouts = recording().setting.layouts};
+    decode(*baseline, stored);
+    const std::vector<std::string>& names = stored.commands;
+    if (names.size() != recording().commands.size())
+      return foreign("it has a baseline without commands");
+
+    auto session = std::make_shared<Recording>();
+    session->was_written_by_lauka = stored.tool != "hyperfine";
+    session->circumstances.version = stored.version.value_or("");
+    session->circumstances.machine = stored.machine.value_or(Machine());
+    session->circumstances.priority = stored.priority;
+    session->metrics = recording().metrics;
+    session->setting.layouts = stored.layouts;
+
+    const std::vector<Fingerprint> fingerprints = fingerprints_of(stored);
+    const ParsedJson* samples = list_in(*baseline, "samples");
+    const bool has_samples = samples != nullptr && samples->size() == names.size();
+
+    SavedRuns runs;
+    Baseline reference{.file = stored.file};
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
+      session->commands.back().fingerprint = fingerprints[c];
+      if (c < stored.settings.size()) session->commands.back().settings = stored.settings[c];
+      reference.reference_places.push_back(c);
+
+      const ParsedJson& functions = items_in(*baseline, "functions");
+      auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
+      if (!read) return read.error();
+      session->function_tables.push_back(*std::move(read));
+
+      if (has_samples)
+        if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
+    }
+
+    set_methods(stored.metrics, *session);
+    reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
+    session->runs = runs.take(session->metrics);
+    reference.session = std::move(session);
+    recording().reference.baseline = std::move(reference);
+    return {};
+  }
+
+  ParsedJson document_;
+  RunLists& lists_;
+  const ParsedJson* session_ = nullptr;
+  StoredPlan plan_{};
+  SessionFromFile read_{};
+  SavedRuns runs_{};
+  SavedRuns redone_{};
+  std::vector<std::optional<std::size_t>> references_{};
+};
+
+std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t metric,
+                                            std::size_t command, std::optional<std::size_t> to) {
+  if (!to || *to == command) return std::nullopt;
+  return log_ratio(results.session, metric, command, *to);
+}
+
+void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
+                     const MetricResult& row, std::span<const std::optional<double>> samples) {
+  const Reference& reference = results.session.reference;
+  std::vector<double> values;
+  values.reserve(samples.size());
+  for (const auto& sample : samples)
+    if (sample) values.push_back(*sample);
+  json.put("mad", values.empty() || !row.summary
+                      ? Json(nullptr)
+                      : Json(stats::median_deviation(values, row.summary->median)));
+  if (const auto here = reference.index_in_session(command);
+      here && command != reference.anchor_index)
+    put_value(json, "log_ratio_to_reference", log_ratio_to(results, row.metric, command, here));
+  if (reference.anchor_index)
+    put_value(json, "log_ratio_to_anchor",
+              log_ratio_to(results, row.metric, command, reference.anchor_index));
+}
+
+StoredMetric stored_metric(const Results& results, const MetricResult& row) {
+  const Metric& metric = results.session.metrics[row.metric];
+  StoredMetric stored{.row = row, .unit = metric.unit};
+  if (row.layouts)
+    stored.layouts = StoredLayouts{*row.layouts, report::is_misled_by_one_layout(row)};
+
+  if (const auto& percentile = metric.percentile) {
+    stored.percentile = StoredPercentile{.of = percentile->summarized_metric,
+                                         .percent = 100.0 * percentile->share,
+                                         .fewest_runs = row.runs_needed_for_percentile};
+    if (const auto& estimate = row.quantile) {
+      stored.percentile->value = estimate->value;
+      stored.percentile->low = estimate->low;
+      stored.percentile->high = estimate->high;
+    }
+  }
+  return stored;
+}
+
+void put_metric(JsonWriter& json, const Results& results, std::size_t command,
+                const MetricResult& row) {
+  const Metric& metric = results.session.metrics[row.metric];
+  json.open(metric.name, '{');
+  put_fields(json, stored_metric(results, row));
+
+  // A percentile has no samples of its own, but those of the metric that it summarizes.
+  if (metric.percentile) {
+    json.put("samples", Json::array());
+    json.close();
+    return;
+  }
+
+  std::vector<std::optional<double>> samples;
+  for (const std::uint32_t run : results.session.runs.of_command(command))
+    samples.push_back(results.session.runs.value(run, row.metric));
+  put_for_history(json, results, command, row, samples);
+  json.list("samples", samples.size(),
+            [&](std::size_t i, std::string& to) { add_sample(samples[i], metric.unit, to); });
+  json.close();
+}
+
+void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
+  const RunRow run = results.session.runs.row(index);
+  const bool is_flat = run.own_process_counts.empty();
+
+  // A run without counts of its own is one item of the list, so its members are collected first.
+  std::string line;
+  const auto put = [&](std::string_view key, std::string_view text) {
+    if (is_flat)
+      line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(text);
+    else
+      json.put_with(key, [&](std::string& to) { to += text; });
+  };
+
+  if (is_flat)
+    line.reserve(128);
+  else
+    json.open('{');
+
+  put("run", fmt::to_string(index + 1));
+  put("kind", json_string(word_in(kKindWords, run.kind)));
+  put("round", fmt::to_string(run.round + 1));
+  put("pass", fmt::to_string(run.pass + 1));
+  if (count_layouts(results.session, run.command) > 1)
+    put("layout", fmt::to_string(run.layout + 1));
+  put("exit_code", status_json(run.status));
+  if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
+  put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
+  if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
+    put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+  if (run.below_overhead) put("below_overhead", "true");
+  if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
+  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
+
+  if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
+  Json counts;
+  for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
+  json.put("own", counts);
+  json.close();
+}
+
+void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
+  json.open("runs", '[');
+  for (const std::size_t index : results.session.runs.of_command(command))
+    put_run(json, results, index, wall_time && results.session.runs.value(index, *wall_time));
+  json.close();
+}
+
+void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
+  const Runs& redone = results.session.discarded_runs;
+  if (redone.of_command(command).empty()) return;
+
+  json.open("redone_runs", '[');
+  for (const std::size_t index : redone.of_command(command)) {
+    const RunRow run = redone.row(index);
+    json.open('{');
+    json.put("run", index + 1);
+    json.put("round", run.round + 1);
+    json.put("pass", run.pass + 1);
+    json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
+    if (run.status != 0) json.put("outcome", ending_word(run.ending));
+    json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
+    json.put("why", run.redo_text);
+
+    json.open("values", '{');
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      const Metric& metric = results.session.metrics[m];
+      if (const auto value = redone.value(index, m); value && !metric.percentile)
+        json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
+    }
+    json.close();
+    json.close();
+  }
+  json.close();
+}
+
+std::optional<StoredWhy> stored_why(const Results& results, std::size_t command) {
+  const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
+  if (why == results.explanations.end()) return std::nullopt;
+  return StoredWhy{report::why_text(results, *why), why->factors};
+}
+
+StoredCommand stored_command(const Results& results, std::size_t command) {
+  const Recording& session = results.session;
+  StoredCommand stored{.command = session.commands[command],
+                       .benchmark = results.benchmark,
+                       .endings = results.commands[command].endings};
+  if (!results.benchmark.empty()) stored.role = report::role_of(session.reference, command);
+  if (session.reference.is_candidate(command))
+    stored.reference = session.reference.index_in_session(command);
+  if (command < session.overheads.size()) stored.shell_overhead = session.overheads[command];
+  return stored;
+}
+
+}  // namespace
+
+std::string status_json(const std::optional<int>& status) {
+  return status ? fmt::to_string(*status) : "null";
+}
+
+Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lists) {
+  return SessionReader(std::move(document), lists).read();
+}
+
+void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const CommandResult& of_command = results.commands[command];
+  put_fields(json, stored_command(results, command));
+
+  json.open("metrics", '{');
+  for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
+  json.close();
+
+  put_runs(json, results, command);
+  put_redone(json, results, command);
+  if (command < results.session.function_tables.size())
+    put_functions(json, "functions", results.session.function_tables[command]);
+
+  put_fields(json, StoredCommandEnd{stored_why(results, command), of_command.coverage,
+                                    of_command.counting_slowdown});
+}
+
+}  // namespace lauka

@@ -1,0 +1,192 @@
+#include "format/function_json.h"
+
+#include "core/own_metric.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+constexpr std::string_view kMetrics = "metrics";
+constexpr std::string_view kRows = "rows";
+constexpr std::string_view kName = "name";
+constexpr std::string_view kOtherNames = "other_names";
+constexpr std::string_view kFrames = "frames";
+constexpr std::string_view kPaths = "paths";
+constexpr std::string_view kFrame = "frame";
+constexpr std::string_view kCaller = "caller";
+constexpr std::size_t kMaxRounds = 100'000;
+
+void add_values(const RoundValues& values, std::string& to) {
+  const auto add = [&](double value) { add_sample(value, Unit::Count, to); };
+  if (values.size() == 1) return add(values.front());
+  to += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) to += ", ";
+    add(values[i]);
+  }
+  to += ']';
+}
+
+Error damaged() {
+  return {"has functions whose values cannot be read", "export it again"};
+}
+
+Result<RoundValues> read_values(const ParsedJson& there, std::size_t rounds) {
+  RoundValues values;
+  const auto add = [&](const ParsedJson& value) {
+    if (!value.is_number()) return false;
+    values.push_back(value.get<double>());
+    return is_in_numeric_range(values.back());
+  };
+  if (there.is_number()) return add(there) ? Result<RoundValues>(values) : damaged();
+  if (!there.is_array() || there.size() != rounds || rounds < 2) return damaged();
+  for (const ParsedJson& value : there)
+    if (!add(value)) return damaged();
+  return values;
+}
+
+/// Appends the row of a function as an object.
+void add_row(const std::string& name, const std::vector<RoundValues>& values,
+             const FunctionTable& table, std::string& to) {
+  to.append("{\"").append(kName).append("\": ").append(json_string(name));
+
+  if (const auto others = table.other_names_of(name); !others.empty()) {
+    to.append(", ").append(json_string(kOtherNames)).append(": [");
+    for (std::size_t i = 0; i < others.size(); ++i)
+      to.append(i > 0 ? ", " : "").append(json_string(others[i]));
+    to += ']';
+  }
+
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    if (values[m].empty()) continue;
+    to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
+    add_values(values[m], to);
+  }
+  to += '}';
+}
+
+/// Appends a call path as an object.
+void add_path(const PathTable& paths, std::size_t path, std::string& to) {
+  const auto add_index = [&](std::string_view key, std::size_t index) {
+    to.append(json_string(key)).append(": ").append(std::to_string(index));
+  };
+
+  to += '{';
+  add_index(kFrame, paths.frame_of(path));
+  if (paths.caller_of(path) != kNoCaller) {
+    to += ", ";
+    add_index(kCaller, paths.caller_of(path));
+  }
+  if (!paths.values_of(path).empty()) {
+    to.append(", ").append(json_string(kSampledTime)).append(": ");
+    add_values(paths.values_of(path), to);
+  }
+  to += '}';
+}
+
+void put_paths(JsonWriter& json, const PathTable& paths) {
+  if (paths.empty()) return;
+
+  json.open(kFrames, '[');
+  for (const std::string& name : paths.names())
+    json.put_with({}, [&](std::string& to) { to += json_string(name); });
+  json.close();
+
+  json.open(kPaths, '[');
+  for (std::size_t path = 0; path < paths.size(); ++path)
+    json.put_with({}, [&](std::string& to) { add_path(paths, path, to); });
+  json.close();
+}
+
+/// Returns an index below `limit`; nullopt if `there` is none.
+std::optional<std::uint32_t> read_index(const ParsedJson* there, std::size_t limit) {
+  if (there == nullptr || !there->is_number_unsigned() || *there >= limit) return std::nullopt;
+  return there->get<std::uint32_t>();
+}
+
+/// `rounds`: number of rounds of the sampled time.
+Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
+  PathTable paths;
+  std::vector<std::string> names;
+  for (const ParsedJson& name : items_in(functions, kFrames)) {
+    if (!name.is_string()) return damaged();
+    names.push_back(name.get<std::string>());
+  }
+
+  for (const ParsedJson& row : items_in(functions, kPaths)) {
+    const auto frame = read_index(member(row, kFrame), names.size());
+    const ParsedJson* of_caller = member(row, kCaller);
+    const auto caller =
+        of_caller == nullptr ? std::optional(kNoCaller) : read_index(of_caller, paths.size());
+    if (!frame || !caller) return damaged();
+
+    RoundValues values;
+    if (const ParsedJson* sampled = member(row, kSampledTime)) {
+      auto read = read_values(*sampled, rounds);
+      if (!read) return read.error();
+      values = *std::move(read);
+    }
+    if (!paths.add_path(*caller, names[*frame], std::move(values), rounds)) return damaged();
+  }
+
+  return paths;
+}
+
+}  // namespace
+
+void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
+  if (table.empty()) return;
+
+  json.open(key, '{');
+  Json rounds;
+  for (const FunctionMetric& metric : table.metrics) rounds[metric.name] = metric.rounds;
+  json.put(kMetrics, rounds);
+
+  json.open(kRows, '[');
+  for (const auto& row : table.functions)
+    json.put_with({}, [&](std::string& to) { add_row(row.first, row.second, table, to); });
+
+  json.close();
+  put_paths(json, table.paths);
+  json.close();
+}
+
+Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {
+  FunctionTable table;
+  const ParsedJson* there = object_in(object, key);
+  if (there == nullptr) return table;
+
+  const ParsedJson* metrics = object_in(*there, kMetrics);
+  if (metrics == nullptr) return damaged();
+  for (const auto& [name, rounds] : metrics->items()) {
+    if (!rounds.is_number_unsigned() || rounds > kMaxRounds) return damaged();
+    table.metrics.push_back({name, rounds.get<std::size_t>()});
+  }
+
+  for (const ParsedJson& row : items_in(*there, kRows)) {
+    const std::string name = text_in(row, kName);
+    for (const ParsedJson& other : items_in(row, kOtherNames))
+      if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
+
+    std::vector<RoundValues>& values = table.functions[name];
+    values.resize(table.metrics.size());
+    for (std::size_t m = 0; m < values.size(); ++m) {
+      const ParsedJson* of_metric = member(row, table.metrics[m].name);
+      if (of_metric == nullptr) continue;
+      auto read = read_values(*of_metric, table.metrics[m].rounds);
+      if (!read) return read.error();
+      values[m] = *std::move(read);
+    }
+  }
+
+  const std::size_t sampled = table.find(kSampledTime);
+  if (sampled == table.metrics.size()) return table;
+  auto paths = read_paths(*there, table.metrics[sampled].rounds);
+  if (!paths) return paths.error();
+  table.paths = *std::move(paths);
+  return table;
+}
+
+}  // namespace lauka

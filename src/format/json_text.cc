@@ -1,0 +1,544 @@
+#include "format/json_text.h"
+
+#include "core/text.h"
+#include "report/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxValues = 50'000'000;
+
+constexpr std::size_t kUsualSamples = 10;
+constexpr std::size_t kManySamples = 4096;
+
+constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;
+
+constexpr std::size_t kBytesOfItem =
+    18;  // 16, and an eighth of 16, by which the capacity of long lists grows
+constexpr std::size_t kBytesOfMember = 112;
+constexpr std::size_t kBytesOfText = 48;
+
+constexpr std::size_t kBytesOfList = 256;  // whose items are taken
+constexpr std::size_t kBytesOfTaken = 96;
+
+/// Text cannot contain a binary value, so this is no value of the file.
+ParsedJson taken_list(std::size_t number) {
+  std::vector<std::uint8_t> bytes(sizeof number);
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return ParsedJson::binary(std::move(bytes));
+}
+
+/// Passes on the bytes of a source one by one, as the parser needs them.
+class ByteIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  /// Makes the end of all sources.
+  ByteIterator() = default;
+  explicit ByteIterator(const TextSource& source) : source_(&source) { refill(); }
+
+  char operator*() const { return *at_; }
+  ByteIterator& operator++() {
+    if (++at_ == end_) refill();
+    return *this;
+  }
+  bool operator==(const ByteIterator& other) const { return at_ == other.at_; }
+
+ private:
+  void refill() {
+    const std::string_view bytes = (*source_)();
+    at_ = bytes.empty() ? nullptr : bytes.data();
+    end_ = bytes.empty() ? nullptr : bytes.data() + bytes.size();
+  }
+
+  const TextSource* source_ = nullptr;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+};
+
+class Builder final : public nlohmann::json_sax<ParsedJson> {
+ public:
+  Builder(ParsedJson& document, const KeyFilter& wanted, ListTaker* taker)
+      : document_(document), wanted_(wanted), taker_(taker) {}
+
+  bool is_too_deep() const { return depth_ > kMaxDepth; }
+  bool is_too_large() const { return bytes_ > kMaxBytes; }
+  bool is_too_much() const { return values_ > kMaxValues; }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string& /*text*/) override { return add(value); }
+  bool string(std::string& value) override {
+    if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
+    return add(value);
+  }
+  bool binary(ParsedJson::binary_t& /*value*/) override { return false; }
+  bool start_object(std::size_t /*size*/) override { return begin(ParsedJson::value_t::object); }
+  bool start_array(std::size_t /*size*/) override { return begin(ParsedJson::value_t::array); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+
+  bool key(std::string& key) override {
+    if (unwanted_depth_ > 0) return true;
+    if (depth_ == 1) top_ = key;
+    if (wanted_ && !wanted_(top_, depth_, key)) {
+      unwanted_depth_ = depth_;
+      return true;
+    }
+    const auto member =
+        within_.back().value->get_ref<ParsedJson::object_t&>().try_emplace(key).first;
+    key_ = &member->first;
+    value_ = &member->second;
+    bytes_ += kBytesOfMember + key.size();
+    return true;
+  }
+
+  bool parse_error(std::size_t /*place*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  struct Open {
+    ParsedJson* value = nullptr;
+    const std::string* key = nullptr;    // of a member of an object
+    std::optional<std::size_t> taken{};  // number of a list whose items are taken
+    std::size_t bytes = 0;               // of all values before this one
+  };
+
+  template <typename Value>
+  bool add(const Value& value) {
+    if (++values_ > kMaxValues) return false;
+    if (unwanted_depth_ > 0) {
+      value_is_over();
+    } else {
+      *next() = value;
+      if (is_in_taken_list()) taker_->take(*within_.back().taken, item_);
+    }
+    return !is_too_large();
+  }
+
+  bool begin(ParsedJson::value_t type) {
+    ++depth_;
+    if (++values_ > kMaxValues || depth_ > kMaxDepth) return false;
+    if (unwanted_depth_ > 0) return true;
+
+    Open opened{.bytes = bytes_};
+    if (!within_.empty() && within_.back().value->is_object()) opened.key = key_;
+    opened.value = next();
+    if (type == ParsedJson::value_t::array && taker_ != nullptr)
+      opened.taken = taker_->begin_list(path_to(opened));
+    *opened.value = opened.taken ? taken_list(*opened.taken) : ParsedJson(type);
+
+    bytes_ += opened.taken ? kBytesOfList : kBytesOfText;
+    within_.push_back(opened);
+    return !is_too_large();
+  }
+
+  bool end() {
+    --depth_;
+    if (unwanted_depth_ > 0) {
+      value_is_over();
+      return true;
+    }
+
+    const Open over = within_.back();
+    within_.pop_back();
+    if (is_in_taken_list() && !taker_->take(*within_.back().taken, item_))
+      bytes_ = over.bytes + kBytesOfTaken;
+    return true;
+  }
+
+  bool is_in_taken_list() const { return !within_.empty() && within_.back().taken; }
+
+  std::vector<std::string_view> path_to(const Open& list) const {
+    std::vector<std::string_view> path;
+    const auto add = [&](const Open& value) {
+      path.push_back(value.key != nullptr ? std::string_view(*value.key) : std::string_view());
+    };
+    for (std::size_t i = 1; i < within_.size(); ++i) add(within_[i]);
+    add(list);
+    return path;
+  }
+
+  void value_is_over() {
+    if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
+  }
+
+  ParsedJson* next() {
+    if (within_.empty()) return &document_;
+    if (within_.back().value->is_object()) return value_;
+    if (within_.back().taken) {
+      bytes_ += kBytesOfItem;
+      return &(item_ = nullptr);
+    }
+    auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
+    if (list.empty()) list.reserve(kUsualSamples);
+    if (list.size() == list.capacity() && list.size() > kManySamples)
+      list.reserve(list.size() + list.size() / 8);
+    bytes_ += kBytesOfItem;
+    return &list.emplace_back();
+  }
+
+  ParsedJson& document_;
+  const KeyFilter& wanted_;
+  ListTaker* taker_;
+  std::vector<Open> within_{};
+  const std::string* key_ = nullptr;  // of the member whose value follows
+  ParsedJson* value_ = nullptr;
+  ParsedJson item_{};  // of the list whose items are taken
+  std::string top_{};
+  int depth_ = 0;
+  int unwanted_depth_ =
+      0;  // depth of the object with the key whose value is skipped; 0: nothing is skipped
+  std::size_t values_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+std::string dumped_whole(const Json& json, int indent) {
+  constexpr auto replace = Json::error_handler_t::replace;
+  std::string text = json.dump(indent, ' ', false, replace);
+  if (!json.is_string() && !json.is_structured()) return text;
+  // one_line() makes each line break a byte longer. The line breaks are between values only.
+  const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  const bool steers = one_line(text).size() != text.size() + breaks;
+  return steers ? json.dump(indent, ' ', true, replace) : text;
+}
+
+void add_string(std::string_view text, std::string& to) {
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_clean)
+    (to += '"').append(text) += '"';
+  else
+    to += dumped_whole(text, -1);
+}
+
+void print(const Json& json, std::size_t depth, std::string& text) {
+  if (!json.is_structured()) {
+    text += json_text(json);
+    return;
+  }
+  constexpr std::size_t most_keys_of_a_line = 8;
+  const bool is_on_one_line = std::none_of(json.begin(), json.end(),
+                                           [](const Json& item) { return item.is_structured(); }) &&
+                              (json.is_array() || json.size() <= most_keys_of_a_line);
+  const std::string line = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
+  const std::string line_of_item = is_on_one_line ? "" : line + "  ";
+  std::string before = line_of_item;
+  text += json.is_object() ? "{" : "[";
+  for (const auto& [key, value] : json.items()) {
+    text += before;
+    if (json.is_object()) text += json_string(key) + ": ";
+    print(value, depth + 1, text);
+    before = is_on_one_line ? ", " : "," + line_of_item;
+  }
+  text += line + (json.is_object() ? "}" : "]");
+}
+
+Result<ParsedJson> parse(const TextSource& source, const KeyFilter& wanted, ListTaker* taker) {
+  ParsedJson document;
+  Builder builder(document, wanted, taker);
+  if (ParsedJson::sax_parse(ByteIterator(source), ByteIterator(), &builder))
+    return {std::move(document)};
+  if (builder.is_too_deep())
+    return Error{fmt::format("is nested more than {} levels deep", kMaxDepth), "export it again"};
+  if (builder.is_too_much())
+    return Error{fmt::format("holds more than {} values", kMaxValues), "export fewer runs"};
+  if (builder.is_too_large())
+    return Error{fmt::format("needs more than {} GB of memory", kMaxBytes >> 30U),
+                 "export fewer runs or shorter texts"};
+  return Error{"is not JSON, or it is incomplete", "export it again"};
+}
+
+}  // namespace
+
+TextSource source_of(std::string_view text) {
+  return [text]() mutable { return std::exchange(text, {}); };
+}
+
+Result<ParsedJson> parse_json(const TextSource& source, ListTaker& taker) {
+  return parse(source, {}, &taker);
+}
+
+Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted) {
+  return parse(source_of(text), wanted, nullptr);
+}
+
+std::optional<std::size_t> number_of_taken_list(const ParsedJson& value) {
+  if (!value.is_binary()) return std::nullopt;
+  std::size_t number = 0;
+  std::memcpy(&number, value.get_binary().data(), sizeof number);
+  return number;
+}
+
+void free_json(ParsedJson& value) {
+  if (value.is_structured())
+    for (ParsedJson& inner : value)
+      if (inner.is_structured()) free_json(inner);
+  if (value.is_array()) value.get_ref<ParsedJson::array_t&>().clear();
+  value = nullptr;
+}
+
+const ParsedJson* member(const ParsedJson& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+const ParsedJson& part_in(const ParsedJson& object, std::string_view key) {
+  static const ParsedJson kNothing;
+  const ParsedJson* value = member(object, key);
+  return value != nullptr ? *value : kNothing;
+}
+
+const ParsedJson* list_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
+  return value != nullptr && value->is_array() ? value : nullptr;
+}
+
+const ParsedJson& items_in(const ParsedJson& object, std::string_view key) {
+  static const ParsedJson kNoItems = ParsedJson::array();
+  const ParsedJson* list = list_in(object, key);
+  return list != nullptr ? *list : kNoItems;
+}
+
+const ParsedJson* object_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
+  return value != nullptr && value->is_object() ? value : nullptr;
+}
+
+std::string text_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+}
+
+bool flag_in(const ParsedJson& object, std::string_view key, bool otherwise) {
+  const ParsedJson* value = member(object, key);
+  return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
+}
+
+std::optional<double> number_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  const auto number = value->get<double>();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
+  if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
+  return value->get<std::uint64_t>();
+}
+
+std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key) {
+  std::vector<std::string> texts;
+  for (const ParsedJson& item : items_in(object, key))
+    if (item.is_string()) texts.push_back(item.get<std::string>());
+  return texts;
+}
+
+bool is_object(const ParsedJson& value) {
+  return value.is_object();
+}
+
+bool decode_value(const ParsedJson& there, bool& value) {
+  if (!there.is_boolean()) return false;
+  value = there.get<bool>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, double& value) {
+  if (!there.is_number() || !std::isfinite(there.get<double>())) return false;
+  value = there.get<double>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::uint64_t& value) {
+  if (!there.is_number_unsigned()) return false;
+  value = there.get<std::uint64_t>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::int64_t& value) {
+  if (!there.is_number_integer()) return false;
+  value = there.get<std::int64_t>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::string& value) {
+  if (!there.is_string()) return false;
+  value = there.get<std::string>();
+  return true;
+}
+
+bool for_each_item(const ParsedJson& list, const std::function<void(const ParsedJson&)>& take) {
+  if (!list.is_array()) return false;
+  for (const ParsedJson& item : list) take(item);
+  return true;
+}
+
+bool for_each_member(const ParsedJson& object,
+                     const std::function<void(const std::string&, const ParsedJson&)>& take) {
+  if (!object.is_object()) return false;
+  for (const auto& [key, value] : object.items()) take(key, value);
+  return true;
+}
+
+void encode_value(bool value, Json& to) {
+  to = value;
+}
+
+void encode_value(double value, Json& to) {
+  to = json_number(value);
+}
+
+void encode_value(std::uint64_t value, Json& to) {
+  to = value;
+}
+
+void encode_value(std::int64_t value, Json& to) {
+  to = value;
+}
+
+void encode_value(std::string_view value, Json& to) {
+  to = value;
+}
+
+void encode_word(std::string_view word, Json& to) {
+  to = json_text_or_null(word);
+}
+
+void make_object(Json& to) {
+  to = Json::object();
+}
+
+void make_list(Json& to) {
+  to = Json::array();
+}
+
+Json& add_member(Json& object, std::string_view key) {
+  return object[std::string(key)];
+}
+
+Json& add_item(Json& list) {
+  return list.emplace_back();
+}
+
+std::string json_string(std::string_view text) {
+  std::string quoted;
+  add_string(text, quoted);
+  return quoted;
+}
+
+std::string json_real(double value) {
+  // From 1e15 on, the library writes an exponent; fmt does so only for larger numbers.
+  constexpr double large = 1e15;
+  if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
+  std::string text = report::exact_decimal(value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string json_text(const Json& json, int indent) {
+  // dump() would allocate half a KB of blanks for each value.
+  if (json.is_string()) return json_string(json.get_ref<const std::string&>());
+  if (json.is_number_float()) return json_real(json.get<double>());
+  if (json.is_number_unsigned()) return fmt::to_string(json.get<std::uint64_t>());
+  if (json.is_number_integer()) return fmt::to_string(json.get<std::int64_t>());
+  if (json.is_boolean()) return json.get<bool>() ? "true" : "false";
+  if (json.is_null()) return "null";
+  return dumped_whole(json, indent);
+}
+
+void add_sample(std::optional<double> value, Unit unit, std::string& to) {
+  if (!value || !std::isfinite(*value)) {
+    to += "null"sv;
+    return;
+  }
+  constexpr double largest_exact = 9007199254740992.0;
+  const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
+  const bool counts = unit == Unit::Bytes || unit == Unit::Count;
+  if (is_whole && !std::signbit(*value)) {
+    const fmt::format_int digits(static_cast<std::uint64_t>(*value));
+    to.append(digits.data(), digits.size());
+  } else {
+    to += report::exact_decimal(*value);
+  }
+  if (is_whole && !counts) to += ".0"sv;
+}
+
+Json json_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+Json json_text_or_null(std::string_view word) {
+  return word.empty() ? Json(nullptr) : Json(word);
+}
+
+void JsonWriter::begin_member(std::string_view key) {
+  if (closing_brackets_.empty()) return;
+  text_ += is_first_ ? "\n"sv : ",\n"sv;
+  is_first_ = false;
+  text_.append(2 * closing_brackets_.size(), ' ');
+  if (closing_brackets_.back() != '}') return;
+  add_string(key, text_);
+  text_ += ": "sv;
+}
+
+void JsonWriter::flush_if_large() {
+  constexpr std::size_t enough = 4096;
+  if (!closing_brackets_.empty() && text_.size() < enough) return;
+  sink_(text_);
+  text_.clear();
+}
+
+void JsonWriter::open(std::string_view key, char bracket) {
+  begin_member(key);
+  text_ += bracket;
+  closing_brackets_.push_back(bracket == '{' ? '}' : ']');
+  is_first_ = true;
+}
+
+void JsonWriter::close() {
+  const char bracket = closing_brackets_.back();
+  closing_brackets_.pop_back();
+  if (!is_first_) text_.append("\n").append(2 * closing_brackets_.size(), ' ');
+  text_ += bracket;
+  if (closing_brackets_.empty()) text_ += '\n';
+  is_first_ = false;
+  flush_if_large();
+}
+
+void JsonWriter::put_filled(std::string_view key, const std::function<void(Json&)>& fill) {
+  Json value;
+  fill(value);
+  put(key, value);
+}
+
+void JsonWriter::put(std::string_view key, const Json& value) {
+  begin_member(key);
+  print(value, closing_brackets_.size(), text_);
+  flush_if_large();
+}
+
+}  // namespace lauka

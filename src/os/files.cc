@@ -1,0 +1,584 @@
+#include "os/files.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+#include "os/clock.h"
+#include "os/descriptor.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "os/users.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lauka::os {
+
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+constexpr std::size_t kInputPieceBytes = std::size_t{64} << 10U;
+
+std::string file_name(std::uint64_t number) {
+  return fmt::format("run-{:010}", number);
+}
+
+class FilesInFolder final : public MetricFiles {
+ public:
+  explicit FilesInFolder(PrivateFolder folder) : folder_(std::move(folder)) {}
+
+  std::string path(std::size_t place) const override {
+    return folder_.path() + "/" + file_name(first_ + place);
+  }
+
+  std::vector<RunFile> collect() override {
+    std::vector<RunFile> all;
+    const std::uint64_t first = std::exchange(first_, first_ + Launcher::kMaxBatch);
+    const std::vector<std::string> names = folder_.names();
+    if (names.empty()) return all;
+    for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
+      const std::string name = file_name(first + place);
+      if (!std::ranges::binary_search(names, name)) continue;
+      auto text = read_whole(folder_.open_file(name).get(), kMebibyte);
+      all.push_back({place, text.value_or(""), text.has_value()});
+    }
+    folder_.clear();
+    return all;
+  }
+
+ private:
+  PrivateFolder folder_;
+  std::uint64_t first_ = 0;
+};
+
+constexpr std::string_view kFolderPrefix = "lauka-private-";
+constexpr int kMaxTries = 10;
+
+constexpr int kMaxFolderDepth = 64;
+
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+void empty_folder(int folder, int deepest = kMaxFolderDepth) {
+  for (const std::string& name : names_in(open_folder(folder, "."))) {
+    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
+    const Descriptor inner = open_folder(folder, name.c_str());
+    if (!inner) continue;
+    empty_folder(inner.get(), deepest - 1);
+    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+Descriptor locked(int parent, const std::string& name) {
+  Descriptor folder = open_folder(parent, name.c_str());
+  struct stat there {};
+  const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
+                       fstat(folder.get(), &there) == 0 && there.st_uid == geteuid() &&
+                       there.st_nlink > 0 && (there.st_mode & 0777U) == 0700;
+  return is_ours ? std::move(folder) : Descriptor();
+}
+
+bool lets_others_rename(int folder) {
+  struct stat there {};
+  return fstat(folder, &there) != 0 ||
+         ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
+}
+
+void remove_leftovers(const std::string& below) {
+  const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || lets_others_rename(parent.get())) return;
+  for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
+    if (!name.starts_with(kFolderPrefix)) continue;
+    const Descriptor left = locked(parent.get(), name);
+    if (!left) continue;
+    empty_folder(left.get());
+    unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
+  // Retries, because between mkdtemp and locked() another process may remove the folder as a
+  // leftover, or put another folder in its place. A new folder is empty.
+  for (int i = 0; i < kMaxTries; ++i) {
+    std::string path = (below / (std::string(kFolderPrefix) + "X")).string();
+    if (mkdtemp(path.data()) == nullptr) break;
+    auto lock = locked(AT_FDCWD, path);
+    if (lock && names_in(open_folder(lock.get(), ".")).empty())
+      return std::pair{std::move(path), std::move(lock)};
+    rmdir(path.c_str());
+    errno = EBUSY;
+  }
+  return std::nullopt;
+}
+
+/// Opens a log. Refuses a file that is not regular, belongs to another user or has other names.
+/// Returns an empty Descriptor if the log does not exist and `flags` lacks O_CREAT.
+Result<Descriptor> open_own_log(const std::string& path, int flags) {
+  constexpr mode_t written_by_owner = 0644;
+  Descriptor file(
+      ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
+  if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0) return cannot_write(path, errno);
+  if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
+  if (about.st_uid != geteuid())
+    return Error{cited(path) + " belongs to another user", "name another file"};
+  if (about.st_nlink != 1)
+    return Error{cited(path) + " has more than one name (hard links)", "name another file"};
+  return file;
+}
+
+Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
+                                std::size_t most_bytes) {
+  auto text = read_whole(file.get(), most_bytes);
+  if (!text) return Error{cited(path) + " is too large", "remove it"};
+  return *std::move(text);
+}
+
+/// A lock on a file, until the end of the block. Other processes wait for it.
+class FileLock {
+ public:
+  /// `kind`: LOCK_SH or LOCK_EX.
+  FileLock(int file, int kind) : file_(file) {
+    do is_held_ = flock(file, kind) == 0;
+    while (!is_held_ && errno == EINTR);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (is_held_) flock(file_, LOCK_UN);
+  }
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  int file_;
+  bool is_held_ = false;
+};
+
+int descriptor_of(StandardStream stream) {
+  return stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
+}
+
+bool is_set(const char* name) {
+  return !read_variable(name).value_or("").empty();
+}
+
+std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
+  constexpr long long most = 1 << 20;
+  const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
+  const bool is_of_thread =
+      folder.filename() == "fd" && folder.parent_path().parent_path() == own / "task";
+  if (folder != "/dev/fd" && folder != own / "fd" && !is_of_thread) return std::nullopt;
+  const auto number = parse_whole_number(name, 0, most);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
+  struct stat of_folder {};
+  const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
+                           (of_folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+  return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
+}
+
+Error cannot_read(int error) {
+  return system_error("cannot be read", error);
+}
+
+Error too_large_to_read() {
+  return {"is too large to be read", ""};
+}
+
+}  // namespace
+
+Error system_error(std::string what, int error, std::string remedy) {
+  return {std::move(what) + ": " + std::generic_category().message(error), std::move(remedy)};
+}
+
+Error cannot_write(const std::string& target, int error, const std::string& remedy) {
+  return system_error("cannot write " + cited(target), error, remedy);
+}
+
+Error cannot_follow(const std::string& target, const std::string& foreign_link) {
+  return {"cannot write " + cited(target) + ": " + cited(foreign_link) +
+              " is a link of another user, in a folder that everybody can write to",
+          "name another file"};
+}
+
+// Linux takes counters away from a process that gains rights beyond its user's rights, or whose
+// memory its user may not read. Source: begin_new_exec in fs/exec.c.
+
+ResolvedPath resolve(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;
+
+  std::error_code error;
+  ResolvedPath resolved{path};
+  fs::path done;
+  std::vector<fs::path> left;
+
+  // `left` holds the parts in reverse order, so that the next part is at its end.
+  const auto go_by = [&](const fs::path& parts) {
+    const std::vector<fs::path> all(parts.begin(), parts.end());
+    left.insert(left.end(), all.rbegin(), all.rend());
+  };
+  go_by(fs::absolute(path, error));
+
+  for (int links = 0; !left.empty() && links <= most_links;) {
+    const fs::path part = std::move(left.back());
+    left.pop_back();
+    if (part == "..") done = done.parent_path();
+    if (part.empty() || part == "." || part == "..") continue;
+
+    const fs::path next = part.is_absolute() ? part : done / part;
+    if (const auto number = descriptor_in(done, part.string()); number && left.empty())
+      resolved.descriptor = number;
+
+    struct stat link {};
+    if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
+      done = next;
+      continue;
+    }
+
+    ++links;
+    if (is_foreign_link(link, done)) resolved.foreign_link = next.string();
+    go_by(fs::read_symlink(next, error));
+  }
+
+  if (!error && left.empty()) resolved.path = done.string();
+  return resolved;
+}
+
+bool is_standard_output(const std::string& target) {
+  return target == "-" || resolve(target).descriptor == STDOUT_FILENO;
+}
+
+bool is_there(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+bool is_regular_file(const std::string& path) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode);
+}
+
+Result<InputFile> InputFile::open(const std::string& path, std::size_t most_bytes) {
+  if (is_directory(path)) return cannot_read(EISDIR);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return cannot_read(errno);
+
+  struct stat there {};
+  if (fstat(file.get(), &there) != 0) return cannot_read(errno);
+  if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
+    return too_large_to_read();
+  const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
+  return InputFile(std::move(file), is_device ? std::min(most_bytes, kMebibyte) : most_bytes);
+}
+
+std::string_view InputFile::next() {
+  if (error_) return {};
+  piece_.resize(kInputPieceBytes);
+
+  ssize_t got = -1;
+  do {
+    got = read(file_.get(), piece_.data(), piece_.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    error_ = cannot_read(errno);
+    return {};
+  }
+
+  const auto count = static_cast<std::size_t>(got);
+  if (count > bytes_left_) {
+    error_ = too_large_to_read();
+    return {};
+  }
+  bytes_left_ -= count;
+  return {piece_.data(), count};
+}
+
+Result<std::string> InputFile::rest() {
+  std::string text;
+  for (std::string_view bytes = next(); !bytes.empty(); bytes = next()) text += bytes;
+  if (error_) return *error_;
+  return text;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+  auto file = InputFile::open(path, most_bytes);
+  if (!file) return file.error();
+  return file->rest();
+}
+
+bool has_waiting_input() {
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) != 0) return false;
+  if (S_ISREG(input.st_mode)) return lseek(STDIN_FILENO, 0, SEEK_CUR) < input.st_size;
+  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  return S_ISFIFO(input.st_mode) && poll(&waiting, 1, 0) == 1 && (waiting.revents & POLLIN) != 0;
+}
+
+Result<void> check_input(const std::string& path) {
+  struct stat input {};
+  // Named pipes are accepted, because they may have a new writer for each run.
+  const bool is_unnamed = path.starts_with("/dev/") || path.starts_with("/proc/");
+  if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
+    return Error{"--input " + cited(path) + " is a pipe, which would be empty after the first run",
+                 "save its contents in a file, and name that file"};
+  if (may(path, R_OK) == 0 && !is_directory(path)) return {};
+  const int error = is_directory(path) ? EISDIR : errno;
+  return system_error("cannot read " + cited(path), error, "name a file for --input");
+}
+
+Result<void> check_output(const std::string& path) {
+  const ResolvedPath resolved = resolve(path);
+  if (!resolved.foreign_link.empty()) return cannot_follow(path, resolved.foreign_link);
+  if (is_directory(path)) return cannot_write(path, EISDIR);
+  if (may(path, F_OK) == 0)
+    return may(path, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+  const std::string folder = std::filesystem::path(resolved.path).parent_path().string();
+  return may(folder, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+}
+
+Result<void> check_folder(const std::string& path) {
+  const int error = path.empty() ? 0 : why_not_enterable(path);
+  if (error == 0) return {};
+  return system_error(
+      "--cwd " + cited(path) + " cannot be entered", error,
+      "name a folder that exists before the first run, because hooks are run in it, too");
+}
+
+Result<void> write_to(StandardStream stream, std::string_view text) {
+  if (write_all(descriptor_of(stream), text)) return {};
+  return system_error(stream == StandardStream::Output ? "cannot write standard output"
+                                                       : "cannot write standard error",
+                      errno);
+}
+
+bool has_reader(StandardStream stream) {
+  pollfd wanted{descriptor_of(stream), POLLOUT, 0};
+  return poll(&wanted, 1, 0) <= 0 || (wanted.revents & POLLERR) == 0;
+}
+
+std::optional<std::string> read_variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+bool create_mark_once(const char* mark) {
+  std::filesystem::path folder = read_variable("XDG_STATE_HOME").value_or("");
+  if (!folder.is_absolute())
+    folder = std::filesystem::path(read_variable("HOME").value_or("")) / ".local/state";
+  if (!folder.is_absolute()) return false;
+  folder /= "lauka";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  constexpr int new_file = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  return static_cast<bool>(Descriptor(open((folder / mark).c_str(), new_file, 0644)));
+}
+
+Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
+  const ActAs reader(user);
+  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root's rights"};
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
+  if (!S_ISREG(about.st_mode))
+    return Error{"is not a regular file", "write its text to a regular file"};
+  return TextFile(std::move(file));
+}
+
+FileFacts TextFile::facts() const {
+  struct stat about {};
+  if (fstat(file_.get(), &about) != 0) return {};
+  return {static_cast<std::uint64_t>(about.st_size), std::int64_t{about.st_mtime},
+          (about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0};
+}
+
+Result<TextFile> TextFile::make() {
+  Descriptor file = open_anonymous_file();
+  if (!file) return system_error("lauka cannot create a temporary file", errno);
+  return TextFile(std::move(file));
+}
+
+Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
+  auto folder = PrivateFolder::create(user);
+  if (!folder) return folder.error();
+  return std::unique_ptr<MetricFiles>(new FilesInFolder(*std::move(folder)));
+}
+
+Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
+  const ActAs owner(user);
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  std::vector<std::string> all = {"/dev/shm", "/tmp"};
+  if (const auto chosen = read_variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
+  for (const std::string& place : all) {
+    std::error_code error;
+    const std::filesystem::path below = std::filesystem::absolute(place, error);
+    remove_leftovers(below.string());
+    if (auto made = new_folder(below))
+      return PrivateFolder(std::move(made->first), std::move(made->second), user);
+  }
+  return system_error("cannot make a temporary folder in '" + all.back() + "'", errno,
+                      "set TMPDIR to a writable folder");
+}
+
+PrivateFolder::~PrivateFolder() {
+  if (!folder_) return;
+  const ActAs owner(user_);
+  if (rmdir(path_.c_str()) == 0) return;
+  empty_folder(folder_.get());
+  rmdir(path_.c_str());
+}
+
+std::vector<std::string> PrivateFolder::names() const {
+  return names_in(open_folder(folder_.get(), "."));
+}
+
+Descriptor PrivateFolder::open_file(const std::string& name) const {
+  const ActAs owner(user_);
+  return Descriptor(
+      openat(folder_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+}
+
+void PrivateFolder::clear() const {
+  const ActAs owner(user_);
+  empty_folder(folder_.get());
+}
+
+Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
+                                                   std::size_t most_bytes) {
+  auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
+  if (!file) return file.error();
+  if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+    return Error{"another lauka is measuring into " + path,
+                 "wait until it has ended, or name another file"};
+  auto text = text_of_log(*file, path, most_bytes);
+  if (!text) return text.error();
+  return std::make_unique<AppendLog>(*std::move(file), path, *std::move(text));
+}
+
+Result<std::string> AppendLog::read(const std::string& path, std::size_t most_bytes) {
+  const auto file = open_own_log(path, O_RDONLY);
+  if (!file) return file.error();
+  if (!*file) return std::string();
+  return text_of_log(*file, path, most_bytes);
+}
+
+Result<void> AppendLog::truncate_to(std::size_t bytes) {
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
+  return {};
+}
+
+void AppendLog::append(std::string_view line) {
+  waiting_ += line;
+  waiting_ += '\n';
+  flush();
+}
+
+/// Writes the waiting lines. If writing fails, tries to remove the part that was written, so that
+/// no line follows half a line.
+bool AppendLog::flush() {
+  if (waiting_.empty()) return true;
+  struct stat about {};
+  if (fstat(file_.get(), &about) != 0) return false;
+  if (!write_all(file_.get(), waiting_)) {
+    static_cast<void>(ftruncate(file_.get(), about.st_size) == 0);
+    return false;
+  }
+  waiting_.clear();
+  const auto now = MonotonicClock().now();
+  if (now - synced_ < std::chrono::seconds(1)) return true;
+  synced_ = now;
+  return fsync(file_.get()) == 0;
+}
+
+Result<SharedLog> SharedLog::open(const std::string& path, std::size_t most_bytes) {
+  auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
+  if (!file) return file.error();
+
+  // The name of a new file must be on disk, too.
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const Descriptor holder(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (holder) static_cast<void>(fsync(holder.get()));
+  return SharedLog(*std::move(file), path, most_bytes);
+}
+
+Result<std::string> SharedLog::read(const std::string& path, std::size_t most_bytes) {
+  const auto file = open_own_log(path, O_RDONLY);
+  if (!file) return file.error();
+  if (!*file) return std::string();
+  const FileLock lock(file->get(), LOCK_SH);
+  if (!lock.is_held()) return system_error("cannot lock " + cited(path), errno);
+  return text_of_log(*file, path, most_bytes);
+}
+
+Result<void> SharedLog::add(
+    const std::function<Result<LogAddition>(const std::string& text)>& make_addition) {
+  const FileLock lock(file_.get(), LOCK_EX);
+  if (!lock.is_held()) return system_error("cannot lock " + cited(path_), errno);
+
+  const auto text = text_of_log(file_, path_, most_bytes_);
+  if (!text) return text.error();
+  const auto addition = make_addition(*text);
+  if (!addition) return addition.error();
+
+  const auto kept = static_cast<off_t>(addition->bytes_to_keep);
+  const bool is_cut = addition->bytes_to_keep == text->size() || ftruncate(file_.get(), kept) == 0;
+  if (is_cut && write_all(file_.get(), addition->lines) && fsync(file_.get()) == 0) return {};
+
+  // No later line may follow a part of these.
+  const int error = errno;
+  static_cast<void>(ftruncate(file_.get(), kept) == 0);
+  return cannot_write(path_, error);
+}
+
+bool is_terminal(StandardStream stream) {
+  return isatty(descriptor_of(stream)) == 1;
+}
+
+std::size_t terminal_width(StandardStream stream, std::size_t otherwise) {
+  winsize size{};
+  const bool known = ioctl(descriptor_of(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : otherwise;
+}
+
+bool wants_drawing(StandardStream stream) {
+  const std::string terminal = read_variable("TERM").value_or("");
+  return !is_set("NO_COLOR") && is_terminal(stream) && !terminal.empty() && terminal != "dumb";
+}
+
+bool locale_uses_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string locale = lower_case(read_variable(name).value_or(""));
+    if (locale.empty()) continue;
+    // A locale without a character set counts as UTF-8, except C and POSIX.
+    if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
+      return true;
+    return locale != "c" && locale != "posix" && locale.find('.') == std::string::npos;
+  }
+  return true;
+}
+
+bool wants_color(StandardStream stream) {
+  const bool is_forced =
+      !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && read_variable("CLICOLOR_FORCE") != "0";
+  return is_forced || wants_drawing(stream);
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,220 @@
+#include "os/helper_program.h"
+
+#include "os/clock.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "os/program_files.h"
+#include "os/signals.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace lauka::os {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
+constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
+constexpr nanoseconds kPause = std::chrono::microseconds(100);
+
+struct HelperPlan {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* environment = nullptr;
+  int null = -1;
+  int output = -1;
+  pid_t parent = 0;
+};
+
+/// Executes the program of `spec` in this new process. Returns the step that failed, with errno.
+LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
+  const std::optional<User>& user = spec.user;
+  setpgid(0, 0);
+  if (user && (join_groups(*user) != 0 || setgid(user->group) != 0 || setuid(user->id) != 0))
+    return LaunchStep::BecomeUser;
+
+  signal_after_parent_death(SIGKILL);
+  for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+  if (dup2(plan.null, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
+      dup2(plan.null, STDERR_FILENO) < 0)
+    return LaunchStep::Prepare;
+
+  if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) return LaunchStep::EnterFolder;
+  if (getppid() == plan.parent) execve(plan.path, plan.argv, plan.environment);
+  return LaunchStep::Execute;
+}
+
+}  // namespace
+
+/// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
+/// and leaves at most kAfterInterrupt until the deadline. Also watches for stopped descendants of
+/// the group's leader.
+class HelperProgram::Patience {
+ public:
+  explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
+
+  nanoseconds left() {
+    const nanoseconds now = MonotonicClock().now();
+    if (!is_cut_short_ && first_interrupt_signal() != 0) {
+      is_cut_short_ = true;
+      if (group_ > 0) kill(-group_, SIGTERM);
+      deadline_ = std::min(deadline_, now + kAfterInterrupt);
+    }
+    return deadline_ - now;
+  }
+
+  /// Returns the signal that has stopped a descendant, if one was stopped at two consecutive looks,
+  /// which are kBetweenLooks apart because each reads all processes; else 0.
+  int stop_signal_of_descendant() {
+    const nanoseconds now = MonotonicClock().now();
+    if (now < next_look_) return 0;
+    next_look_ = now + kBetweenLooks;
+    const int before = std::exchange(seen_stop_, os::stop_signal_of_descendant(group_));
+    if (before != 0) lasting_stop_ = seen_stop_;
+    return lasting_stop_;
+  }
+
+  /// Returns what stop_signal_of_descendant() returned last.
+  int lasting_stop() const { return lasting_stop_; }
+
+ private:
+  static constexpr nanoseconds kBetweenLooks = std::chrono::seconds(1);
+
+  nanoseconds deadline_;
+  pid_t group_;
+  bool is_cut_short_ = false;
+  nanoseconds next_look_ = MonotonicClock().now() + kBetweenLooks;
+  int seen_stop_ = 0;
+  int lasting_stop_ = 0;
+};
+
+void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
+  const auto path = find_program(spec);
+  const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  Pipe output;
+  Pipe failure;
+  if (!path || !null || !output.open() || !failure.open()) return;
+  output_ = std::move(output.read_end);
+
+  std::vector<std::string> words = spec.words;
+  std::vector<std::string> variables;
+  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
+  const std::vector<char*> argv = pointers_to(words);
+  const std::vector<char*> environment = pointers_to(variables);
+  char* const* const given = variables.empty() ? environ : environment.data();
+  const HelperPlan plan{path->c_str(),          argv.data(), given, null.get(),
+                        output.write_end.get(), getpid()};
+
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const NotStarted failed{become_program(plan, spec), errno};
+    static_cast<void>(!write(failure.write_end.get(), &failed, sizeof failed));
+    _exit(127);
+  }
+
+  if (pid < 0) return;
+
+  // The child does the same, so that the group exists whichever of the two runs first.
+  setpgid(pid, pid);
+  pid_ = pid;
+  failure_ = std::move(failure.read_end);
+  deadline_ = MonotonicClock().now() + timeout;
+}
+
+/// Reads the program's output to its end. Returns false if time runs out or the program is stopped.
+bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part part,
+                                std::string& output) const {
+  constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
+  std::array<char, 4096> piece;
+  for (;;) {
+    const bool was_over = is_over();
+    const ssize_t got = read(output_.get(), piece.data(), piece.size());
+    if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
+    const nanoseconds left = patience.left();
+    if (left <= nanoseconds(0) || (got < 0 && has_stopped(patience))) return false;
+    if (got > 0) {
+      const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+      output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());
+      if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
+    } else {
+      pollfd ready{output_.get(), POLLIN, 0};
+      const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, until_signal));
+      poll(&ready, 1, static_cast<int>(most.count()));
+    }
+  }
+}
+
+bool HelperProgram::is_over() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid != 0;
+}
+
+/// Returns the signal that has stopped the program, which nothing will continue; 0 if it is not
+/// stopped.
+int HelperProgram::stop_signal() const {
+  siginfo_t info{};
+  constexpr int only_look = WSTOPPED | WNOHANG | WNOWAIT;
+  const bool is_known = waitid(P_PID, static_cast<id_t>(pid_), &info, only_look) == 0;
+  return is_known && info.si_pid != 0 ? info.si_status : 0;
+}
+
+/// True if the program, or a descendant for a while, is stopped.
+bool HelperProgram::has_stopped(Patience& patience) const {
+  return stop_signal() != 0 || patience.stop_signal_of_descendant() != 0;
+}
+
+/// Waits for the end of the program; returns false if time runs out or the program is stopped. The
+/// ended program stays a zombie, so that its id is not reused.
+bool HelperProgram::wait_for_end(Patience& patience) const {
+  for (;;) {
+    if (is_over()) return true;
+    if (patience.left() <= nanoseconds(0) || has_stopped(patience)) return false;
+    sleep_for(kPause);
+  }
+}
+
+HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
+  if (pid_ == 0) return {NotStarted{}};
+  Answer answer{TimedOut{}};
+  Patience patience(deadline_, pid_);
+  if (!read_output(patience, most_bytes, part, answer.output) || !wait_for_end(patience)) {
+    const int own = stop_signal();
+    if (const int signal = own != 0 ? own : patience.lasting_stop(); signal != 0)
+      answer.outcome = Stopped{signal};
+    kill_it();
+    return answer;
+  }
+  int status = 0;
+  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
+  if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
+  if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
+  NotStarted failed;
+  if (read(failure_.get(), &failed, sizeof failed) == sizeof failed) answer.outcome = failed;
+  return answer;
+}
+
+void HelperProgram::kill_it() {
+  if (pid_ == 0) return;
+  kill(-pid_, SIGKILL);
+  kill(pid_, SIGKILL);
+  Patience patience(MonotonicClock().now() + kMaxDyingTime);
+  while (!is_over() && patience.left() > nanoseconds(0)) sleep_for(kPause);
+  if (is_over()) waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
+}  // namespace lauka::os

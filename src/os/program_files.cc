@@ -1,0 +1,210 @@
+#include "os/program_files.h"
+
+#include "core/text.h"
+#include "os/descriptor.h"
+#include "os/files.h"
+#include "os/linux_calls.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "os/users.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lauka::os {
+
+namespace {
+
+std::string remedy_of_right(const std::string& path) {
+  struct stat there {};
+  if (stat(path.c_str(), &there) != 0)
+    return errno == EACCES ? "use chmod o+x on its folder to let this user enter it" : "";
+  if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
+  return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
+                                      : "use chmod o+x to let this user run it";
+}
+
+std::string interpreter_in(std::string_view head) {
+  if (!head.starts_with("#!")) return "";
+  head.remove_prefix(2);
+  head = head.substr(0, head.find('\n'));
+  head.remove_prefix(std::min(head.find_first_not_of(" \t"), head.size()));
+  return std::string(head.substr(0, head.find_first_of(" \t\r")));
+}
+
+/// Returns the interpreter of a script if lauka cannot find the interpreter; else empty. execve
+/// would report "no such file" as if the script were missing.
+std::string missing_interpreter(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, kMaxHeadBytes> head{};
+  const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
+  std::string interpreter =
+      interpreter_in({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
+}
+
+std::string seen_from(const std::string& folder, const std::string& path) {
+  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
+}
+
+Result<std::string> if_runnable(const std::string& word, const std::string& path,
+                                const std::string& folder) {
+  const std::string there = seen_from(folder, path);
+  if (const int error = why_not_runnable(there); error != 0)
+    return system_error(word, error, remedy_of_right(there));
+  const std::string interpreter = missing_interpreter(seen_from(folder, path));
+  if (!interpreter.empty())
+    return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
+  return path;
+}
+
+constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
+
+struct Credentials {
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+  std::uint64_t permitted = 0;
+  std::uint64_t inheritable = 0;
+  std::uint64_t bounding = 0;
+  bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
+};
+
+std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
+  return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
+}
+
+std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
+  const std::string ids = find_value(status, name, ':').value_or("");
+  const auto words = blank_separated(ids);
+  return words.size() < 2 ? 0 : static_cast<std::uint32_t>(parse_number(words[1]).value_or(0));
+}
+
+Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
+  const std::string status = calls.read_file("/proc/self/status").value_or("");
+  return {spec.user ? spec.user->id : effective_id_in(status, "Uid"),
+          spec.user ? spec.user->group : effective_id_in(status, "Gid"),
+          spec.user ? 0 : capabilities_in(status, "CapPrm"),
+          capabilities_in(status, "CapInh"),
+          capabilities_in(status, "CapBnd"),
+          find_value(status, "NoNewPrivs", ':') == "1"};
+}
+
+/// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
+/// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
+/// 32 bits of both first. Revision 3 counts as granting nothing.
+bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
+  const auto word = [&](std::size_t index) {
+    std::uint32_t value = 0;
+    if (attribute.size() >= (index + 1) * sizeof value)
+      std::memcpy(&value, attribute.data() + index * sizeof value, sizeof value);
+    return std::uint64_t{value};
+  };
+  constexpr unsigned revision_bits = 24;
+  if (word(0) >> revision_bits > 2) return false;
+  const std::uint64_t permitted = word(1) | word(3) << 32U;
+  const std::uint64_t inheritable = word(2) | word(4) << 32U;
+  const std::uint64_t given = (permitted & rights.bounding) | (inheritable & rights.inheritable);
+  return (given & ~rights.permitted) != 0;
+}
+
+std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
+  if (!file.is_on_nosuid && !rights.gains_nothing) {
+    constexpr std::uint32_t setgid =
+        S_ISGID | S_IXGRP;  // setgid without group execution has no effect
+    if ((file.mode & S_ISUID) != 0 && file.owner != rights.user) return CounterLoss::SetUser;
+    if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
+    if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
+      return CounterLoss::Capabilities;
+  }
+  return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
+}
+
+bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
+  file.first_bytes = "";
+  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
+}
+
+}  // namespace
+
+Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
+                                 const std::string& in) {
+  if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
+
+  const std::string path =
+      own ? *own : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  std::string unusable;
+  const auto is_file = [](const std::string& file) {
+    return may(file, F_OK) == 0 && !is_directory(file);
+  };
+
+  for (const std::string_view folder : split(path, ':')) {
+    const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
+    const std::string from_here = seen_from(in, candidate);
+    if (word.empty() || !is_file(from_here)) continue;
+    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
+    unusable = candidate;
+  }
+
+  if (!unusable.empty())
+    return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
+  if (is_file(seen_from(in, word)))
+    return Error{word + ": command not found",
+                 "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
+
+  return Error{.what = word + ": command not found",
+               .remedy = "name a program in PATH, or use -S for the shell's own commands",
+               .unknown_name = word};
+}
+
+std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
+                                                      const LinuxCalls& calls) {
+  // With suid_dumpable 1, processes that gain rights keep their counters.
+  if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
+    return std::nullopt;
+
+  const auto found = find_program(spec);
+  const ActAs user(spec.user);
+  if (!found || !user.error().empty()) return std::nullopt;
+  std::string path = seen_from(spec.folder, *found);
+
+  for (int i = 0; i <= kMaxInterpreters; ++i) {
+    const auto file = calls.describe_program(path);
+    if (!file) return std::nullopt;
+
+    const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
+    if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
+      path = seen_from(spec.folder, interpreter);
+      continue;
+    }
+
+    // The kernel may know an interpreter for a file in another format (binfmt_misc).
+    if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
+
+    const Credentials rights = rights_of(spec, calls);
+    const auto loss = loss_at(*file, rights);
+    if (!loss) return std::nullopt;
+    return CounterLossFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
+  }
+
+  return std::nullopt;
+}
+
+Result<std::string> find_program(const ProgramSpec& spec) {
+  const ActAs user(spec.user);
+  if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root's rights"};
+  constexpr std::string_view name = "PATH=";
+  std::optional<std::string> path;
+  for (const std::string& variable : spec.environment_changes) {
+    if (variable.starts_with(name)) path = variable.substr(name.size());
+  }
+  return find_program(spec.words.at(0), path, spec.folder);
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,81 @@
+#include "plan/command_layouts.h"
+
+#include "core/text.h"
+#include "plan/placeholders.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+constexpr std::string_view kLayoutVariable = "layout";
+
+}  // namespace
+
+bool mentions_layout(std::string_view text) {
+  return mentions(text, kLayoutVariable);
+}
+
+std::string with_layout(std::string_view text, std::uint64_t layout) {
+  return filled(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
+}
+
+std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
+                                                 std::uint32_t layout) {
+  if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
+
+  auto result = std::make_shared<Command>(plan.commands[command]);
+  Command& built = *result;
+  const std::vector<Parameter> number = {
+      {std::string(kLayoutVariable), std::to_string(layout + 1)}};
+
+  built.name =
+      name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
+  built.text = filled(built.text, number);
+  built.words = filled(std::move(built.words), number);
+  built.environment = filled(std::move(built.environment), number);
+  built.input = filled(built.input, number);
+  built.output = filled(built.output, number);
+  built.folder = filled(built.folder, number);
+  if (built.expected) built.expected = filled(*built.expected, number);
+  if (built.build) built.build = filled(*built.build, number);
+  for (auto& hook : built.hooks.all)
+    if (hook) hook = filled(*hook, number);
+
+  return result;
+}
+
+std::string name_in_layout(const Plan& plan, const Step& step) {
+  const std::string& name = plan.commands[step.command].name;
+  if (plan.setting.layouts == 1) return name;
+  const std::string number = std::to_string(step.layout + 1);
+  return mentions_layout(name) ? filled(name, {{std::string(kLayoutVariable), number}})
+                               : fmt::format("{} (layout {})", name, number);
+}
+
+Result<void> check_layouts(const Options& options, const std::vector<Command>& commands) {
+  if (!options.run.layouts) return {};
+  const auto is_layout = [](const ParameterOption& parameter) {
+    return parameter.name == kLayoutVariable;
+  };
+  if (std::ranges::any_of(options.commands.parameters, is_layout))
+    return Error{"the variable 'layout' belongs to --layouts", "give your variable another name"};
+  for (const Command& command : commands) {
+    const bool has_own = mentions_layout(command.text) || mentions_layout(command.folder) ||
+                         mentions_layout(command.input) ||
+                         std::ranges::any_of(command.environment, mentions_layout);
+    if (has_own) continue;
+    return Error{
+        fmt::format("{} has no {{layout}}, so all of its {} layouts would be the same program",
+                    cited(command.text), *options.run.layouts),
+        "write {layout} where the names of its builds differ, as in './old-{layout}'"};
+  }
+  return {};
+}
+
+}  // namespace lauka

@@ -1,0 +1,160 @@
+#include "plan/gates.h"
+
+#include "core/text.h"
+#include "plan/plan.h"
+#include "plan/rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
+  const bool gains = metric.better == Better::More
+                         ? !gate.fails_below_limit
+                         : metric.better == Better::Less && gate.fails_below_limit;
+  if (!gains) return;
+  const std::string limit =
+      gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
+  if (gate.is_for_keeping()) {
+    notes.push_back(
+        {NoteKind::ImprovementFails,
+         fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
+                     "is better); to keep one for which it improves, write '{0} {3} {4}'",
+                     gate.metric, gate.sign(), gate.fails_below_limit ? "less" : "more",
+                     gate.fails_below_limit ? '<' : '>', limit)});
+    return;
+  }
+  notes.push_back({NoteKind::ImprovementFails,
+                   fmt::format("the gate on {} fails if the metric improves ({} is better); to "
+                               "fail if it gets worse, write '{} {} {}'",
+                               gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
+                               gate.fails_below_limit ? '>' : '<', limit)});
+}
+
+Error unfit_limit(const Condition& gate, Unit unit) {
+  const bool lacks_bytes = unit == Unit::Bytes && gate.limit_value_unit == Unit::Count;
+  const std::string units = units_for(unit);
+  const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit_value_text)
+                             : units.empty()
+                                 ? fmt::format(
+                                       "write 'value({}) {} NUMBER', or a percentage of "
+                                       "the reference",
+                                       gate.metric, gate.sign())
+                                 : fmt::format(
+                                       "write the limit in {}, or as a "
+                                       "percentage of the reference",
+                                       units);
+  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric,
+                      cited(gate.limit_value_text)),
+          remedy};
+}
+
+/// Refuses gates whose reference the user did not choose. Commands with different values of a
+/// parameter do different work, so they differ even if they are the same program.
+Result<void> check_references_of_gates(const Plan& plan) {
+  if (plan.reference.is_for_tables_only) {
+    const std::string& name = plan.commands.front().parameters.front().name;
+    return Error{
+        fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with, "
+                    "because the first value of {} is the "
+                    "reference in the table only",
+                    cited(plan.commands.front().unfilled_name), name),
+        fmt::format("add --reference COMMAND; if it has {{{}}}, each value is compared with the "
+                    "same value of it, and otherwise all values are compared with the one COMMAND",
+                    name)};
+  }
+
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (!plan.reference.is_candidate(c)) continue;
+    const std::string missing = missing_parameter(plan.reference, plan.commands, c);
+    if (missing.empty()) continue;
+    const Command& reference = plan.commands[plan.reference.index_for(c)];
+
+    return Error{
+        fmt::format("a gate cannot compare {}, which has no {{{}}}, with {}, which has several "
+                    "values of it",
+                    cited(plan.commands[c].name), missing, cited(reference.unfilled_name)),
+        fmt::format("put the command without {{{}}} first, so that every value is compared with it",
+                    missing)};
+  }
+
+  return {};
+}
+
+/// Refuses conditions for keeping if there are not exactly one reference and one candidate.
+Result<void> check_pair_for_keeping(const Plan& plan) {
+  const std::size_t commands = plan.commands.size();
+  if (commands == 2 && !plan.reference.is_for_tables_only) return {};
+
+  std::string what = fmt::format("there are {} commands", commands);
+  if (commands == 1) what = "there is only one command";
+  if (commands == 2) what = "these two are one command with two parameter values";
+  return Error{
+      "--keep-if and --keep-if-faster decide about one candidate and its reference, but " + what,
+      "give exactly two commands, the reference first"};
+}
+
+/// Refuses gates without a limit of the value itself if no command of the plan has a reference.
+Result<void> check_can_compare(const Plan& plan) {
+  if (auto references = check_references_of_gates(plan); !references) return references;
+
+  const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
+  if (compared >= 2) return {};
+  return Error{fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with",
+                           cited(plan.commands.front().text)),
+               "add another command, --reference COMMAND or --baseline FILE"};
+}
+
+}  // namespace
+
+Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
+  if (std::ranges::any_of(gates, &Condition::is_for_keeping))
+    if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
+
+  bool needs_reference = false;
+  for (Condition gate : gates) {
+    const auto place = find_metric(plan.metrics, gate.metric);
+    if (!place) {
+      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
+      return Error{
+          fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
+          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
+    }
+
+    const Metric& metric = plan.metrics[*place];
+    // A ratio is a number, too, and has no unit that could be written.
+    const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
+    if (is_number && gate.limit_value_unit == Unit::Count) gate.limit_value_unit = metric.unit;
+    if (gate.limit_value && gate.limit_value_unit != metric.unit)
+      return unfit_limit(gate, metric.unit);
+
+    needs_reference = needs_reference || !gate.limit_value;
+    note_direction(gate, metric, plan.setting.events.notes);
+    plan.gates.push_back({gate, *place});
+  }
+
+  return needs_reference && !has_baseline ? check_can_compare(plan) : Result<void>();
+}
+
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands) {
+  const bool needs_no_reference =
+      condition.limit_value && (commands == 1 || reference.is_for_tables_only);
+  return (needs_no_reference && command != reference.anchor_index) ||
+         reference.is_candidate(command);
+}
+
+std::size_t count_decisions(const Plan& plan) {
+  std::size_t decisions = 0;
+  for (const Gate& gate : plan.gates)
+    for (std::size_t c = 0; c < plan.commands.size() && !gate.condition.is_for_keeping(); ++c)
+      decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
+  return decisions;
+}
+
+}  // namespace lauka

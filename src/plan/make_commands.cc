@@ -1,0 +1,535 @@
+#include "plan/make_commands.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+#include "plan/placeholders.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lauka {
+
+namespace {
+
+/// True if a shell would take `word` for an assignment, NAME=... (POSIX XCU 2.10.2).
+bool is_assignment(std::string_view word) {
+  const std::size_t end = word.find('=');
+  if (end == std::string_view::npos || end == 0 || is_digit(word[0])) return false;
+  return std::ranges::all_of(word.substr(0, end),
+                             [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+}
+
+Result<std::vector<std::string>> make_words(const std::string& text) {
+  auto words = split_words(text);
+  if (!words) return words.error();
+  if (words->empty() || words->front().empty())
+    return Error{"is empty", "write a program and its arguments"};
+  if (is_assignment(words->front()))
+    return Error{"begins with an assignment, which only a shell understands",
+                 fmt::format("write {}, or use -S to run it in a shell", cited("env " + text))};
+  return words;
+}
+
+constexpr std::size_t kMaxCommands = 10'000;
+
+struct Variable {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+struct Combination {
+  std::size_t typed = 0;
+  std::vector<Parameter> parameters{};
+};
+
+std::string text_of(const std::string& text) {
+  return text;
+}
+std::string text_of(const std::vector<std::string>& variables) {
+  return shell_quoted(variables);
+}
+
+/// Calls `take` with each option that may be set once for all commands or once per command: its
+/// name, its values, and a function that returns the part of a command that a value sets.
+template <typename Take>
+void for_each_list(const CommandOptions& options, const Take& take) {
+  for (const HookRow& row : kHookKinds) {
+    const auto hook_of = [&row](Command& command) -> std::optional<std::string>& {
+      return command.hooks[row.kind];
+    };
+    take(row.name, options.hooks[row.kind], hook_of);
+  }
+  take("build", options.build_commands, std::mem_fn(&Command::build));
+  take("env", options.environment, std::mem_fn(&Command::environment));
+  take("cwd", options.working_folders, std::mem_fn(&Command::folder));
+  take("input", options.inputs, std::mem_fn(&Command::input));
+  take("expect-output", options.expected_outputs, std::mem_fn(&Command::expected));
+  take("output", options.outputs, std::mem_fn(&Command::output));
+}
+
+std::vector<std::string> list_differences(const Command& command,
+                                          const std::vector<Command*>& namesakes) {
+  const auto differs = [&](const auto& is_same) {
+    return std::ranges::any_of(namesakes, [&](const Command* other) { return !is_same(*other); });
+  };
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
+    const std::string mine = of(command);
+    if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
+      parts.push_back(label + mine);
+  };
+  add("cwd ", [](const Command& labelled) { return labelled.folder; });
+  for (const std::string& variable : command.environment)
+    if (differs([&](const Command& other) {
+          return std::ranges::find(other.environment, variable) != other.environment.end();
+        }))
+      parts.push_back(variable);
+  add("input ", [](const Command& labelled) { return labelled.input; });
+  add("output ", [](const Command& labelled) { return labelled.output.path; });
+  return parts;
+}
+
+void make_distinct(std::vector<Command>& commands) {
+  std::map<std::string_view, std::vector<Command*>> namesakes;
+  for (Command& command : commands) namesakes[command.name].push_back(&command);
+  std::vector<std::pair<Command*, std::string>> renamed;
+  for (const auto& [name, group] : namesakes) {
+    if (group.size() == 1) continue;
+    for (Command* command : group)
+      if (const auto parts = list_differences(*command, group); !parts.empty())
+        renamed.emplace_back(command, fmt::format("{} ({})", name, fmt::join(parts, ", ")));
+  }
+  for (auto& [command, name] : renamed) command->name = std::move(name);
+}
+
+std::string_view option_of(const ParameterOption& option) {
+  return option.is_scan ? "--parameter-scan" : "--parameter-list";
+}
+
+Result<std::vector<std::string>> read_values(const ParameterOption& option) {
+  if (!option.is_scan) return option.values;
+  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
+  const std::string scan =
+      fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max);
+  if (option.step.empty() && !is_whole)
+    return Error{scan + " needs a step", "give a step, such as -D 0.5"};
+  auto values =
+      list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMaxCommands);
+  if (!values) return values.error().prefixed(scan);
+  return values;
+}
+
+bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    if (++wheels[i] < variables[i].values.size()) return true;
+    wheels[i] = 0;
+  }
+  return false;
+}
+
+Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
+  std::vector<Variable> variables;
+  for (const ParameterOption& option : options) {
+    if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
+      return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
+                               cited(option.name)),
+                   "write the name without braces here and with braces in the command: -L n 1,2 "
+                   "'./old {n}'"};
+    }
+    if (std::ranges::find(variables, option.name, &Variable::name) != variables.end())
+      return Error{fmt::format("the variable {} is given twice", cited(option.name)),
+                   "use each name once"};
+    auto values = read_values(option);
+    if (!values) return values.error();
+    variables.push_back({option.name, *std::move(values)});
+  }
+  return variables;
+}
+
+class CommandMaker {
+ public:
+  explicit CommandMaker(const CommandOptions& options)
+      : options_(options), typed_(options.command_lines.size()) {}
+
+  Result<std::vector<Command>> make() {
+    const auto variables = read_variables(options_.parameters);
+    if (!variables) return variables.error();
+    const auto combinations = make_combinations(*variables);
+    if (!combinations) return combinations.error();
+    measured_ = combinations->size();
+    for (const Variable& variable : *variables)
+      if (const auto used = check_used(variable); !used) return used.error();
+    if (const auto numbers = check_numbers(); !numbers) return numbers.error();
+    std::vector<Command> commands;
+    commands.reserve(measured_);
+    for (std::size_t i = 0; i < combinations->size(); ++i) {
+      auto command = make_command((*combinations)[i], i);
+      if (!command) return command.error();
+      commands.push_back(*std::move(command));
+    }
+    make_distinct(commands);
+    return commands;
+  }
+
+ private:
+  /// True if the typed command, or an option in for_each_list() that applies to it, mentions
+  /// `variable`. An option given once for all, or once per measured command, applies to all typed
+  /// commands.
+  bool uses(std::size_t typed, const Variable& variable) const {
+    bool found = mentions(options_.command_lines[typed], variable.name);
+    for_each_list(options_, [&](std::string_view /*name*/, const auto& given, const auto&) {
+      const bool is_per_command = given.size() == typed_ && typed_ > 1;
+      for (std::size_t i = 0; i < given.size(); ++i)
+        if (!is_per_command || i == typed)
+          found = found || mentions(text_of(given[i]), variable.name);
+    });
+    return found;
+  }
+
+  /// A typed command that mentions no variable occurs once. In the result, typed commands vary
+  /// fastest, then the first variable.
+  Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
+    std::size_t all = typed_;
+    for (const Variable& variable : variables) {
+      if (variable.values.size() > kMaxCommands / all)
+        return Error{fmt::format("the parameters make more than {} commands", kMaxCommands),
+                     "give fewer values"};
+      all *= variable.values.size();
+    }
+
+    std::vector<std::vector<std::size_t>> used(typed_);
+    for (std::size_t command = 0; command < typed_; ++command)
+      for (std::size_t v = 0; v < variables.size(); ++v)
+        if (uses(command, variables[v])) used[command].push_back(v);
+
+    std::vector<Combination> combinations;
+    std::set<std::vector<std::size_t>> seen;
+    std::vector<std::size_t> wheels(variables.size(), 0);
+    do {
+      for (std::size_t command = 0; command < typed_; ++command) {
+        Combination combination{command};
+        std::vector<std::size_t> key = {command};
+        for (const std::size_t v : used[command]) {
+          key.push_back(wheels[v]);
+          combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+        }
+        if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+      }
+    } while (advance(wheels, variables));
+
+    return combinations;
+  }
+
+  Result<void> check_used(const Variable& variable) const {
+    for (std::size_t typed = 0; typed < typed_; ++typed)
+      if (uses(typed, variable)) return {};
+    return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
+                 fmt::format("write {{{}}} where its value belongs", variable.name)};
+  }
+
+  Result<void> check_numbers() const {
+    const std::size_t names = options_.names.size();
+    if (names > typed_ && names != measured_) return too_many_names(names, measured_);
+    Result<void> fits;
+    for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
+      const std::size_t count = given.size();
+      if (fits && count > 1 && count != typed_ && count != measured_)
+        fits = Error{
+            fmt::format("--{} is given {} times for {}", name, count, plural(measured_, "command")),
+            "give it once for all commands, or once per command"};
+    });
+    return fits;
+  }
+
+  Result<Command> make_command(const Combination& combination, std::size_t measured) const {
+    Command command;
+    command.text = filled(options_.command_lines[combination.typed], combination.parameters);
+    command.name = name_of(combination, measured);
+    command.parameters = combination.parameters;
+    command.source_command_index = combination.typed;
+    command.unfilled_name = pattern_of(combination.typed);
+
+    for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
+      if (given.empty()) return;
+      const std::size_t place = given.size() == 1        ? 0
+                                : given.size() == typed_ ? combination.typed
+                                                         : measured;
+      auto& part = part_of(command);
+      if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
+        part = filled_or_none(given.at(place), combination.parameters);
+      else
+        part = filled(given.at(place), combination.parameters);
+    });
+
+    auto words = make_argv(command.text);
+    if (!words)
+      return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
+    command.words = *std::move(words);
+
+    return command;
+  }
+
+  Result<std::vector<std::string>> make_argv(const std::string& text) const {
+    if (!options_.shell || text.find_first_not_of(" \t\n") == std::string::npos)
+      return make_words(text);
+    // The shell would run nothing, and exit with status 0.
+    if (text.starts_with('-'))
+      return Error{"begins with a hyphen, so the shell would take it for an option",
+                   "lauka's own options belong before --"};
+    std::vector<std::string> words = options_.shell->words;
+    words.insert(words.end(), {"-c", text});
+    return words;
+  }
+
+  std::string name_of(const Combination& combination, std::size_t measured) const {
+    const bool is_per_measured = options_.names.size() > typed_;
+    if (is_per_measured && !options_.names[measured].empty())
+      return filled(options_.names[measured], combination.parameters);
+    const std::string& name = pattern_of(combination.typed);
+    std::string hidden;
+    for (const Parameter& parameter : combination.parameters) {
+      if (mentions(name, parameter.name)) continue;
+      hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
+    }
+    return filled(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+  }
+
+  const std::string& pattern_of(std::size_t typed) const {
+    const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
+                          !options_.names[typed].empty();
+    return is_named ? options_.names[typed] : options_.command_lines[typed];
+  }
+
+  const CommandOptions& options_;
+  std::size_t typed_;
+  std::size_t measured_ = 0;
+};
+
+std::string write_head(const OwnMetric& metric) {
+  return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
+}
+
+bool is_rate(const OwnMetric& metric) {
+  constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
+  const std::string head = lower_case(write_head(metric));
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
+}
+
+void add_hints_about_shells(const CommandOptions& options, std::vector<std::string>& hints) {
+  std::set<std::string> hinted;
+  for (const std::string& text : options.command_lines) {
+    const std::string syntax = options.shell ? "" : shell_syntax_in(text);
+    if (syntax.empty() || !hinted.insert(syntax).second) continue;
+    hints.push_back(
+        fmt::format("{} has {} without quotes, which the program gets unchanged; use -S to run the "
+                    "command in a shell",
+                    cited(text), syntax));
+  }
+}
+
+void add_hints_about_duration(const std::vector<CommandLineOption>& typed,
+                              std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
+  constexpr std::chrono::seconds longest(1000);
+  for (const CommandLineOption& option : typed) {
+    if (option.key != "duration" || option.words.empty() || duration < longest) continue;
+    const std::string& number = option.words.front();
+    if (!std::ranges::all_of(number, is_digit)) continue;
+    hints.push_back(
+        fmt::format("--duration {} means {} minutes for each command; did you mean {}ms?", number,
+                    duration / std::chrono::minutes(1), number));
+  }
+}
+
+void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
+  for (const OwnMetric& metric : options.scraped_metrics) {
+    if (!metric.is_scraped()) continue;
+    if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
+      hints.push_back(
+          fmt::format("lower values of {} count as better; if higher is better, write {}:higher",
+                      cited(metric.name), write_head(metric)));
+    if (!metric.unit.is_known())
+      hints.push_back(
+          fmt::format("the unit {} of {} is unknown, so its values are not converted; units such "
+                      "as ms, s, MiB and % are known",
+                      cited(metric.unit.word), cited(metric.name)));
+  }
+}
+
+/// Returns `word` with hyphens in place of a dash at its beginning, such as "–r"; empty if `word`
+/// begins with no such dash.
+std::string with_plain_dash(std::string_view word) {
+  for (const auto& [dash, plain] :
+       {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
+    if (word.starts_with(dash)) return plain + std::string(word.substr(std::strlen(dash)));
+  return "";
+}
+
+void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
+  for (const std::string& name : options.names)
+    if (!name.empty() && options.parameters.empty() && std::ranges::all_of(name, is_digit))
+      hints.push_back(fmt::format(
+          "-n {0} gives a command the name {0}; if you mean {0} runs, write -r {0}", name));
+}
+
+void add_hint_about_two_shells(const std::vector<CommandLineOption>& typed,
+                               std::vector<std::string>& hints) {
+  std::vector<std::string> shells;
+  for (const CommandLineOption& option : typed)
+    if (option.key == "shell" && !option.words.empty()) shells.push_back(option.words.front());
+  if (shells.size() > 1 && shells.front() != shells.back())
+    hints.push_back(
+        fmt::format("all commands are run in the last --shell, {}; to compare shells, write "
+                    "each shell into its command: '{} -c ...'",
+                    cited(shells.back()), shells.front()));
+}
+
+void add_hint_about_output(const std::vector<Command>& commands, std::vector<std::string>& hints) {
+  for (const Command& command : commands) {
+    const std::string_view text = command.text;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
+    const std::string_view program = word.substr(word.rfind('/') + 1);
+    const bool is_grep = program == "grep" || program == "egrep" || program == "fgrep";
+    if (!is_grep || command.output.kind != OutputKind::Null || !shell_syntax_in(text).empty())
+      continue;
+    hints.push_back(
+        fmt::format("{} may stop at its first match, as GNU grep does if its output is /dev/null; "
+                    "use --output pipe to measure all of its work",
+                    cited(text)));
+    return;
+  }
+}
+
+struct Meant {
+  /// Name of the missing program; if it begins with a dot, the end of the name.
+  std::string_view ending;
+  std::string_view instead;
+};
+
+constexpr std::string_view kNoSubcommands =
+    "lauka has no subcommands; write lauka COMMAND [COMMAND ...]";
+
+constexpr auto kMeant = std::to_array<Meant>({
+    {"help", "write lauka --help"},
+    {"version", "write lauka --version"},
+    {"check", "write lauka --check"},
+    {"list-events", "write lauka --list-events"},
+    {"list-metrics", "write lauka --list-metrics"},
+    {"time", "leave it out, because lauka times every command"},
+    {"run", kNoSubcommands},
+    {"bench", kNoSubcommands},
+    {"measure", kNoSubcommands},
+    {"report", "lauka has no subcommands; write --from FILE to show a saved session"},
+    {"history", "lauka has no subcommands; lauka-history shows the history"},
+    {".toml", "to measure the suite that it describes, write --suite"},
+    {".json", "to show the session in it, write --from"},
+});
+
+std::string_view intended_command(std::string_view program) {
+  for (const auto& [ending, instead] : kMeant)
+    if (ending.starts_with('.') ? program.ends_with(ending) : program == ending) return instead;
+  return {};
+}
+
+bool is_one_word(const Command& command) {
+  return command.text.find_first_of(" \t\n") == std::string::npos;
+}
+
+/// Joins commands that were probably meant as a single command, as in "lauka grep x FILE". Empty if
+/// `failed` is the index of the first command, or if this command or an earlier command has several
+/// words.
+std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
+  const std::span before(commands.data(), failed + 1);
+  if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";
+  std::string joined;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const Command& command = commands[i];
+    if (i > failed && (!is_one_word(command) || !command.parameters.empty())) break;
+    joined += (joined.empty() ? "" : " ") + command.text;
+  }
+  return joined;
+}
+
+}  // namespace
+
+Error too_many_names(std::size_t names, std::size_t commands) {
+  return Error{
+      fmt::format("there are {} (-n) for {}", plural(names, "name"), plural(commands, "command")),
+      "give at most one name per command"};
+}
+
+Result<std::vector<Command>> make_commands(const CommandOptions& options) {
+  return CommandMaker(options).make();
+}
+
+Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
+  // The unknown program is the shell itself, and -S would be another shell.
+  if (plan.shell && !error.unknown_name.empty())
+    return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
+  if (plan.shell) return error;
+
+  const Command& command = plan.commands[failed];
+  if (const auto meant = intended_command(command.words.front()); !meant.empty()) {
+    const bool is_file = meant.starts_with("to ");
+    const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
+    const std::string word = is_file     ? command.words.front()
+                             : has_topic ? plan.commands[failed + 1].text
+                                         : "";
+    return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
+  }
+
+  if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
+    return {error.what, "an option begins with a plain hyphen; write " + option};
+  if (command.words.front().starts_with('-'))
+    return {
+        error.what,
+        (plan.suggested_line.empty() ? "" : "quote the command as " + plan.suggested_line + "; ") +
+            "lauka's own options belong before --"};
+
+  const std::string joined = joined_words(plan.commands, failed);
+  if (joined.empty()) return error;
+  return {error.what, "if it is an argument, quote it together with its program, as " +
+                          (plan.suggested_line.empty() ? cited(joined) : plan.suggested_line)};
+}
+
+std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
+  std::vector<std::string> hints;
+  add_hints_about_shells(options.commands, hints);
+  if (options.commands.unquoted_command && !options.commands.unquoted_command->note.empty())
+    hints.push_back(options.commands.unquoted_command->note);
+  if (!options.commands.unquoted_command) add_hints_about_names(options.commands, hints);
+  add_hint_about_two_shells(options.command_line_options, hints);
+  add_hints_about_duration(options.command_line_options, options.run.time_per_command, hints);
+  add_hints_about_scraped(options.counting, hints);
+  add_hint_about_output(commands, hints);
+  return hints;
+}
+
+std::vector<Label> labels_of_git_head(std::string_view head) {
+  constexpr std::string_view branches = "refs/heads/";
+  std::vector<Label> labels;
+  for (const std::string_view line : split(head, '\n')) {
+    if (labels.empty() && !line.empty())
+      labels.push_back({"commit", std::string(line)});
+    else if (line.starts_with(branches))
+      labels.push_back({"branch", std::string(line.substr(branches.size()))});
+  }
+  return labels;
+}
+
+std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found) {
+  for (const Label& label_found : found)
+    if (std::ranges::find(given, label_found.key, &Label::key) == given.end())
+      given.push_back(label_found);
+  std::ranges::sort(given, {}, &Label::key);
+  return given;
+}
+
+}  // namespace lauka

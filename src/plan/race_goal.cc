@@ -1,0 +1,80 @@
+#include "plan/race_goal.h"
+
+#include "core/text.h"
+#include "plan/plan.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// Returns all that decides what a run of the command does, once all setups have run.
+std::vector<std::string> what_runs(const Command& command) {
+  std::vector<std::string> all = command.environment;
+  for (const std::string& part :
+       {command.text, command.input, command.folder, command.hooks[HookKind::Prepare].value_or(""),
+        command.build.value_or("")})
+    all.push_back(part);
+  return all;
+}
+
+Result<void> refuse_equal_commands(const Plan& plan) {
+  std::map<std::vector<std::string>, std::size_t> known;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    const auto [before, is_new] = known.try_emplace(what_runs(plan.commands[c]), c);
+    if (is_new) continue;
+
+    const Command& command = plan.commands[c];
+    const std::string remedy =
+        command.parameters.empty()
+            ? "leave one of them out"
+            : fmt::format(
+                  "put {{{}}} into the command, so that each value runs a different program",
+                  command.parameters.front().name);
+    return Error{fmt::format("--race would run the same program twice, because commands {} and {} "
+                             "are both {}",
+                             before->second + 1, c + 1, cited(command.text)),
+                 remedy};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> add_race(const RunOptions& options, Plan& plan) {
+  if (!options.race_limit) return {};
+
+  if (plan.commands.size() < 2)
+    return Error{
+        fmt::format("--race has nothing to compare {} with", cited(plan.commands.front().text)),
+        "add another command, or a parameter with -L or -P"};
+  if (auto differ = refuse_equal_commands(plan); !differ) return differ;
+
+  const auto primary = primary_metric(plan.metrics);
+  if (!primary)
+    return Error{"--race compares commands by the first metric of --metrics, but none is shown",
+                 "add --metrics wall_time"};
+  const Metric& metric = plan.metrics[*primary];
+
+  if (metric.kind != RoundKind::Timed)
+    return Error{fmt::format("--race cannot compare commands by {}, which is counted in separate "
+                             "runs",
+                             metric.name),
+                 "put a metric of timed runs first, or add --counting together"};
+  if (metric.better == Better::Neither)
+    return Error{fmt::format("--race cannot tell whether lower or higher values of {} are better",
+                             metric.name),
+                 "put another metric first"};
+
+  // All commands race against each other, whatever their parameters are.
+  plan.reference.indices.clear();
+  plan.race = RaceGoal{.limit = *options.race_limit, .metric = *primary};
+  return {};
+}
+
+}  // namespace lauka

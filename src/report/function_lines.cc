@@ -1,0 +1,592 @@
+#include "report/function_lines.h"
+
+#include "core/pattern.h"
+#include "core/text.h"
+#include "report/format.h"
+#include "report/function_name.h"
+#include "report/lines.h"
+#include "report/paths.h"
+#include "results/analyse.h"
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+constexpr std::size_t kMaxLines = 3;
+constexpr std::size_t kMaxFunctionWidth = 60;
+constexpr std::string_view kCertainMark = " *";
+
+std::string difference_text(const FunctionChange& change, const Metric& metric) {
+  return difference_of_means(change.difference(), change.half_width, metric);
+}
+
+std::string_view remark(const FunctionChange& change) {
+  if (change.is_new) return ", new";
+  if (change.is_gone) return ", gone";
+  return change.paired_by == PairedBy::OrderAndCounts ? ", paired by order" : "";
+}
+
+/// Returns the other names that a programmer may have written: those of functions that the linker
+/// folded into one, and aliases, but not the names that a library has for itself.
+std::vector<std::string_view> other_names_to_show(const FunctionChange& change) {
+  std::vector<std::string_view> names;
+  if (change.paired_by != PairedBy::Name) return names;
+  for (const std::string& name : change.other_names)
+    if (!name.starts_with('_') && split_numbers(name).numbers.empty()) names.push_back(name);
+  return names;
+}
+
+/// Returns a function's names on one line, in which long names are shortened.
+std::string shown_function(const FunctionChange& change) {
+  const std::string name = one_line(change.name);
+  const std::vector<std::string_view> others = other_names_to_show(change);
+  if (others.empty()) return shortened_function(name, kMaxFunctionWidth);
+
+  constexpr std::size_t width = kMaxFunctionWidth / 2;
+  std::string text = fmt::format("{} = {}", shortened_function(name, width),
+                                 shortened_function(one_line(others.front()), width));
+  if (others.size() > 1) text += fmt::format(" and {} more", others.size() - 1);
+  return text;
+}
+
+/// Returns all names of a function; empty if shown_function() has them all.
+std::string whole_names(const FunctionChange& change) {
+  std::string text = one_line(change.name);
+  for (const std::string& name : change.other_names) text += " = " + one_line(name);
+  return text == shown_function(change) ? "" : text;
+}
+
+std::string line_of(const FunctionChange& change, const MetricByFunction& changes,
+                    const Metric& metric) {
+  const double reference = changes.mean_of_whole_reference;
+  const std::string part =
+      reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
+  const std::string callers = callers_with_most_of(change, changes.paths);
+  return fmt::format("{} {} ({}{}{})", shown_function(change), difference_text(change, metric),
+                     part, remark(change), callers.empty() ? "" : ", most of it in " + callers);
+}
+
+/// Returns the kMaxLines largest differences that are sure.
+std::vector<const FunctionChange*> list_sure(const MetricByFunction& changes) {
+  std::vector<const FunctionChange*> sure;
+  for (const FunctionChange& change : changes.functions)
+    if (change.is_sure() && sure.size() < kMaxLines) sure.push_back(&change);
+  return sure;
+}
+
+double largest_of(const MetricByFunction& changes) {
+  double largest = 0.0;
+  for (const FunctionChange& change : changes.functions)
+    largest = std::max(largest, std::fabs(change.difference()));
+  return largest;
+}
+
+bool is_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
+  return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+    return verdict.answer == gate::Answer::Fail && verdict.metric == metric &&
+           verdict.candidate == candidate;
+  });
+}
+
+std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
+  for (const std::size_t index : function_metrics(results)) {
+    const MetricResult* row = row_of(results.commands[candidate], index);
+    const Metric& metric = results.session.metrics[index];
+    if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
+    const MetricByFunction* changes = find_changes(results, index, candidate);
+    const bool has_sure_function =
+        changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_sure);
+    if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
+  }
+  return std::nullopt;
+}
+
+std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
+  for (const std::size_t index : function_metrics(results)) {
+    const Metric& metric = results.session.metrics[index];
+    if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
+    if (const MetricByFunction* changes = find_changes(results, index, candidate))
+      return fmt::format("{}{}: no function differs with certainty in {}\n", one_line(metric.name),
+                         whose, plural(changes->rounds, "sampled run"));
+  }
+  return "";
+}
+
+struct Columns {
+  std::vector<const MetricByFunction*> sides{};
+  /// Owner of the elements of `sides` if no commands are compared.
+  std::vector<MetricByFunction> listed{};
+  bool is_compared = true;
+};
+
+Columns find_columns(const Results& results, std::size_t metric) {
+  Columns columns;
+  for (const std::size_t c : find_candidates(results))
+    if (const MetricByFunction* changes = find_changes(results, metric, c))
+      columns.sides.push_back(changes);
+  columns.is_compared = !columns.sides.empty();
+  if (columns.is_compared || !find_candidates(results).empty()) return columns;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (auto functions = list_functions(results, metric, c))
+      columns.listed.push_back(*std::move(functions));
+  for (const MetricByFunction& functions : columns.listed) columns.sides.push_back(&functions);
+  return columns;
+}
+
+/// A function's change on each of Columns::sides; null if the side lacks the function.
+using FunctionByColumn = std::vector<const FunctionChange*>;
+
+struct Choice {
+  std::vector<FunctionByColumn> rows{};
+  std::size_t others = 0;
+};
+
+bool matches(const Pattern& pattern, std::string_view name) {
+  const auto answer = pattern.matches(name, [] { return true; });
+  return answer && *answer;
+}
+
+/// Returns the functions of all columns. Columns share the row of a function if they share a name
+/// of it.
+std::vector<FunctionByColumn> join_columns(const Columns& columns) {
+  std::vector<FunctionByColumn> functions;
+  std::map<std::string_view, std::size_t> rows;
+
+  for (std::size_t i = 0; i < columns.sides.size(); ++i)
+    for (const FunctionChange& change : columns.sides[i]->functions) {
+      std::size_t row = functions.size();
+      const auto find = [&](std::string_view name) {
+        const auto known = rows.find(name);
+        if (row == functions.size() && known != rows.end() &&
+            functions[known->second][i] == nullptr)
+          row = known->second;
+      };
+      find(change.name);
+      for (const std::string& name : change.other_names) find(name);
+
+      if (row == functions.size()) functions.emplace_back(columns.sides.size());
+      functions[row][i] = &change;
+      rows.emplace(change.name, row);
+      for (const std::string& name : change.other_names) rows.emplace(name, row);
+    }
+
+  return functions;
+}
+
+bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
+  return change != nullptr &&
+         (matches(pattern, change->name) ||
+          std::ranges::any_of(change->other_names,
+                              [&](const std::string& name) { return matches(pattern, name); }));
+}
+
+Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
+  std::vector<FunctionByColumn> functions = join_columns(columns);
+
+  std::optional<Pattern> pattern;
+  if (!wanted.pattern.empty())
+    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
+      pattern = *std::move(compiled);
+
+  struct Weighed {
+    double largest = 0.0;
+    bool is_sure = false;
+    std::string_view name{};
+    FunctionByColumn function{};
+  };
+
+  std::vector<Weighed> sorted;
+  std::size_t known = 0;
+  for (FunctionByColumn& function : functions) {
+    Weighed weighed;
+    bool has_own_value = false;
+    for (const FunctionChange* change : function) {
+      if (change == nullptr) continue;
+      has_own_value = has_own_value || change->has_own_value();
+      weighed.largest = std::max(weighed.largest, std::fabs(change->difference()));
+      weighed.is_sure = weighed.is_sure || change->is_sure();
+      weighed.name = change->name;
+    }
+
+    const bool is_chosen = pattern
+                               ? std::ranges::any_of(function,
+                                                     [&](const FunctionChange* change) {
+                                                       return matches_any_name(*pattern, change);
+                                                     })
+                               : weighed.largest != 0.0;
+    if (is_chosen || has_own_value) ++known;
+    if (!is_chosen) continue;
+    weighed.function = std::move(function);
+    sorted.push_back(std::move(weighed));
+  }
+
+  std::ranges::stable_sort(sorted, [](const Weighed& a, const Weighed& b) {
+    return std::tuple(-a.largest, !a.is_sure, a.name) < std::tuple(-b.largest, !b.is_sure, b.name);
+  });
+
+  Choice choice;
+  const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
+  for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].function));
+  choice.others = known - most;
+  return choice;
+}
+
+Ink ink_of(const FunctionChange& change, Better better) {
+  if (!change.is_sure()) return Ink::Dim;
+  if (better == Better::Neither) return Ink::Plain;
+  return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
+}
+
+/// `marks_certain`: true: a difference that is sure has the mark kCertainMark.
+Cell difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
+  Cell cell{.text = difference_text(change, metric),
+            .ink = ink_of(change, metric.better),
+            .is_significant_delta = change.is_sure(),
+            .sort_number = change.difference()};
+  if (!change.half_width && change.certainty == Certainty::Unproven) cell.text += " (varies)";
+  cell.text += remark(change);
+  if (marks_certain && change.is_sure()) cell.text += kCertainMark;
+  return cell;
+}
+
+std::string share_text(const FunctionChange& change, const MetricByFunction& side,
+                       bool is_compared) {
+  const double whole = is_compared ? side.mean_of_whole_reference : side.difference();
+  if (whole == 0.0) return "";
+  // Differences are not shares of the total's difference, which may be smaller than its noise, and
+  // which, if it is negative, would give a function that grew a negative share.
+  return is_compared ? signed_rough_percent(change.difference() / whole)
+                     : fmt::format("{:.1f}%", 100.0 * change.difference() / whole);
+}
+
+std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
+    const Results& results, const Columns& columns, const Metric& sampled) {
+  const Role role = sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly
+                        ? Role::UserTime
+                        : Role::CpuTime;
+  const auto index = find_metric(results.session.metrics, role);
+  if (!index) return std::nullopt;
+
+  std::vector<FunctionChange> totals;
+  for (const MetricByFunction* side : columns.sides) {
+    const MetricResult* row = row_of(results.commands[side->candidate], *index);
+    if (row == nullptr || !row->mean()) return std::nullopt;
+    totals.push_back({.candidate_mean = *row->mean()});
+
+    if (!columns.is_compared) continue;
+    const auto reference = result_of_reference(results, side->candidate, *index).mean();
+    if (!reference) return std::nullopt;
+    totals.back().reference_mean = *reference;
+  }
+
+  return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
+}
+
+class TableMaker {
+ public:
+  TableMaker(const Results& results, const Columns& columns, const Metric& metric)
+      : results_(results), columns_(columns), metric_(metric) {
+    table_.columns = {{.heading = {"function"},
+                       .cell_content = CellContent::Code,
+                       .is_left_aligned = true,
+                       .cut = Cut::Middle}};
+    table_.steps = {{.gap = 3, .min_cut_width = 60},
+                    {.min_cut_width = 40},
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 40},
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
+    table_.heading_ink = Ink::Bold;
+
+    for (std::size_t i = 0; i < columns.sides.size(); ++i) {
+      largest_.push_back(largest_of(*columns.sides[i]));
+      if (has_reference(i)) add_column(reference_of(i).name);
+      add_column(results.session.commands[columns.sides[i]->candidate].name);
+      if (columns.is_compared)
+        table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+      table_.columns.push_back({.heading = {columns.is_compared ? "of the reference" : "share"}});
+      if (has_totals(i))
+        table_.columns.push_back(
+            {.heading = {std::string(kTotalTime)},
+             .cell_content = columns.is_compared ? CellContent::Delta : CellContent::Number,
+             .dropped_when_omitting = OmittedPart::Values});
+    }
+  }
+
+  Table make(const Choice& choice) {
+    std::vector<FunctionChange> totals;
+    for (const MetricByFunction* side : columns_.sides)
+      totals.push_back({.reference_mean = side->mean_of_whole_reference,
+                        .candidate_mean = side->mean_of_whole_candidate});
+
+    std::vector<FunctionChange> rests = totals;
+    marks_certain_ = has_sure_and_unsure(choice);
+
+    for (const FunctionByColumn& function : choice.rows) {
+      std::vector<FunctionChange> changes;
+      for (std::size_t i = 0; i < function.size(); ++i) {
+        changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
+        rests[i].reference_mean -= changes[i].reference_mean;
+        rests[i].candidate_mean -= changes[i].candidate_mean;
+        if (function[i] == nullptr) continue;
+        changes.front().name = function[i]->name;
+        changes.front().other_names = function[i]->other_names;
+        changes.front().paired_by = function[i]->paired_by;
+      }
+
+      Cell& name = add_row(shown_function(changes.front()), changes, marks_certain_).front();
+      name.whole_text = whole_names(changes.front());
+    }
+
+    for (std::size_t i = 0; i < rests.size(); ++i) {
+      remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
+      remove_rounding(totals[i].candidate_mean, rests[i].candidate_mean);
+      // The difference of two such sums may be a rounding error of the totals, too.
+      double difference = rests[i].difference();
+      remove_rounding(totals[i].reference_mean, difference);
+      if (difference == 0.0) rests[i].candidate_mean = rests[i].reference_mean;
+    }
+
+    if (choice.others > 0)
+      add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
+    add_last("(total)", totals);
+    if (is_sampled_time(metric_))
+      if (const auto timed = timed_totals(results_, columns_, metric_))
+        add_last(timed->first, timed->second);
+
+    return std::move(table_);
+  }
+
+  /// True if the table marks the differences that are sure, because others are not.
+  bool marks_certain() const { return marks_certain_; }
+
+ private:
+  bool has_sure_and_unsure(const Choice& choice) const {
+    bool has_sure = false;
+    bool has_unsure = false;
+    for (const FunctionByColumn& function : choice.rows)
+      for (const FunctionChange* change : function) {
+        if (change == nullptr || change->difference() == 0.0) continue;
+        (change->is_sure() ? has_sure : has_unsure) = true;
+      }
+    return columns_.is_compared && has_sure && has_unsure;
+  }
+
+  bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
+
+  /// The time of a function with what it called, or the difference of the times.
+  Cell total_cell(const FunctionChange& change, bool marks_certain) const {
+    if (!change.total) return {};
+    const MeanChange& total = *change.total;
+    if (!columns_.is_compared)
+      return {.text = quantity(total.candidate_mean, metric_), .sort_number = total.candidate_mean};
+    return difference_cell({.reference_mean = total.reference_mean,
+                            .candidate_mean = total.candidate_mean,
+                            .certainty = total.certainty,
+                            .half_width = total.half_width},
+                           metric_, marks_certain);
+  }
+
+  const Command& reference_of(std::size_t side) const {
+    return results_.reference_of(columns_.sides[side]->candidate);
+  }
+
+  bool has_reference(std::size_t side) const {
+    return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
+  }
+
+  static void remove_rounding(double total, double& rest) {
+    if (stats::is_rounding_error(std::fabs(rest), std::fabs(total))) rest = 0.0;
+  }
+
+  void add_column(const std::string& name) {
+    const std::string whole = one_line(name);
+    const std::string shown = cut_middle(whole, kMaxFunctionWidth);
+    table_.columns.push_back({.heading = {.text = shown, .whole_text = shown == whole ? "" : whole},
+                              .cell_content = CellContent::Number,
+                              .dropped_when_omitting = OmittedPart::Values,
+                              .cut = Cut::Middle});
+  }
+
+  TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes,
+                    bool marks_certain) {
+    TableRow& row = table_.rows.emplace_back(TableRow{{name}});
+    const auto add_value = [&](double value) {
+      row.push_back({.text = quantity(value, metric_), .sort_number = value});
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const FunctionChange& change = changes[i];
+      if (has_reference(i)) add_value(change.reference_mean);
+      add_value(change.candidate_mean);
+      if (columns_.is_compared) row.push_back(difference_cell(change, metric_, marks_certain));
+      row.push_back({.text = share_text(change, *columns_.sides[i], columns_.is_compared),
+                     .sort_number = change.difference()});
+      if (largest_[i] > 0.0)
+        row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
+      if (has_totals(i)) row.push_back(total_cell(change, marks_certain));
+    }
+    return row;
+  }
+
+  /// Adds a row that stays at the end when a page sorts its rows.
+  void add_last(const std::string& name, std::span<const FunctionChange> changes) {
+    for (Cell& cell : add_row(name, changes, false)) {
+      cell.sort_number.reset();
+      cell.bar_share = 0.0;
+      cell.is_significant_delta = false;
+      cell.ink = Ink::Plain;
+    }
+  }
+
+  const Results& results_;
+  const Columns& columns_;
+  const Metric& metric_;
+  std::vector<double> largest_{};
+  bool marks_certain_ = false;
+  Table table_{};
+};
+
+}  // namespace
+
+std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
+  const MetricByFunction* changes = find_changes(results, metric, candidate);
+  if (changes == nullptr) return "";
+  const std::vector<const FunctionChange*> sure = list_sure(*changes);
+  if (sure.empty()) return "";
+
+  std::string lines;
+  const auto add = [&](std::string_view label, const FunctionChange& change) {
+    lines += fmt::format("  {}: {}\n", label,
+                         line_of(change, *changes, results.session.metrics[metric]));
+  };
+
+  const FunctionChange& largest = changes->functions.front();
+  const double whole = changes->difference();
+  const double part = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
+  if (!largest.is_sure()) add("the largest, but not certain", largest);
+
+  for (const FunctionChange* change : sure)
+    add(change != sure.front() ? "also"
+        : part >= 0.5          ? "most of it"
+        : !largest.is_sure()   ? "certain"
+                               : "the largest",
+        *change);
+
+  return lines;
+}
+
+std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.answer != gate::Answer::Fail) return "";
+  return function_lines(results, verdict.metric, verdict.candidate);
+}
+
+std::string function_summary(const Results& results) {
+  if (function_metrics(results).empty()) return "";
+  std::string text;
+  const std::vector<std::size_t> candidates = find_candidates(results);
+  for (const std::size_t candidate : candidates) {
+    const std::string whose =
+        candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
+    const auto metric = first_changed(results, candidate);
+    if (!metric) text += nothing_sure(results, candidate, whose);
+    if (!metric || is_below_gate(results, *metric, candidate)) continue;
+    const std::string lines = function_lines(results, *metric, candidate);
+    if (lines.empty()) continue;
+    const MetricResult& row = *row_of(results.commands[candidate], *metric);
+    text += fmt::format("{}{} {}:\n{}", one_line(results.session.metrics[*metric].name), whose,
+                        delta_text(*row.delta), lines);
+  }
+  return text;
+}
+
+std::string largest_function_change_lines(const Report& suite) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const Results& results : suite.benchmarks) {
+    for (const std::size_t candidate : find_candidates(results)) {
+      const auto metric = first_changed(results, candidate);
+      const MetricByFunction* changes =
+          metric ? find_changes(results, *metric, candidate) : nullptr;
+      if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
+
+      const Metric& of = results.session.metrics[*metric];
+      for (const FunctionChange* change : list_sure(*changes))
+        found.emplace_back(std::fabs(change->difference()) / changes->mean_of_whole_reference,
+                           fmt::format("{}: {} of {}", one_line(results.benchmark),
+                                       one_line(of.name), line_of(*change, *changes, of)));
+    }
+  }
+
+  std::ranges::stable_sort(found, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(kMaxLines, found.size()); ++i)
+    lines += found[i].second + "\n";
+  return lines;
+}
+
+std::vector<FunctionSection> function_sections(const Results& results) {
+  std::vector<FunctionSection> sections;
+  const auto& wanted = results.presentation.functions;
+  if (!wanted) return sections;
+  for (const std::size_t m : function_metrics(results)) {
+    const Metric& metric = results.session.metrics[m];
+    if (metric.shown != Shown::Always) continue;
+    const Columns columns = find_columns(results, m);
+    if (columns.sides.empty()) continue;
+    TableMaker maker(results, columns, metric);
+    Table table = maker.make(choose_functions(columns, *wanted));
+    const std::string_view legend = maker.marks_certain() ? " (*: certain)" : "";
+    sections.push_back(
+        {fmt::format("{} by function{}", one_line(metric.name), legend), std::move(table)});
+    if (!results.presentation.compact_shows_all_metrics) break;
+  }
+  return sections;
+}
+
+std::string why_no_functions(const Results& results) {
+  if (!results.presentation.functions) return "";
+
+  const std::vector<std::size_t> known = function_metrics(results);
+  const bool are_hidden = std::ranges::none_of(known, [&](std::size_t metric) {
+    return results.session.metrics[metric].shown == Shown::Always;
+  });
+  if (!known.empty() && are_hidden)
+    return fmt::format("there is no table of functions, because --metrics leaves out {}",
+                       results.session.metrics[known.front()].name);
+
+  const auto& baseline = results.session.reference.baseline;
+  if (baseline && !results.session.function_tables.empty())
+    return fmt::format(
+        "there is no table of functions, because the baseline {} has none; measure it with "
+        "--engine cachegrind or --profile",
+        cited(baseline->file));
+  if (!results.session.file.empty())
+    return fmt::format(
+        "there is no table of functions, because {} has none; measure it with --engine cachegrind "
+        "or --profile",
+        cited(results.session.file));
+  return "there is no table of functions, because no simulated or sampled run has functions for "
+         "both sides";
+}
+
+std::string function_text(const Results& results, const Style& style) {
+  const std::vector<FunctionSection> sections = function_sections(results);
+  std::string text;
+  for (const FunctionSection& section : sections)
+    text += "\n" + inked(section.title, Ink::Bold, style.color) + "\n" +
+            terminal_text(section.table, style);
+  const std::string why_not = sections.empty() ? why_no_functions(results) : "";
+  return why_not.empty() ? text : "\n" + dim_note(why_not, style);
+}
+
+}  // namespace lauka::report

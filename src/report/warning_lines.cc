@@ -1,0 +1,689 @@
+#include "report/warning_lines.h"
+
+#include "core/text.h"
+#include "report/format.h"
+#include "report/style.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lauka::report {
+
+namespace {
+
+using Words = WarningText;
+
+constexpr std::size_t kMaxNamed = 5;
+
+constexpr std::string_view kGatesFail =
+    " and gates fail by chance more often than --confidence says";
+
+std::string seconds(double value) {
+  return quantity(value, Unit::Seconds);
+}
+
+std::string whole_percent(double fraction) {
+  return fmt::format("{:.0f}%", fraction * 100.0);
+}
+
+std::string times(double ratio) {
+  return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
+}
+
+std::string advice_for_more_runs(const FewRuns& warning) {
+  const auto use = [&](std::string_view option) {
+    return fmt::format("use {} {} or more", option, warning.advised_runs);
+  };
+  switch (warning.limiting_option) {
+    case FewRunsReason::Runs:
+      return use("--runs");
+    case FewRunsReason::MaxRuns:
+      return use("--max-runs");
+    case FewRunsReason::MinRuns:
+      return use("--min-runs");
+    case FewRunsReason::Ended:
+      break;
+  }
+  return "let the session run to its end";
+}
+
+/// Returns the value of an entry as a message shows it: of a build-id the first digits.
+std::string value_text(SettingKind kind, const std::string& value) {
+  constexpr std::size_t digits = 8;
+  return kind == SettingKind::Libraries ? "build " + value.substr(0, digits) : cited(value);
+}
+
+/// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
+/// LD_PRELOAD 'a.so'".
+std::string entries_text(const SettingDifference& difference, DifferenceSide subject,
+                         std::size_t most) {
+  std::vector<std::string> texts;
+  for (const EntryDifference& entry : find_differing_entries(difference)) {
+    const bool is_candidate = subject == DifferenceSide::Candidate;
+    const auto& own = is_candidate ? entry.candidate_value : entry.reference_value;
+    const auto& other = is_candidate ? entry.reference_value : entry.candidate_value;
+    const auto text_of_value = [&](const std::string& value) {
+      return value.empty() ? "" : " " + value_text(difference.kind, value);
+    };
+    const std::string name = one_line(entry.name);
+    if (own && other)
+      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own),
+                                  other->empty() ? " none" : text_of_value(*other)));
+    else
+      texts.push_back(own ? fmt::format("with {}{}", name, text_of_value(*own))
+                          : fmt::format("without {}", name));
+  }
+
+  if (texts.size() > most && texts.size() - most > 1) {
+    const std::size_t more = texts.size() - most;
+    texts.resize(most);
+    texts.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string_view loss_text(CounterLoss loss) {
+  switch (loss) {
+    case CounterLoss::SetUser:
+      return "which is setuid to another user";
+    case CounterLoss::SetGroup:
+      return "which is setgid to another group";
+    case CounterLoss::Capabilities:
+      return "which has file capabilities";
+    case CounterLoss::Unreadable:
+      break;
+  }
+  return "which its user may not read";
+}
+
+Words words_of(const CounterLossFile& lost) {
+  const std::string file = shell_quoted(lost.file);
+  std::string advice = lost.loss == CounterLoss::Unreadable
+                           ? fmt::format("let every user read the file (chmod a+r {})", file)
+                           : std::string("measure a copy made with cp, which loses this property");
+  if (lost.counted_as_root) advice += ", or let root run the command (sudo lauka --as-root ...)";
+  return {"lost_counts",
+          fmt::format(
+              "no event is counted, because Linux stops the counters when a run executes {}, {}",
+              file, loss_text(lost.loss)),
+          std::move(advice)};
+}
+
+/// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
+std::string tunable_name(std::string_view feature) {
+  if (feature == "abm") return "LZCNT";
+  std::string name;
+  for (const char c : feature) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
+
+struct WarningWords {
+  bool has_deltas;
+  bool paired;
+  bool is_verbose;
+  const DisplayUnit* unit;
+
+  std::string of_run(double value) const { return time_text(value, unit); }
+
+  /// Returns the differences that are shown; with --verbose all.
+  std::string list_differences(std::vector<SettingDifference> differences,
+                               DifferenceSide subject) const {
+    if (!is_verbose) std::erase_if(differences, std::not_fn(is_always_shown));
+    std::vector<std::string> texts;
+    for (const SettingDifference& difference : differences)
+      texts.push_back(difference_text(difference, subject));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  std::string but_deltas() const {
+    if (!has_deltas) return "";
+    return paired
+               ? "; deltas compare runs of the same round, so what both commands share cancels out"
+               : "; use --order random to keep this out of deltas";
+  }
+
+  Words operator()(const SlowFirstRun& warning) const {
+    const auto& [first, rest, slow] = warning.first_run_times;
+    const std::string_view and_read =
+        warning.only_first_run_read_disk ? ", and only this run read from the disk" : "";
+    const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
+    return {"first_run_slow",
+            fmt::format("the first run took {} the median of the other runs ({} instead of {}){}",
+                        ratio, of_run(first), of_run(rest), and_read),
+            warning.warmup == 0
+                ? "use --warmup 1, unless you want to measure cold starts"
+                : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
+            fmt::format("the first run took longer than the other runs{}", and_read),
+            ratio + " the median",
+            {.text = "the first run took longer than the other runs"}};
+  }
+
+  Words operator()(const stats::Drift& seen) const {
+    const bool rises = seen.change > 0.0;
+    const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
+    const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
+    const std::string end = "from the first third of the runs to the last";
+    return {"drift",
+            start + by + " " + end,
+            (rises ? "look for heat, for other programs, or for things that each run leaves behind"
+                   : "raise --warmup if this was a cold start, or look for other programs that "
+                     "were running") +
+                but_deltas(),
+            start + end,
+            by,
+            {.text = "wall time changed " + end,
+             .advice = "look for a cold start (--warmup), for heat, for other programs, or for "
+                       "things that each run leaves behind" +
+                       but_deltas(),
+             .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
+  }
+
+  Words operator()(const stats::TwoModes& seen) const {
+    const std::string both =
+        fmt::format("{} and {}", of_run(seen.low_mean), of_run(seen.high_mean));
+    return {"two_modes",
+            fmt::format(
+                "the runs fall into two groups, around {}, and the smaller group has {} of them",
+                both, whole_percent(seen.smaller_share)),
+            "the mean describes neither group, so look for cores of different kinds or clock "
+            "speeds, or look at single runs with --export-runs",
+            "the runs fall into two groups", both};
+  }
+
+  Words operator()(const ManyOutliers& warning) const {
+    const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
+    const std::string end = " took far more or far less time than the rest";
+    return {"severe_outliers",
+            fmt::format("{} runs ({}){}", figure,
+                        whole_percent(static_cast<double>(warning.count) /
+                                      static_cast<double>(warning.all_runs)),
+                        end),
+            "stop other programs that may be running, or compare cpu_time, which suffers less",
+            "several runs" + end, figure};
+  }
+
+  Words operator()(const stats::SlowNoise& seen) const {
+    const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
+    return {"slow_noise", fmt::format("consecutive runs resemble each other ({})", figure),
+            "the mean of another session may differ by more than its ±, so measure longer with "
+            "--duration" +
+                but_deltas(),
+            "consecutive runs resemble each other", figure};
+  }
+
+  Words operator()(const CoarseClock& warning) const {
+    const std::string step = seconds(warning.step_seconds);
+    return {"coarse_clock",
+            fmt::format("a run takes {}, but the clock of this machine has a resolution of only {}",
+                        of_run(warning.median_seconds), step),
+            "let each run do more work",
+            "runs are too short for the clock of this machine, whose resolution is " + step,
+            of_run(warning.median_seconds)};
+  }
+
+  Words operator()(const UncertainSplit& warning) const {
+    const std::string cpu = of_run(warning.median_cpu_seconds);
+    const std::string start = "user_time and system_time are estimates, because ";
+    const std::string end = " is less than 10 clock ticks of " + seconds(warning.tick_seconds);
+    return {"uncertain_split", start + "the CPU time of " + cpu + end,
+            "use cpu_time, their sum, which is exact", start + "CPU time" + end, cpu};
+  }
+
+  Words operator()(const BelowShell& warning) const {
+    const std::string general =
+        "runs took no longer than the start of the shell alone, which counts as 0s";
+    const std::string figure =
+        fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
+    return {"below_shell", figure + " " + general,
+            "run the command without the shell (-N), or give it more work", general, figure};
+  }
+
+  Words operator()(const SamePrograms& warning) const {
+    const std::string reference = cited(warning.reference);
+    Words words{"same_programs",
+                "the program and its arguments are identical to those of " + reference,
+                "build the programs again, unless you want to measure noise"};
+    words.of_kind = {
+        .text =
+            "each runs the same file with the same arguments as the command that it is compared "
+            "with",
+        .advice =
+            "make sure that the commands run different code, unless you want to measure noise"};
+
+    if (!warning.is_native) {
+      words.text = "the file that is run and its arguments are the same as those of " + reference;
+      words.advice =
+          "make sure that the commands run different code, unless you want to measure noise";
+    } else if (!warning.has_same_name) {
+      words.text =
+          "the program (apart from its name) and its arguments are identical to those of " +
+          reference;
+      words.advice =
+          "build the programs again, unless you want to measure noise or the program behaves "
+          "according to its name";
+      words.of_kind.text =
+          "each runs a program that is identical to the one that it is compared with";
+    }
+    return words;
+  }
+
+  Words operator()(const FewRuns& warning) const {
+    const bool is_single = warning.runs == 1;
+    return {"few_runs",
+            warning.is_about_gate
+                ? fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                              is_single ? "" : "s")
+            : is_single ? std::string("a single run gives no σ and no confidence interval")
+            : warning.runs == 2
+                ? std::string("two runs give no confidence interval")
+                : fmt::format("{} runs per command say little about a difference", warning.runs),
+            advice_for_more_runs(warning),
+            {},
+            {},
+            {.text = "few runs say little about a difference"}};
+  }
+
+  Words operator()(const SeparateSessions& warning) const {
+    return {
+        "baseline",
+        std::string(
+            warning.is_joined
+                ? "deltas between sessions include everything else that was different between them"
+                : "deltas against a baseline include everything else that has changed on "
+                  "the machine since it was measured") +
+            (warning.has_gates ? "," + std::string(kGatesFail) : ""),
+        "measure both commands in one session if you can, or compare cpu_time or instructions"};
+  }
+
+  Words operator()(const OtherConditions& warning) const {
+    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
+    const bool is_joined = !warning.file.empty();
+
+    if (!warning.names_machine)
+      return {.kind = "foreign_baseline",
+              .text = what + " does not say on which machine it was measured",
+              .advice =
+                  fmt::format("make sure that it was {}, or measure again with lauka --export-json",
+                              is_joined ? "the machine of the reference" : "this machine"),
+              .has_own_line = true};
+
+    const std::string text =
+        fmt::format("{} was measured under other conditions{}: {}", what,
+                    is_joined ? " than the reference" : "",
+                    list_differences(warning.differences, is_joined ? DifferenceSide::Candidate
+                                                                    : DifferenceSide::Reference));
+
+    return {
+        .kind = "foreign_baseline",
+        .text = text,
+        .advice =
+            is_joined
+                ? "compare sessions of the same machine, or measure both commands in one session"
+                : "measure the baseline again on this machine",
+        .has_own_line = true};
+  }
+
+  Words operator()(const OtherCircumstances& warning) const {
+    const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
+    const std::string text = "things that may explain a delta differ from those of ";
+    return {"other_circumstances", text + cited(warning.reference) + ": " + figures,
+            "make them equal, unless they are what you want to compare", text + "the reference",
+            figures};
+  }
+
+  Words operator()(const OtherProcessor& warning) const {
+    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
+    std::string switched_off;
+    for (const std::string& feature : warning.differing_features)
+      switched_off += fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name(feature));
+    return {"other_processor",
+            fmt::format("the simulated counts of {} come from another processor, for which libc "
+                        "may choose other functions",
+                        what),
+            switched_off.empty()
+                ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
+                  "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
+                : fmt::format("measure both with --env GLIBC_TUNABLES=glibc.cpu.hwcaps={}, which "
+                              "switches off the features that only one of the processors has",
+                              switched_off)};
+  }
+
+  Words operator()(const NotInterleaved& warning) const {
+    return {"sequential_order",
+            fmt::format("the commands were run one after the other{}, so deltas include any drift "
+                        "of the machine{}{}",
+                        warning.is_caused_by_hooks
+                            ? " because --setup or --cleanup of one may undo that of another"
+                            : "",
+                        warning.has_gates ? kGatesFail : "",
+                        warning.has_gates && warning.is_caused_by_hooks
+                            ? ", and gates were judged only once"
+                            : ""),
+            warning.is_caused_by_hooks
+                ? "use --order random if the commands do not disturb each other"
+                : "use --order random to compare runs of the same round",
+            {},
+            {},
+            {.text = "the commands were run one after the other, so deltas include any drift of "
+                     "the machine",
+             .advice = "use --order random to compare runs of the same round"}};
+  }
+
+  Words operator()(const DifferentCoreShares& warning) const {
+    const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
+    const std::string reference = quantity(warning.reference_share, Unit::Fraction);
+    const std::string so = ", which may explain a part of the difference in time";
+    std::string text = fmt::format(
+                           "{} is {}, but {} for the reference, because the two commands ran on "
+                           "different kinds of core",
+                           warning.metric, candidate, reference) +
+                       so;
+    for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
+      text +=
+          fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
+                      quantity(cycles.reference, Unit::Count));
+    return {"other_cores", std::move(text),
+            "use --cores p or --cores e to keep all runs on one kind of core",
+            "ran on other kinds of core than the reference" + so,
+            fmt::format("{} {} against {}", warning.metric, candidate, reference)};
+  }
+
+  Words operator()(const LowCoreShare& warning) const {
+    const std::string general =
+        fmt::format("runs had a {} below {} although they were repeated", warning.metric,
+                    quantity(warning.min_core_share, Unit::Fraction));
+    const std::string figure =
+        fmt::format("{} of {}", warning.runs_below_min_share, warning.all_runs);
+    return {"low_share", figure + " " + general,
+            "use --cores p to keep runs on performance cores, or lower --min-p-share", general,
+            figure};
+  }
+
+  Words operator()(const LowCoverage& warning) const {
+    const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
+    const std::string start = "the counters saw only ";
+    const std::string end = " of the instructions that the kernel recorded";
+    return {"low_coverage", start + figure + end,
+            "compare commands by these counts, but do not quote the counts as totals",
+            start + "a part" + end, figure};
+  }
+
+  Words operator()(const MeanDiffers& warning) const {
+    const stats::Delta& delta = warning.delta;
+    const bool above = *delta.change_of_mean.change > *delta.change;
+    const std::string mean = delta_text(delta.change_of_mean);
+    const std::string typical = delta_text(delta);
+
+    const std::string because =
+        warning.has_high_outliers ? fmt::format(", because some runs{} took far more than the rest",
+                                                above ? "" : " of the reference")
+                                  : "";
+
+    return {"mean_differs",
+            fmt::format("{}: the mean changed by {}, but the typical round by {}{}", warning.metric,
+                        mean, typical, because),
+            warning.has_high_outliers
+                ? "find them with --export-runs; a gate on such rare runs needs more rounds"
+                : "compare the runs of both commands with --export-runs or --histogram",
+            fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
+                        because),
+            mean + " and " + typical,
+            {.text = "the mean and the typical round changed differently",
+             .advice = "compare the runs with --export-runs or --histogram; a gate on rare runs "
+                       "needs more rounds",
+             .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
+  }
+
+  Words operator()(const AlikeRounds& warning) const {
+    const std::string wider = times(warning.widening) + " as wide";
+    const std::string start =
+        fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
+                    warning.metric, warning.is_of_one_command ? "runs" : "rounds");
+    return {"alike_rounds",
+            start + wider + " as it would be for independent ones",
+            "use --prepare to remove what one run leaves to the next, or measure more rounds",
+            start + "wider than it would be for independent ones",
+            wider,
+            {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
+                     "they would be for independent ones",
+             .figures = fmt::format("{}: {}", warning.metric, wider)}};
+  }
+
+  Words operator()(const NeverCounted& warning) const {
+    const std::string what =
+        "0 in every run, although instructions were executed, so this processor may not count ";
+    return {.kind = "not_counted",
+            .text = warning.event + " is " + what + "it",
+            .advice =
+                "count it together with other events, which may give it another counter "
+                "(--explain-events)",
+            .of_kind = {.text = what + "them",
+                        .advice = "count them together with other events, which may give them "
+                                  "other counters (--explain-events)"},
+            .event = warning.event};
+  }
+
+  Words operator()(const BusyMachine& warning) const {
+    const std::string wall = of_run(warning.median_wall_seconds);
+    const std::string cpu = of_run(warning.median_cpu_seconds);
+    const std::string preemptions =
+        plural(static_cast<std::size_t>(std::llround(warning.median_preemptions)), "time");
+    return {
+        "busy_machine",
+        fmt::format("the machine seems busy: a run of {} spent {} on a CPU and was preempted {}",
+                    wall, cpu, preemptions),
+        "compare cpu_time, or stop other programs",
+        "the machine seems busy: runs were preempted, and spent much of their time without a "
+        "CPU",
+        fmt::format("{} of {} on a CPU, preempted {}", cpu, wall, preemptions)};
+  }
+
+  Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
+
+  Words operator()(const Throttled& warning) const {
+    const auto& [periods, throttled, waited_ns] = warning.quota_waits;
+    return {"throttled",
+            fmt::format("the CPU quota of the control group was used up in {} of {} periods, and "
+                        "processes waited {} altogether",
+                        throttled, periods, seconds(to_seconds(waited_ns))),
+            "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
+            "cpu_time"};
+  }
+
+  Words operator()(const OutlivedRuns& warning) const {
+    const bool is_single = warning.most_processes == 1;
+    const std::string processes =
+        is_single ? "a process"
+        : warning.fewest_processes == warning.most_processes
+            ? fmt::format("{} processes", warning.most_processes)
+            : fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
+    const std::string figure =
+        fmt::format("{} of {} runs", warning.outlived_runs, warning.examined_runs);
+    return {"outlived",
+            fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
+                        processes, figure, is_single ? "it" : "they"),
+            "have the command wait for what it starts",
+            "processes outlived the run, and what they did afterwards was not measured",
+            fmt::format("{}, in {}", processes, figure)};
+  }
+
+  Words operator()(const SlowedByCounting& warning) const {
+    return {"slowed_by_counting",
+            fmt::format("the counting runs took {} as long as the timed runs, because counting "
+                        "slowed them down",
+                        times(warning.ratio)),
+            "the times that you see come from the timed runs only", "counting slowed the runs down",
+            times(warning.ratio)};
+  }
+};
+
+Words worded(const Results& results, const Warning& warning, bool is_verbose) {
+  Words words = std::visit(
+      WarningWords{!results.headline_comparisons.empty() && !results.session.reference.baseline,
+                   results.are_all_deltas_paired, is_verbose, results.presentation.time_unit},
+      warning.finding);
+  if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
+  if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
+  if (words.of_kind.advice.empty()) words.of_kind.advice = words.advice;
+  if (words.of_kind.figures.empty()) words.of_kind.figures = words.command_figures;
+  words.command_index = warning.command;
+  return words;
+}
+
+std::string subject_of(const Results& results, const Words& words) {
+  if (!words.event.empty()) return words.event;
+  if (!words.command_index) return "";
+  const std::string& name = results.session.commands[*words.command_index].name;
+  const auto namesakes = std::ranges::count(results.session.commands, name, &Command::name);
+  const std::string_view what = results.benchmark.empty() ? "benchmark" : "command";
+  return namesakes > 1 ? fmt::format("{} {}, {}", what, *words.command_index + 1, cited(name))
+                       : cited(name);
+}
+
+/// Returns "a, b and c"; of many texts, the first texts and "7 more".
+std::string enumerated(std::vector<std::string> texts) {
+  if (texts.size() > kMaxNamed + 1) {
+    std::string more = fmt::format("{} more", texts.size() - kMaxNamed);
+    texts.resize(kMaxNamed);
+    texts.push_back(std::move(more));
+  }
+  return listed(texts);
+}
+
+bool share_words(const Words& a, const Words& b) {
+  return a.event.empty() && a.advice == b.advice &&
+         a.text_for_all_commands == b.text_for_all_commands;
+}
+
+bool share_a_line(const Words& a, const Words& b) {
+  return a.kind == b.kind && !a.has_own_line && !b.has_own_line;
+}
+
+/// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
+/// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
+/// neither subjects nor figures.
+/// A subject of warnings, and the figures of its warnings; either may be empty.
+using SubjectAndFigures = std::pair<std::string, std::string>;
+
+std::string list_subjects(const std::vector<SubjectAndFigures>& subjects) {
+  std::vector<std::string> texts;
+  for (const auto& [subject, figures] : subjects) {
+    if (subject.empty() && figures.empty()) continue;
+    const bool has_both = !subject.empty() && !figures.empty();
+    texts.push_back(has_both ? fmt::format("{} ({})", subject, figures) : subject + figures);
+  }
+  return texts.empty() ? "" : enumerated(std::move(texts));
+}
+
+std::string subjects_text(const Results& results, std::span<const Words> group, bool are_alike) {
+  std::vector<SubjectAndFigures> subjects;
+  for (const Words& each : group) {
+    const std::string subject = subject_of(results, each);
+    const std::string& figures = are_alike ? each.command_figures : each.of_kind.figures;
+    const auto known = std::ranges::find(subjects, subject, &SubjectAndFigures::first);
+    if (known == subjects.end())
+      subjects.emplace_back(subject, figures);
+    else if (!figures.empty())
+      known->second += (known->second.empty() ? "" : "; ") + figures;
+  }
+
+  return list_subjects(subjects);
+}
+
+std::string write_line(const Results& results, std::span<const Words> group) {
+  const Words& words = group.front();
+  if (group.size() == 1) {
+    const std::string subject = words.event.empty() ? subject_of(results, words) : "";
+    return (subject.empty() ? "" : subject + ": ") + words.text + "; " + words.advice;
+  }
+
+  const bool are_alike =
+      std::ranges::all_of(group, [&](const Words& other) { return share_words(words, other); });
+  const std::string subjects = subjects_text(results, group, are_alike);
+  return fmt::format("{}{}{}; {}", subjects, subjects.empty() ? "" : ": ",
+                     are_alike ? words.text_for_all_commands : words.of_kind.text,
+                     are_alike ? words.advice : words.of_kind.advice);
+}
+
+bool is_about_differences(const Warning& warning) {
+  return std::holds_alternative<OtherCircumstances>(warning.finding) ||
+         std::holds_alternative<OtherConditions>(warning.finding);
+}
+
+bool is_about_deltas(const Words& words) {
+  constexpr auto kinds = std::to_array<std::string_view>(
+      {"other_circumstances", "few_runs", "sequential_order", "baseline", "foreign_baseline",
+       "other_processor", "other_cores", "mean_differs", "alike_rounds", "same_programs",
+       "outlived"});
+  return std::ranges::find(kinds, words.kind) != kinds.end();
+}
+
+}  // namespace
+
+std::string difference_text(const SettingDifference& difference, DifferenceSide subject,
+                            std::size_t most_entries) {
+  const SettingRow& row = row_of(difference.kind);
+  const bool is_candidate = subject == DifferenceSide::Candidate;
+  const std::string& own = is_candidate ? difference.candidate_value : difference.reference_value;
+  const std::string& other = is_candidate ? difference.reference_value : difference.candidate_value;
+  if (row.is_list)
+    return fmt::format("{} ({})", row.title, entries_text(difference, subject, most_entries));
+
+  if (difference.kind == SettingKind::ProcessorFeatures)
+    return fmt::format(
+        "{} (only one of the two has {})", row.title,
+        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
+  return fmt::format("{} {} instead of {}", row.title, cited(own), cited(other));
+}
+
+std::string counter_loss_line(const Command& command, const CounterLossFile& file) {
+  const Words words = words_of(file);
+  return cited(command.name) + ": " + words.text + "; " + words.advice;
+}
+
+std::vector<WarningText> worded_warnings(const Results& results) {
+  std::vector<WarningText> all;
+  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning, true));
+  return all;
+}
+
+std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
+                                       WarningOrder order) {
+  const bool lists_all_differences = style.verbose || style.shows_all_differences;
+  std::vector<Words> shown;
+  for (const Warning& warning : results.warnings)
+    if (warning.shown == Shown::Always || style.verbose ||
+        (lists_all_differences && is_about_differences(warning)))
+      shown.push_back(worded(results, warning, lists_all_differences));
+
+  if (order == WarningOrder::ByWeight)
+    std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
+
+  std::vector<WarningLine> lines;
+  while (!shown.empty()) {
+    const Words first = shown.front();
+    const auto others =
+        std::stable_partition(shown.begin() + 1, shown.end(),
+                              [&](const Words& words) { return share_a_line(first, words); });
+
+    const std::span<const Words> group{shown.begin(), others};
+    const bool are_alike =
+        std::ranges::all_of(group, [&](const Words& other) { return share_words(first, other); });
+    const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
+    lines.push_back({write_line(results, group),
+                     are_alike ? first.text_for_all_commands + "; " + first.advice : text_of_kind,
+                     first.has_own_line ? std::string_view() : first.kind, text_of_kind});
+    shown.erase(shown.begin(), others);
+  }
+
+  return lines;
+}
+
+}  // namespace lauka::report

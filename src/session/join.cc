@@ -1,0 +1,310 @@
+#include "session/join.h"
+
+#include "core/metric.h"
+#include "core/recording.h"
+#include "core/text.h"
+#include "plan/gates.h"
+#include "plan/make_commands.h"
+#include "plan/make_plan.h"
+#include "plan/rows.h"
+#include "session/baseline.h"
+#include "session/setting_values.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
+  std::vector<std::size_t> places;
+  for (const Event& event : events.events) {
+    const auto known = std::ranges::find(all.events, event.name, &Event::name);
+    places.push_back(static_cast<std::size_t>(known - all.events.begin()));
+    if (known == all.events.end()) all.events.push_back(event);
+  }
+  for (Pass pass : events.passes) {
+    for (std::size_t& event : pass.event_indices) event = places.at(event);
+    all.passes.push_back(std::move(pass));
+  }
+  return places;
+}
+
+Result<void> add_metrics(const Recording& session, const std::string& first_file,
+                         const std::vector<std::size_t>& events, std::vector<Metric>& all) {
+  for (Metric metric : session.metrics) {
+    if (const auto known = find_metric(all, metric.name)) {
+      if (all[*known].unit == metric.unit) continue;
+      return Error{
+          fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
+                      unit_symbol(metric.unit), cited(first_file), unit_symbol(all[*known].unit)),
+          "show the files in separate calls"};
+    }
+    if (metric.event) metric.event = events.at(*metric.event);
+    all.push_back(std::move(metric));
+  }
+  return {};
+}
+
+void show(MetricSelection selection, std::vector<Metric>& metrics) {
+  for (Metric& metric : metrics) {
+    if (selection == MetricSelection::All) metric.shown = Shown::Always;
+    if (selection == MetricSelection::Time)
+      metric.shown = metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
+  }
+}
+
+/// True if a session other than `own` has a command of this name.
+bool has_namesake(const std::vector<Recording>& sessions, const Recording& own,
+                  const std::string& name) {
+  return std::ranges::any_of(sessions, [&](const Recording& session) {
+    const auto& there = session.commands;
+    return &session != &own && std::ranges::find(there, name, &Command::name) != there.end();
+  });
+}
+
+Result<std::vector<Command>> named_commands(const std::vector<std::string>& names,
+                                            const std::vector<Recording>& sessions) {
+  std::vector<Command> commands;
+  for (const Recording& session : sessions) {
+    const std::size_t first = commands.size();
+    for (Command command : session.commands) {
+      command.source_command_index += first;
+      if (has_namesake(sessions, session, command.name))
+        command.name = fmt::format("{} ({})", command.name, session.file);
+      commands.push_back(std::move(command));
+    }
+  }
+  if (names.size() > commands.size()) return too_many_names(names.size(), commands.size());
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (!names[c].empty()) commands[c].name = names[c];
+  return commands;
+}
+
+std::vector<std::string> session_ids_of(const Recording& session) {
+  if (session.origins.empty()) return {session.circumstances.session_id};
+  std::vector<std::string> ids;
+  for (const OriginSession& origin : session.origins)
+    ids.push_back(origin.circumstances.session_id);
+  return ids;
+}
+
+/// Adds a note for each session that is in two files.
+void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
+  std::map<std::string, const Recording*> known;
+  for (const Recording& session : sessions) {
+    for (const std::string& id : session_ids_of(session)) {
+      if (id.empty()) continue;
+      const auto [first, is_new] = known.emplace(id, &session);
+      if (is_new) continue;
+      plan.setting.events.notes.push_back(
+          {NoteKind::SameSession,
+           fmt::format("{} and {} are the same session (session_id {}), so commands would be "
+                       "compared with themselves; give files of two different sessions",
+                       cited(first->second->file), cited(session.file), id)});
+    }
+  }
+}
+
+Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
+  for (const Gate& gate : plan.gates)
+    for (const Recording& session : sessions)
+      for (const KnownMean& mean : session.means_without_runs)
+        if (session.metrics[mean.metric].name == plan.metrics[gate.metric].name)
+          return Error{fmt::format("{} has only the mean of {}, but a gate needs its values",
+                                   cited(session.file), plan.metrics[gate.metric].name),
+                       "gate on wall_time, or measure with lauka --export-json"};
+  return {};
+}
+
+Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
+                                   const Plan& plan) {
+  if (!options.saved_reference.empty()) {
+    const auto found = find_place_if(plan.commands, [&](const Command& command) {
+      return command.name == options.saved_reference || command.text == options.saved_reference;
+    });
+    const auto typed = find_place_if(plan.commands, [&](const Command& command) {
+      return command.unfilled_name == options.saved_reference;
+    });
+
+    if (!found && typed)
+      return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
+    if (!found)
+      return Error{
+          fmt::format("--reference {} is not a command of {}", cited(options.saved_reference),
+                      cited(sessions.front().file)),
+          "write a name as the table shows it, such as " + cited(plan.commands.front().name)};
+    return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
+  }
+
+  Reference reference = sessions.front().reference;
+  if (sessions.size() > 1) {
+    // Commands of the other sessions are compared at the same parameter values, too.
+    const std::size_t first = reference.index_for(0);
+    const auto anchor = reference.anchor_index;
+    reference = pair_by_parameters(plan.commands, plan.commands[first].source_command_index);
+    reference.anchor_index = anchor;
+  }
+
+  if (options.gates.baseline_file) reference.baseline.reset();
+  if (auto& baseline = reference.baseline)
+    baseline->metric_places = find_comparable_metrics_in(*baseline->session, plan.metrics);
+  return reference;
+}
+
+void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
+  if (!session.origins.empty()) {
+    origins.insert(origins.end(), session.origins.begin(), session.origins.end());
+    return;
+  }
+  origins.push_back({.file = session.file,
+                     .command_count = session.commands.size(),
+                     .order = session.setting.order,
+                     .circumstances = session.circumstances,
+                     .layouts = session.setting.layouts});
+  for (const Metric& metric : session.metrics)
+    if (SettingValues values = settings_of_metric(metric); values != SettingValues())
+      origins.back().metric_settings[metric.name] = std::move(values);
+}
+
+void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
+  const bool have_one = std::ranges::all_of(
+      sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });
+  if (!have_one) return;
+  joined.shell = sessions.front().shell;
+  for (const Recording& session : sessions)
+    joined.overheads.insert(joined.overheads.end(), session.overheads.begin(),
+                            session.overheads.end());
+}
+
+}  // namespace
+
+Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
+  Plan plan;
+  auto commands = named_commands(options.commands.names, sessions);
+  if (!commands) return commands.error();
+  plan.commands = *std::move(commands);
+
+  for (const Recording& session : sessions) {
+    const auto places = add_events(session.setting.events, plan.setting.events);
+    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
+      return added.error();
+    note_other_methods(session, session.file, "in the files before it", plan);
+  }
+
+  for (const Recording& session : sessions)
+    plan.setting.layouts = std::max(plan.setting.layouts, session.setting.layouts);
+  note_same_sessions(sessions, plan);
+
+  show(choose_metric_selection(options), plan.metrics);
+  if (auto percentiles =
+          add_percentiles(options.counting, options.gates, options.run, plan.metrics);
+      !percentiles)
+    return percentiles.error();
+  if (options.counting.metric_selection == MetricSelection::Listed)
+    if (auto listed = move_rows_to_front(options.counting.listed_metrics,
+                                         options.counting.percentiles, plan.metrics);
+        !listed)
+      return listed.error();
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+
+  plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.output.presentation;
+  plan.presentation.compact_shows_all_metrics =
+      options.counting.metric_selection != MetricSelection::Default;
+  plan.presentation.hides_all_zero_rows =
+      options.counting.metric_selection == MetricSelection::All &&
+      options.output.verbosity != Verbosity::Verbose;
+
+  auto reference = choose_reference(options, sessions, plan);
+  if (!reference) return reference.error();
+  plan.reference = *std::move(reference);
+
+  const bool has_baseline = options.gates.baseline_file || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
+    return gates.error();
+
+  if (auto values = check_values(sessions, plan); !values) return values.error();
+  return plan;
+}
+
+Recording join(std::vector<Recording>& sessions, const Plan& plan) {
+  const Recording& first = sessions.front();
+  Recording joined;
+  joined.file = first.file;
+  joined.metrics = plan.metrics;
+  joined.commands = plan.commands;
+  joined.reference = plan.reference;
+  joined.confidence = plan.confidence;
+  joined.setting = first.setting;
+  joined.setting.events = plan.setting.events;
+  joined.circumstances = first.circumstances;
+  joined.timers = first.timers;
+  if (sessions.size() == 1) joined.series = first.series;
+
+  joined.runs.set_metrics(joined.metrics);
+  joined.discarded_runs.set_metrics(joined.metrics);
+  std::size_t before = 0;
+  std::size_t passes_before = 0;
+
+  for (Recording& session : sessions) {
+    if (session.session_ending_run && !joined.session_ending_run) {
+      joined.session_ending_run = session.session_ending_run;
+      joined.session_ending_run->command += before;
+      joined.session_ending_run->pass += passes_before;
+    }
+
+    for (const KnownMean& mean : session.means_without_runs)
+      joined.means_without_runs.push_back(
+          {before + mean.command, *find_metric(joined.metrics, session.metrics[mean.metric].name),
+           mean.value});
+
+    if (!session.function_tables.empty()) {
+      // Commands of earlier sessions without functions get empty tables.
+      joined.function_tables.resize(before);
+      joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
+                                    session.function_tables.end());
+    }
+
+    const auto places = find_metrics_in(session, plan.metrics);
+    const Runs::Joining how{before, passes_before, places};
+    joined.runs.append(std::exchange(session.runs, {}), how);
+    joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), how);
+    before += session.commands.size();
+    passes_before += session.setting.events.passes.size();
+
+    joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
+    if (!session.complete)
+      joined.notes.push_back(
+          {NoteKind::WasCutShort,
+           cited(session.file) + " was cut short, and has only the runs before that"});
+
+    joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
+    joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
+    joined.complete = joined.complete && session.complete;
+    joined.ended_by_gates = joined.ended_by_gates || session.ended_by_gates;
+    joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
+    if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
+  }
+
+  joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
+                      plan.setting.events.notes.end());
+  if (!joined.function_tables.empty()) joined.function_tables.resize(before);
+  join_shells(sessions, joined);
+  return joined;
+}
+
+gate::Findings convert_metric_indices(gate::Findings findings, const std::vector<Metric>& from,
+                                      const std::vector<Metric>& to) {
+  const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
+  for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
+  for (gate::GatedMetricTails& interval : findings.gated_metric_tails)
+    interval.metric = place_of(interval.metric);
+  return findings;
+}
+
+}  // namespace lauka

@@ -1,0 +1,218 @@
+#include "session/setting_values.h"
+
+#include "core/numbers.h"
+#include "core/sha256.h"
+#include "core/text.h"
+#include "session/baseline.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+constexpr const char* kWholeRuns = "whole runs";
+
+std::string environment_text(std::vector<std::string> variables) {
+  constexpr std::size_t digits = 8;
+  std::ranges::sort(variables);
+
+  std::string text;
+  for (const std::string& variable : variables) {
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    Sha256 hash;
+    hash.add(std::string_view(variable).substr(equals));
+    text += fmt::format("{}{}=#{}", text.empty() ? "" : " ", variable.substr(0, equals),
+                        hash.hex_digest().substr(0, digits));
+  }
+  return text;
+}
+
+std::string levels_text(CountedPrivilegeLevels levels) {
+  switch (levels) {
+    case CountedPrivilegeLevels::UserAndKernel:
+      return "user space and the kernel";
+    case CountedPrivilegeLevels::UserOnly:
+      return "user space only";
+    case CountedPrivilegeLevels::KernelOnly:
+      return "the kernel only";
+    case CountedPrivilegeLevels::HypervisorOnly:
+      return "neither user space nor the kernel";
+    case CountedPrivilegeLevels::Unknown:
+      break;
+  }
+  return "";
+}
+
+void add_allowance(const Machine& machine, SettingValues& values) {
+  if (!machine.allowance) return;
+  const Allowance& allowance = *machine.allowance;
+  values[SettingKind::AllowedCpus] = fmt::format("{} of {}", allowance.cpus.size(), machine.cpus);
+  values.set_or_none(SettingKind::CpuQuota,
+                     allowance.cpu_quota ? fmt::format("{:.4g}", *allowance.cpu_quota) : "");
+  values.set_or_none(
+      SettingKind::MemoryLimit,
+      allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
+}
+
+/// Returns the differences that are obstacles: those of a command's runs that change what is
+/// measured, and all of a metric.
+std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_command,
+                                              std::vector<SettingDifference> of_metric) {
+  std::erase_if(of_command, std::not_fn(changes_what_is_measured));
+  std::ranges::move(of_metric, std::back_inserter(of_command));
+  return of_command;
+}
+
+}  // namespace
+
+SettingValues settings_of_saved(const Setting& setting, const Command& command,
+                                const std::vector<std::string>& shell) {
+  SettingValues values;
+  values[SettingKind::Jobs] = std::to_string(setting.jobs);
+  values.set_or_none(SettingKind::Until, setting.until.value_or(""));
+  values.set_or_none(SettingKind::OutputCheck, command.expected ? text_of(*command.expected) : "");
+  // Sessions with 8 and with 6 layouts can be compared.
+  values[SettingKind::Layouts] = setting.layouts > 1 ? "several builds" : "one build";
+  values.set_or_none(SettingKind::Shell, shell_quoted(shell));
+  values.set_or_none(SettingKind::Folder, command.folder);
+  values[SettingKind::Warmup] = std::to_string(setting.warmup_runs);
+  return values;
+}
+
+SettingValues settings_of_planned(const Setting& setting, const Command& command,
+                                  const std::vector<std::string>& shell) {
+  SettingValues values = settings_of_saved(setting, command, shell);
+  values[SettingKind::Output] = text_of(command.output);
+  values.set_or_none(SettingKind::Environment, environment_text(command.environment));
+  values.set_or_none(SettingKind::Input, command.input);
+  values.set_or_none(SettingKind::Prepare, command.hooks[HookKind::Prepare].value_or(""));
+  values.set_or_none(SettingKind::Conclude, command.hooks[HookKind::Conclude].value_or(""));
+  return values;
+}
+
+SettingValues settings_of_metric(const Metric& metric) {
+  SettingValues values;
+  const CountingMethod& method = metric.method;
+  const std::string levels = levels_text(metric.counted_privilege_levels);
+  const bool is_simulated = metric.kind == RoundKind::Simulated;
+  const bool is_counted =
+      metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;
+  // Older files have no engine, but say what was simulated.
+  if (is_counted)
+    values[SettingKind::Region] = metric.of_region ? "the region"
+                                  : is_simulated   ? "simulated runs"
+                                                   : kWholeRuns;
+  if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
+  values.set_if_known(SettingKind::PrivilegeLevels, levels);
+  if (const auto& sampled = method.sampled) {
+    values.set_if_known(SettingKind::SampledClock, sampled->clock);
+    if (sampled->period.count() > 0)
+      values[SettingKind::SamplingPeriod] = exact_duration(sampled->period);
+  }
+  return values;
+}
+
+std::vector<SettingDifference> find_method_differences(SettingValues reference,
+                                                       SettingValues candidate) {
+  for (auto* values : {&reference, &candidate})
+    if (!(*values)[SettingKind::Region]) (*values)[SettingKind::Region] = kWholeRuns;
+  return find_differences(reference, candidate);
+}
+
+SettingValues settings_of_session(const Circumstances& circumstances) {
+  SettingValues values;
+  const Machine& machine = circumstances.machine;
+  if (const auto& priority = circumstances.priority) {
+    values[SettingKind::Nice] = std::to_string(priority->nice);
+    values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
+  }
+  values.set_if_known(SettingKind::Host, machine.name);
+  values.set_if_known(SettingKind::Processor, machine.cpu_model);
+  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
+  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Microcode, machine.microcode);
+  values.set_if_known(SettingKind::Architecture, machine.architecture);
+  values.set_if_known(SettingKind::Kernel, machine.kernel);
+  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
+  values.set_if_known(SettingKind::Governor, machine.governor);
+  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
+  values.set_or_none(SettingKind::Tuning, machine.tuning);
+  add_allowance(machine, values);
+  values.set_if_known(SettingKind::Lauka, circumstances.version);
+  return values;
+}
+
+std::vector<SettingDifference> find_command_differences(const Recording& session,
+                                                        std::size_t candidate) {
+  const OtherSide other = other_side_of(session, candidate);
+  const SettingValues& of_reference = other.reference().settings;
+  const SettingValues& of_candidate = session.commands[candidate].settings;
+  if (are_of_one_session(session, candidate)) {
+    auto differences = find_differences(of_reference, of_candidate);
+    std::erase_if(differences, [](const SettingDifference& difference) {
+      return row_of(difference.kind).use == SettingUse::BetweenSessions;
+    });
+    return differences;
+  }
+
+  // A command's process may have another priority than the session.
+  SettingValues there = settings_of_session(circumstances_of(other.session, other.command));
+  there.add(of_reference);
+  SettingValues here = settings_of_session(circumstances_of(session, candidate));
+  here.add(of_candidate);
+
+  // The CPUs that a command may use say more than those that lauka may use.
+  if (there[SettingKind::Affinity] && here[SettingKind::Affinity])
+    there[SettingKind::AllowedCpus].reset();
+  return find_differences(there, here);
+}
+
+std::vector<SettingDifference> find_metric_differences(const Recording& session, std::size_t metric,
+                                                       std::size_t candidate) {
+  if (are_of_one_session(session, candidate)) return {};
+
+  const std::string& name = session.metrics[metric].source_metric();
+  const auto settings_of = [&](const Recording& of, std::size_t command, std::size_t place) {
+    if (of.origins.empty()) return settings_of_metric(of.metrics[place]);
+    const auto& known = origin_of(of, command).metric_settings;
+    const auto found = known.find(name);
+    return found == known.end() ? SettingValues() : found->second;
+  };
+
+  const OtherSide other = other_side_of(session, candidate);
+  const auto place = find_metric(other.session.metrics, name);
+  if (!place) return {};
+  return find_method_differences(settings_of(other.session, other.command, *place),
+                                 settings_of(session, candidate, metric));
+}
+
+std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
+                                              std::size_t candidate) {
+  return join_obstacles(find_command_differences(session, candidate),
+                        find_metric_differences(session, metric, candidate));
+}
+
+std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metric,
+                                              std::size_t candidate) {
+  const auto& baseline = plan.reference.baseline;
+  if (!baseline) return {};
+
+  // A shell, like every property of the session, is a circumstance and no obstacle.
+  const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
+  const Recording& there = *baseline->session;
+  const Command& reference = there.commands[baseline->reference_places[candidate]];
+  const auto place = find_metric(there.metrics, plan.metrics[metric].source_metric());
+  std::vector<SettingDifference> of_metric;
+  if (place)
+    of_metric = find_method_differences(settings_of_metric(there.metrics[*place]),
+                                        settings_of_metric(plan.metrics[metric]));
+  return join_obstacles(find_differences(reference.settings, here), std::move(of_metric));
+}
+
+}  // namespace lauka

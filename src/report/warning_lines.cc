@@ -332,9 +332,9 @@ struct WarningWords {
 
   Words operator()(const OtherCircumstances& warning) const {
     const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
-    const std::string text = "things that may explain a delta differ from those of ";
+    const std::string text = "circumstances that may explain a delta differ from those of ";
     return {"other_circumstances", text + cited(warning.reference) + ": " + figures,
-            "make them equal, unless they are what you want to compare", text + "the reference",
+            "make the circumstances equal, unless you want to compare them", text + "the reference",
             figures};
   }
 

@@ -202,8 +202,8 @@ std::optional<Note> FunctionTableBuilder::note_left_out_paths() const {
       tables_, [](const FunctionTable& table) { return table.paths.has_left_out_paths(); });
   if (!has_left_out) return std::nullopt;
   return Note{NoteKind::TooManyPaths,
-              fmt::format("a command has over {} call paths, so samples in further ones are below "
-                          "{}; give --call-graph none to do without call paths",
+              fmt::format("a command has over {} call paths, so lauka shows the samples of further "
+                          "paths below {}; give --call-graph none to do without call paths",
                           PathTable::kMaxPaths, kTooManyPaths)};
 }
 

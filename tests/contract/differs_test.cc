@@ -88,8 +88,8 @@ TEST_CASE("another build of a shared library is noted by its build-id, and the s
   const Compared other = compare_commands(folder, {with_a, folder.file("with_b")});
   CHECK(other.said.err_has("libraries (libown.so build bbbbbbbb instead of build aaaaaaaa)"));
   REQUIRE(other.notes.size() == 1);
-  CHECK(
-      has(other.notes.front(), "things that may explain a delta differ from those of '" + with_a));
+  CHECK(has(other.notes.front(),
+            "circumstances that may explain a delta differ from those of '" + with_a));
 
   const std::string libraries = settings_in(folder.file("out.json"), 1).at("libraries");
   CHECK(has(libraries, "libown.so=bbbbbbbb00000002"));
@@ -132,8 +132,8 @@ TEST_CASE("a command that is itself nice has another priority") {
   const Folder folder;
   const Compared nice = compare_commands(folder, {"true", "nice -n3 true"});
   CHECK(
-      nice.said.err_has("'nice -n3 true': things that may explain a delta differ from those of "
-                        "'true': nice value '"));
+      nice.said.err_has("'nice -n3 true': circumstances that may explain a delta differ from those "
+                        "of 'true': nice value '"));
   REQUIRE(nice.notes.size() == 1);
   CHECK(compare_commands(folder, {"nice -n3 true", "nice -n 3 true"}).notes.empty());
 }

@@ -335,9 +335,9 @@ TEST_CASE("what differs between two commands is listed, and with -v all of it") 
   results.warnings = {{other, 1U}};
   CHECK(
       warning_lines(results, kPlain) ==
-      "lauka: warning: 'two': things that may explain a delta differ from those of 'one': limits "
-      "(stack '9' instead of '8'), libraries (without libm.so, with libz.so build ab), nice value "
-      "'5' instead of '0'; make them equal, unless they are what you want to compare\n");
+      "lauka: warning: 'two': circumstances that may explain a delta differ from those of 'one': "
+      "limits (stack '9' instead of '8'), libraries (without libm.so, with libz.so build ab), nice "
+      "value '5' instead of '0'; make the circumstances equal, unless you want to compare them\n");
   CHECK(has(warning_lines(results, {.verbose = true}), "compiler flags (without -O2, with -O3)"));
   CHECK(has(warning_lines(results, {.shows_all_differences = true}), "compiler flags"));
 

@@ -422,11 +422,11 @@ class WithProfile final : public EngineWrapper {
     if (auto note = note_incomplete_stacks(); !note.empty())
       notes.push_back({NoteKind::IncompleteStacks, std::move(note)});
     if (seen_->has_left_out_paths)
-      notes.push_back({NoteKind::TooManyPaths,
-                       fmt::format("a sampled run had too many call paths; those after the first "
-                                   "{} callers are below {}; give --call-graph none to do without "
-                                   "call paths",
-                                   RunRecords::kMaxCallers, kTooManyPaths)});
+      notes.push_back(
+          {NoteKind::TooManyPaths,
+           fmt::format("a sampled run had too many call paths, so lauka shows those after the "
+                       "first {} callers below {}; give --call-graph none to do without call paths",
+                       RunRecords::kMaxCallers, kTooManyPaths)});
     return notes;
   }
 

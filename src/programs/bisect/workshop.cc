@@ -111,7 +111,7 @@ std::optional<int> Workshop::check_options() {
 
 Result<void> Workshop::begin(const std::string& head) {
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
 
   // Folders of others are never removed.
   // Journal::open refuses a file with this name that is not the log of a search.
@@ -119,9 +119,8 @@ Result<void> Workshop::begin(const std::string& head) {
   const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
   for (const Tree tree : kTrees)
     if (!is_used && os::is_there(path_of(tree)))
-      return Error{
-          fmt::format("{} is there, but does not belong to a search", cited(path_of(tree))),
-          "remove it, or use --work DIR with another folder"};
+      return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
+                   "remove it, or use --work DIR with another folder"};
 
   std::error_code error;
   std::filesystem::create_directories(work_, error);
@@ -139,7 +138,8 @@ Result<void> Workshop::begin(const std::string& head) {
 void Workshop::read_entries() {
   // Another search may have left its builds in the worktrees.
   if (journal_->has_dropped_search()) {
-    say("an interrupted search with another command line or other ends is dropped");
+    say("lauka-bisect drops an earlier, interrupted search, because it had another command line or "
+        "other ends");
     for (const Tree tree : kTrees) repository_.remove_worktree(path_of(tree));
   }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -23,7 +23,9 @@ FileReader reader_of(const std::string& bytes) {
 
 std::string built_program() {
   std::ifstream file(places::kProgram, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return std::move(bytes).str();
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ TEST_CASE("a program that is cut off anywhere is read without an error, as far a
 TEST_CASE("a program of which every byte of a header is wrong is read without an error") {
   const std::string whole = built_program();
   constexpr std::size_t begin_of_tables = 32;
-  for (std::size_t at = begin_of_tables; at < 1000; ++at) {
+  for (std::size_t at = begin_of_tables; at < 300; ++at) {
     std::string damaged = whole.substr(0, 4096);
     damaged[at] = '\xff';
     CHECK(read_elf(reader_of(damaged)));

@@ -66,7 +66,9 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
 void write_first_folded(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   const std::vector<std::size_t> candidates = find_candidates(results);
-  write_folded(report, {.command = candidates.empty() ? 0 : candidates.front()}, sink);
+  ExportTarget first;
+  first.command = candidates.empty() ? 0 : candidates.front();
+  write_folded(report, first, sink);
 }
 
 }  // namespace lauka::report

@@ -114,7 +114,7 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   // Retries, because between mkdtemp and locked() another process may remove the folder as a
   // leftover, or put another folder in its place. A new folder is empty.
   for (int i = 0; i < kMaxTries; ++i) {
-    std::string path = (below / (std::string(kFolderPrefix) + "X")).string();
+    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
     auto lock = locked(AT_FDCWD, path);
     if (lock && names_in(open_folder(lock.get(), ".")).empty())

@@ -41,7 +41,7 @@ Descriptor open_anonymous_file() {
   std::array<char, 1024> folder{};
   const std::size_t bytes = confstr(_CS_DARWIN_USER_TEMP_DIR, folder.data(), folder.size());
   std::string path = bytes > 0 && bytes <= folder.size() ? folder.data() : "/tmp/";
-  path += "lauka-standard-error.X";
+  path += "lauka-standard-error.XXXXXX";
   Descriptor file(mkostemp(path.data(), O_CLOEXEC | O_APPEND));
   if (file) unlink(path.c_str());
   return file;

@@ -57,6 +57,7 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/command_json.cc", "warmup_runs"},
     {"format/function_json.cc", "sampled_time"},
     {"format/json.cc", "results"},
+    {"report/exports.cc", "max"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/session_record.cc", "mad"},
     {"history/session_record.cc", "reference"},

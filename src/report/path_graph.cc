@@ -2,6 +2,7 @@
 
 #include "report/charts.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <cmath>

@@ -5,6 +5,7 @@
 #include "report/function_name.h"
 #include "report/lines.h"
 #include "report/table.h"
+#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "report/stacks.h"
 
 #include "core/text.h"
+#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <algorithm>

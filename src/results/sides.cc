@@ -1,5 +1,6 @@
 #include "results/sides.h"
 
+#include "results/analyse.h"
 #include "session/baseline.h"
 #include "session/series.h"
 #include "stats/delta.h"

@@ -1,6 +1,7 @@
 #include "report/paths.h"
 
 #include "report/call_path_example.h"
+#include "report/function_lines.h"
 #include "report/lines.h"
 #include "report/stacks.h"
 

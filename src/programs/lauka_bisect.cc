@@ -482,7 +482,8 @@ Result<void> write_exports(const Request& request, const std::vector<SearchRecor
       .follows_first_parents = request.parents == Parents::First,
       .searches = searches};
   for (const os::OpenExport& target : exports) {
-    target.file->write(target.target.kind == ExportKind::Json ? to_json(record) : to_markdown(record));
+    target.file->write(target.target.kind == ExportKind::Json ? to_json(record)
+                                                              : to_markdown(record));
     if (auto written = target.file->commit(); !written) return written.error();
   }
   return {};

@@ -357,6 +357,34 @@ Result<void> check_uses_of_paths(const Options& options) {
   return {};
 }
 
+Error no_counts_of_functions(std::string_view what, std::string_view remedy,
+                             const CountingOptions& counting) {
+  return Error{fmt::format("{} needs the counts of each function, which --engine {} does not give",
+                           what, row_of(counting.engine).name),
+               std::string(remedy)};
+}
+
+/// Refuses a gate on a function, "METRIC@FUNCTION", whose metric is not counted or sampled by
+/// function.
+Result<void> check_gate_on_function(const Condition& gate, const CountingOptions& counting) {
+  const std::size_t at = gate.metric.find(kFunctionSeparator);
+  if (at == std::string::npos) return {};
+  const std::string_view metric = std::string_view(gate.metric).substr(0, at);
+  const std::string what = "a gate on " + cited(gate.metric);
+
+  if (metric == kSampledTime || metric == kTotalTime) {
+    if (!counting.profiling_period) return Error{what + " needs sampled runs", "add --profile"};
+    if (metric == kTotalTime && counting.call_graph == CallGraphChoice::None)
+      return no_paths(what, counting);
+    return {};
+  }
+
+  if (metric.ends_with("_time")) return by_function_refused(gate.metric, at);
+  if (!counts_functions(counting.engine))
+    return no_counts_of_functions(what, "add --engine cachegrind", counting);
+  return {};
+}
+
 /// Checks options that need counts or samples of functions. Does not check saved sessions and
 /// suites.
 Result<void> settle_functions(const ParsedOptions& draft) {
@@ -368,31 +396,12 @@ Result<void> settle_functions(const ParsedOptions& draft) {
   if (is_given(draft, "call-graph") && !are_sampled)
     return Error{"--call-graph has no effect without --profile", "add --profile, or leave it out"};
 
-  const auto not_given = [&](std::string_view what, std::string_view remedy) {
-    return Error{
-        fmt::format("{} needs the counts of each function, which --engine {} does not give", what,
-                    row_of(options.counting.engine).name),
-        std::string(remedy)};
-  };
-
-  for (const Condition& gate : options.gates.conditions) {
-    const std::size_t at = gate.metric.find(kFunctionSeparator);
-    if (at == std::string::npos) continue;
-    const std::string_view metric = std::string_view(gate.metric).substr(0, at);
-    const bool is_of_samples = metric == kSampledTime || metric == kTotalTime;
-    if (!is_of_samples && metric.ends_with("_time")) return by_function_refused(gate.metric, at);
-
-    if (is_of_samples && !are_sampled)
-      return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
-                   "add --profile"};
-    if (metric == kTotalTime && options.counting.call_graph == CallGraphChoice::None)
-      return no_paths("a gate on " + cited(gate.metric), options.counting);
-    if (!is_of_samples && !are_counted)
-      return not_given("a gate on " + cited(gate.metric), "add --engine cachegrind");
-  }
+  for (const Condition& gate : options.gates.conditions)
+    if (auto checked = check_gate_on_function(gate, options.counting); !checked) return checked;
 
   if (options.output.presentation.functions && !are_counted && !are_sampled)
-    return not_given("--functions", "add --engine cachegrind, or --profile");
+    return no_counts_of_functions("--functions", "add --engine cachegrind, or --profile",
+                                  options.counting);
   return check_uses_of_paths(options);
 }
 

@@ -153,6 +153,24 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.close();
 }
 
+/// Adds a function of the table's metrics.
+Result<void> read_function(const ParsedJson& row, FunctionTable& table) {
+  const std::string name = text_in(row, kName);
+  for (const ParsedJson& other : items_in(row, kOtherNames))
+    if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
+
+  std::vector<RoundValues>& values = table.functions[name];
+  values.resize(table.metrics.size());
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    const ParsedJson* of_metric = member(row, table.metrics[m].name);
+    if (of_metric == nullptr) continue;
+    auto read = read_values(*of_metric, table.metrics[m].rounds);
+    if (!read) return read.error();
+    values[m] = *std::move(read);
+  }
+  return {};
+}
+
 Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {
   FunctionTable table;
   const ParsedJson* there = object_in(object, key);
@@ -165,21 +183,8 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
     table.metrics.push_back({name, rounds.get<std::size_t>()});
   }
 
-  for (const ParsedJson& row : items_in(*there, kRows)) {
-    const std::string name = text_in(row, kName);
-    for (const ParsedJson& other : items_in(row, kOtherNames))
-      if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
-
-    std::vector<RoundValues>& values = table.functions[name];
-    values.resize(table.metrics.size());
-    for (std::size_t m = 0; m < values.size(); ++m) {
-      const ParsedJson* of_metric = member(row, table.metrics[m].name);
-      if (of_metric == nullptr) continue;
-      auto read = read_values(*of_metric, table.metrics[m].rounds);
-      if (!read) return read.error();
-      values[m] = *std::move(read);
-    }
-  }
+  for (const ParsedJson& row : items_in(*there, kRows))
+    if (auto added = read_function(row, table); !added) return added.error();
 
   const std::size_t sampled = table.find(kSampledTime);
   if (sampled == table.metrics.size()) return table;

@@ -65,29 +65,41 @@ void put_profile(JsonWriter& json, const StacksOfCommand& of) {
   json.close();
 }
 
+/// The profiles of all commands, and the frames' names that they share.
+class Profiles {
+ public:
+  void add(std::string name, std::vector<PathChange> paths) {
+    StacksOfCommand& of = profiles_.emplace_back();
+    of.name = std::move(name);
+    of.paths = std::move(paths);
+    for (std::size_t path = 0; path < of.paths.size(); ++path) {
+      const auto [known, is_new] = frames_.try_emplace(of.paths[path].name, names_.size());
+      if (is_new) names_.push_back(known->first);
+      of.frames.push_back(known->second);
+      if (of.weight_of(path) > 0) of.sampled.push_back(path);
+    }
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<StacksOfCommand>& all() const { return profiles_; }
+
+ private:
+  std::map<std::string, std::size_t> frames_;
+  std::vector<std::string> names_;
+  std::vector<StacksOfCommand> profiles_;
+};
+
 }  // namespace
 
 void write_speedscope(const Report& report, const Sink& sink) {
-  std::map<std::string, std::size_t> frames;
-  std::vector<std::string> names;
-  std::vector<StacksOfCommand> profiles;
-
+  Profiles profiles;
   for (const Results& results : report.benchmarks)
-    for (std::size_t c = 0; c < results.commands.size(); ++c) {
-      auto listed = list_paths(results, c);
-      if (!listed) continue;
-      const std::string& command = results.session.commands[c].name;
-      StacksOfCommand& of = profiles.emplace_back();
-      of.name = report.is_suite() ? results.benchmark + ": " + command : command;
-      of.paths = std::move(listed->paths);
-
-      for (std::size_t path = 0; path < of.paths.size(); ++path) {
-        const auto [known, is_new] = frames.try_emplace(of.paths[path].name, names.size());
-        if (is_new) names.push_back(known->first);
-        of.frames.push_back(known->second);
-        if (of.weight_of(path) > 0) of.sampled.push_back(path);
+    for (std::size_t c = 0; c < results.commands.size(); ++c)
+      if (auto listed = list_paths(results, c)) {
+        const std::string& command = results.session.commands[c].name;
+        profiles.add(report.is_suite() ? results.benchmark + ": " + command : command,
+                     std::move(listed->paths));
       }
-    }
 
   JsonWriter json(sink);
   json.open('{');
@@ -95,14 +107,14 @@ void write_speedscope(const Report& report, const Sink& sink) {
   json.put("exporter", "lauka " LAUKA_VERSION);
   json.open("shared", '{');
   json.open("frames", '[');
-  for (const std::string& name : names)
+  for (const std::string& name : profiles.names())
     json.put_with({}, [&](std::string& to) {
       to.append(R"({"name": )").append(json_string(name)).append("}");
     });
   json.close();
   json.close();
   json.open("profiles", '[');
-  for (const StacksOfCommand& of : profiles) put_profile(json, of);
+  for (const StacksOfCommand& of : profiles.all()) put_profile(json, of);
   json.close();
   json.close();
 }

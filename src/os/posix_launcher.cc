@@ -446,54 +446,61 @@ class PosixLauncher final : public Launcher {
   std::vector<Ended> collect(bool go_on_after_failure) {
     std::vector<Ended> all;
     all.reserve(state_->ended_count);
-
-    for (std::size_t i = 0; i < state_->ended_count; ++i) {
-      const SharedEnded& shared = state_->ended[i];
-      const SharedProgram& program = *state_->launches[i].program;
-      last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
-
-      // Kills processes that left a killed run's process group, so that they do not use the CPU
-      // during the next run.
-      const auto listener_ns = files_.ended_by_listener_ns();
-      const bool ended_by_listener = listener_ns && has_exited_or_signalled(shared.outcome);
-      const bool killed =
-          ended_by_listener || (!has_exited_or_signalled(shared.outcome) &&
-                                !std::holds_alternative<NotStarted>(shared.outcome));
-      const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
-
-      Ended ended{.outcome = shared.outcome,
-                  .usage = shared.usage,
-                  .time_with_preparation = shared.time_with_preparation,
-                  .counter_error = shared.counter_error,
-                  .optional_counter_error = shared.optional_counter_error,
-                  .started_count = shared.started_count,
-                  .unawaited_processes = shared.unawaited_processes,
-                  .outlived = killed ? 0 : shared.outlived,
-                  .input = shared.input,
-                  .ended_by_listener = ended_by_listener};
-
-      const std::int64_t ended_at_ns =
-          std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
-      ended.usage.wall_ns = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
-
-      const int survivor = std::max(shared.surviving_pid, left);
-      enter_survivor(survivor, ended.outcome);
-      const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-      if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
-        ended.outcome = Cancelled{};
-
-      if (program.environment.region_entry != nullptr) ended.region = shared.region;
-      const Reading* readings = state_->readings.data() + shared.first_reading_index;
-      ended.readings.assign(readings, readings + shared.reading_count);
-      if (state_->launches[i].reads_end_state && has_exited_or_signalled(ended.outcome))
-        ended.end_state = described(state_->end_states[i]);
-      if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
-
-      all.push_back(std::move(ended));
-    }
-
+    for (std::size_t i = 0; i < state_->ended_count; ++i)
+      all.push_back(collect_run(i, go_on_after_failure));
     return all;
+  }
+
+  /// Returns a run of the last batch, and kills the processes that it left if it was killed.
+  Ended collect_run(std::size_t run, bool go_on_after_failure) {
+    const SharedEnded& shared = state_->ended[run];
+    const SharedProgram& program = *state_->launches[run].program;
+    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
+
+    // Kills processes that left a killed run's process group, so that they do not use the CPU
+    // during the next run.
+    const auto listener_ns = files_.ended_by_listener_ns();
+    const bool ended_by_listener = listener_ns && has_exited_or_signalled(shared.outcome);
+    const bool killed = ended_by_listener || (!has_exited_or_signalled(shared.outcome) &&
+                                              !std::holds_alternative<NotStarted>(shared.outcome));
+    const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
+
+    Ended ended{.outcome = shared.outcome,
+                .usage = shared.usage,
+                .time_with_preparation = shared.time_with_preparation,
+                .counter_error = shared.counter_error,
+                .optional_counter_error = shared.optional_counter_error,
+                .started_count = shared.started_count,
+                .unawaited_processes = shared.unawaited_processes,
+                .outlived = killed ? 0 : shared.outlived,
+                .input = shared.input,
+                .ended_by_listener = ended_by_listener};
+
+    const std::int64_t ended_at_ns =
+        std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
+    ended.usage.wall_ns =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
+
+    enter_survivor(std::max(shared.surviving_pid, left), ended.outcome);
+    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+    if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
+      ended.outcome = Cancelled{};
+
+    add_readings(run, ended);
+    if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
+    return ended;
+  }
+
+  /// Adds what was read of a run besides its end: its region, its counters and its process's state.
+  void add_readings(std::size_t run, Ended& ended) const {
+    const SharedEnded& shared = state_->ended[run];
+    const SharedLaunch& launch = state_->launches[run];
+    if (launch.program->environment.region_entry != nullptr) ended.region = shared.region;
+
+    const Reading* readings = state_->readings.data() + shared.first_reading_index;
+    ended.readings.assign(readings, readings + shared.reading_count);
+    if (launch.reads_end_state && has_exited_or_signalled(ended.outcome))
+      ended.end_state = described(state_->end_states[run]);
   }
 
   pid_t pid_;

@@ -324,6 +324,7 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
 std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& before,
                                                 std::size_t after) {
   std::vector<std::string> good;
+  good.reserve(before.size());
   for (const std::size_t commit : before) good.push_back(commits_[commit].id);
   const auto ranked = repository_.rank(good, commits_[after].id);
   if (!ranked) {

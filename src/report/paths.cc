@@ -40,8 +40,9 @@ std::string callers_of(std::span<const PathChange> paths, const PathChange& path
   for (std::uint32_t at = path.parent; at != kNoCaller && !is_beginning(paths, at);
        at = paths[at].parent) {
     if (++named > kMaxNamedCallers) return "… > " + callers;
-    const std::string name = shortened_function(one_line(paths[at].name), kMaxCallerWidth);
-    callers = callers.empty() ? name : name + " > " + callers;
+    std::string name = shortened_function(one_line(paths[at].name), kMaxCallerWidth);
+    if (!callers.empty()) name.append(" > ").append(callers);
+    callers = std::move(name);
   }
   return callers;
 }

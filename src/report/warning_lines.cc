@@ -137,6 +137,7 @@ struct WarningWords {
                                DifferenceSide subject) const {
     if (!is_verbose) std::erase_if(differences, std::not_fn(is_always_shown));
     std::vector<std::string> texts;
+    texts.reserve(differences.size());
     for (const SettingDifference& difference : differences)
       texts.push_back(difference_text(difference, subject));
     return fmt::format("{}", fmt::join(texts, ", "));

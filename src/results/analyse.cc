@@ -505,7 +505,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
   const Series reference =
       series_of_reference(session.reference, verdict.candidate, verdict.metric, series);
   if (compares)
-    if (const auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
+    if (auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
         doubt.obstacle != gate::Obstacle::None)
       return doubt;
 

@@ -54,31 +54,38 @@ void add_totals(const PathTable& paths, const std::set<std::string_view>& names,
       sums[round] += value_in(paths.values_of(path), round);
 }
 
+/// Returns the sums of each metric of `added` by round of a command's table. `rounds`: the
+/// command's rounds with each metric. A function that the table lacks is 0.
+std::vector<std::vector<double>> sum_by_round(std::span<const AddedMetric> added,
+                                              const WantedFunctions& wanted,
+                                              const FunctionTable& table,
+                                              std::span<const RoundRuns> rounds) {
+  std::vector<std::vector<double>> sums;
+  for (const RoundRuns& of_metric : rounds) sums.emplace_back(of_metric.runs.size());
+
+  std::vector<std::set<std::string_view>> matching(added.size());
+  for (const auto& [name, values] : table.functions)
+    for (const std::size_t i : wanted.find(name, table.other_names_of(name))) {
+      matching[i].insert(name);
+      for (std::size_t round = 0; round < sums[i].size() && !added[i].is_total; ++round)
+        sums[i][round] += value_in(values[rounds[i].place], round);
+    }
+
+  for (std::size_t i = 0; i < added.size(); ++i)
+    if (added[i].is_total) add_totals(table.paths, matching[i], sums[i]);
+  return sums;
+}
+
 /// Sets the values of the metrics `added`, which follow the session's metrics. A function that a
 /// command lacks is 0 in each of its runs.
 void set_values(std::span<const AddedMetric> added, const WantedFunctions& wanted,
                 Recording& session) {
   for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
-    const FunctionTable& table = session.function_tables[c];
-
     std::vector<RoundRuns> rounds;
-    std::vector<std::vector<double>> sums;
-    for (const AddedMetric& metric : added) {
-      rounds.push_back(find_rounds(session, c, metric.base));
-      sums.emplace_back(rounds.back().runs.size());
-    }
+    rounds.reserve(added.size());
+    for (const AddedMetric& metric : added) rounds.push_back(find_rounds(session, c, metric.base));
 
-    std::vector<std::set<std::string_view>> matching(added.size());
-    for (const auto& [name, values] : table.functions)
-      for (const std::size_t i : wanted.find(name, table.other_names_of(name))) {
-        matching[i].insert(name);
-        for (std::size_t round = 0; round < sums[i].size() && !added[i].is_total; ++round)
-          sums[i][round] += value_in(values[rounds[i].place], round);
-      }
-
-    for (std::size_t i = 0; i < added.size(); ++i)
-      if (added[i].is_total) add_totals(table.paths, matching[i], sums[i]);
-
+    const auto sums = sum_by_round(added, wanted, session.function_tables[c], rounds);
     for (std::size_t i = 0; i < added.size(); ++i)
       for (std::size_t round = 0; round < sums[i].size(); ++round)
         session.runs.set_value(rounds[i].runs[round], session.metrics.size() + i, sums[i][round]);

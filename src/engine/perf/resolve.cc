@@ -190,6 +190,15 @@ EventOnPmu part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::E
           find_leader(event, pmu, sysfs)};
 }
 
+/// Returns which PMUs the cores have, as a remedy; empty if they have none.
+std::string names_of_core_pmus(const os::Sysfs& sysfs) {
+  std::vector<std::string> cores;
+  for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+  if (cores.empty()) return "";
+  return cores.size() == 1 ? fmt::format("the PMU of the cores is {}", listed(cores))
+                           : fmt::format("the PMUs of the cores are {}", listed(cores));
+}
+
 Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
@@ -198,16 +207,10 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   terms.remove_suffix(1);
 
   const auto pmu = sysfs.find(text.substr(0, slash));
-  if (!pmu) {
-    std::vector<std::string> cores;
-    for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+  if (!pmu)
     return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text,
                              text.substr(0, slash)),
-                 cores.empty()
-                     ? ""
-                     : fmt::format("the PMU{} of the cores {} {}", cores.size() == 1 ? "" : "s",
-                                   cores.size() == 1 ? "is" : "are", listed(cores))};
-  }
+                 names_of_core_pmus(sysfs)};
 
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{

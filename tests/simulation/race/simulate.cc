@@ -227,8 +227,14 @@ Outcome race_like_kim_and_nelson(const Case& what, std::uint64_t seed, double zo
 }
 
 struct Tally {
-  double races = 0, lost = 0, wrong = 0, unfinished = 0, runs = 0;
+  double races = 0, lost = 0, wrong = 0, unfinished = 0, runs = 0, squared_runs = 0;
   double share(double count) const { return count / races; }
+
+  /// Standard error of the mean of the runs.
+  double error_of_runs() const {
+    const double mean = share(runs);
+    return std::sqrt(std::max(share(squared_runs) - mean * mean, 0.0) / races);
+  }
 
   /// Adds a race. Any of several commands that are equally good may be left.
   void add(const Case& what, const Outcome& outcome) {
@@ -241,7 +247,9 @@ struct Tally {
     lost += keeps_best ? 0 : 1;
     wrong += !keeps_best || is_wrong ? 1 : 0;
     unfinished += outcome.decision ? 0 : 1;
-    runs += static_cast<double>(outcome.runs);
+    const auto count = static_cast<double>(outcome.runs);
+    runs += count;
+    squared_runs += count * count;
   }
 };
 
@@ -281,11 +289,12 @@ int compare_rules(std::size_t races) {
                 100 * tallies.at(i).share(tallies.at(i).lost),
                 100 * tallies.at(i).share(tallies.at(i).unfinished));
 
-  // A rule that needs more is another rule.
+  // A rule that needs more is another rule. Three standard errors are what chance explains.
   constexpr double most_runs_of_each = 65.0;
   constexpr double most_undecided = 0.02;
   int broken = 0;
-  if (tallies[0].share(tallies[0].runs) > 4 * most_runs_of_each) {
+  const double chance = 3.0 * tallies[0].error_of_runs();
+  if (tallies[0].share(tallies[0].runs) > 4 * most_runs_of_each + chance) {
     std::printf("BROKEN: more than %.0f runs of each command\n", most_runs_of_each);
     ++broken;
   }

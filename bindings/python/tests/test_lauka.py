@@ -151,11 +151,12 @@ class Reading(unittest.TestCase):
         def commit(name: str) -> dict[str, Any]:
             return {"commit": name * 40, "date": "2026-11-02", "subject": f"change {name}"}
 
-        change = {"rounds": 30, "change": 0.04, "low": 0.03, "high": None, "exact": False}
-        steps = [{**commit("b"), "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": None}]
-        search = {"good": commit("a"), "bad": commit("d"), "commits": 3, "ends": change, "steps": steps, "answer": "commit",
-                  "suspects": [commit("d")], "parent": commit("c"), "from_parent": change}
-        whole = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "searches": [search, {**search, "answer": "range"}]}
+        change: dict[str, Any] = {"rounds": 30, "change": 0.04, "low": 0.03, "high": None, "exact": False}
+        steps: list[dict[str, Any]] = [{**commit("b"), "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": None}]
+        search: dict[str, Any] = {"good": commit("a"), "bad": commit("d"), "commits": 3, "ends": change, "steps": steps,
+                                  "answer": "commit", "suspects": [commit("d")], "parent": commit("c"), "from_parent": change}
+        whole: dict[str, Any] = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95,
+                                 "searches": [search, {**search, "answer": "range"}]}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "bisection.json")
             file.write_text(json.dumps(whole))

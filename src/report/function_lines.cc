@@ -375,10 +375,14 @@ class TableMaker {
   bool has_sure_and_unsure(const Choice& choice) const {
     bool has_sure = false;
     bool has_unsure = false;
+    const auto look_at = [&](const auto& change) {
+      if (change.difference() != 0.0) (change.is_sure() ? has_sure : has_unsure) = true;
+    };
     for (const FunctionByColumn& function : choice.rows)
       for (const FunctionChange* change : function) {
-        if (change == nullptr || change->difference() == 0.0) continue;
-        (change->is_sure() ? has_sure : has_unsure) = true;
+        if (change == nullptr) continue;
+        look_at(*change);
+        if (change->total) look_at(*change->total);
       }
     return columns_.is_compared && has_sure && has_unsure;
   }

@@ -134,4 +134,22 @@ TEST_CASE("names in folded stacks hold no separator, and no number at their end"
   CHECK(std::ranges::count(text, ';') == 3);
 }
 
+TEST_CASE("total times that are certain are marked, also among functions without own times") {
+  Results results = grown_through_first();
+  results.presentation.functions = FunctionChoice{.pattern = "^(first|second)$"};
+  for (FunctionChange& change : results.function_changes.front().functions)
+    if (change.name == "second") {
+      change.total->candidate_mean += 1e-4;
+      change.total->certainty = Certainty::Unproven;
+    }
+  const std::string text = function_text(results, {});
+  const auto line_of_function = [&](const std::string& name) {
+    const std::size_t at = text.find("\n" + name + " ") + 1;
+    REQUIRE(at != 0);
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(line_of_function("first").find('*') != std::string::npos);
+  CHECK(line_of_function("second").find('*') == std::string::npos);
+}
+
 }  // namespace lauka::report

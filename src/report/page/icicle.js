@@ -172,16 +172,26 @@
     choice.addEventListener("change", () => { view = views[choice.value]; countFound(); draw(); });
     search.addEventListener("input", () => { sought = search.value.trim().toLowerCase(); countFound(); draw(); });
     let drawnWidth = 0;
-    new ResizeObserver(() => { if (area.clientWidth !== drawnWidth && area.clientWidth > 0) { drawnWidth = area.clientWidth; draw(); } }).observe(area);
+    const fit = () => {
+      if (area.clientWidth === drawnWidth || area.clientWidth === 0) return;
+      drawnWidth = area.clientWidth;
+      draw();
+    };
+    fit();
+    new ResizeObserver(fit).observe(area);
   };
 
-  // A graph is read and drawn when it comes near the window, so that a page with large ones appears at once.
+  // A graph is read and drawn when it comes near the window, so that a page with large ones appears at once, or before it is printed.
+  const graphs = document.querySelectorAll(".icicle"), begun = new WeakSet();
+  const begin = graph => {
+    if (begun.has(graph)) return;
+    begun.add(graph);
+    observer.unobserve(graph);
+    start(graph);
+  };
   const observer = new IntersectionObserver(entries => {
-    for (const {isIntersecting, target} of entries) {
-      if (!isIntersecting) continue;
-      observer.unobserve(target);
-      start(target);
-    }
+    for (const {isIntersecting, target} of entries) if (isIntersecting) begin(target);
   }, {rootMargin: "400px"});
-  for (const element of document.querySelectorAll(".icicle")) observer.observe(element);
+  for (const graph of graphs) observer.observe(graph);
+  addEventListener("beforeprint", () => graphs.forEach(begin));
 })();

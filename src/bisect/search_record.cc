@@ -101,6 +101,7 @@ void describe_fields(Visitor& visit, BisectRecord& of) {
   describe_text_or_null(visit, "build", of.build);
   visit("command", of.command);
   visit("first_parent", of.follows_first_parents);
+  visit("complete", of.is_complete);
   visit("searches", of.searches);
 }
 

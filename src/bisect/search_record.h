@@ -75,6 +75,8 @@ struct BisectRecord {
   std::string build{};      ///< command of --build; empty without
   std::string command{};
   bool follows_first_parents = true;
+  bool is_complete =
+      true;  ///< false if the call ended before its answer; `searches` lacks the rest
   std::vector<SearchRecord> searches{};
 };
 

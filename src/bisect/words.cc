@@ -147,7 +147,7 @@ std::string answer_text(const SearchRecord& search, const std::string& metric) {
 }
 
 std::string to_markdown(const BisectRecord& record) {
-  std::string text;
+  std::string text = record.is_complete ? "" : "The search ended before its answer.\n";
   for (const SearchRecord& search : record.searches)
     text += (text.empty() ? "" : "\n") + markdown_of(search, record.metric);
   return text;

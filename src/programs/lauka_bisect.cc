@@ -471,17 +471,18 @@ void Bisection::say_remarks(const SearchRecord& record) {
         "with --layouts ({layout} in --build) or with --engine cachegrind.\n");
 }
 
+BisectRecord make_record(const Request& request, const std::vector<SearchRecord>& searches) {
+  return {.version = std::string(cli::version()),
+          .metric = request.metric(),
+          .confidence = request.options.gates.confidence.value_or(kDefaultConfidence),
+          .build = request.build,
+          .command = request.options.commands.command_lines.front(),
+          .follows_first_parents = request.parents == Parents::First,
+          .searches = searches};
+}
+
 /// Writes the exports. Returns an error if a file cannot be written.
-Result<void> write_exports(const Request& request, const std::vector<SearchRecord>& searches,
-                           const std::vector<os::OpenExport>& exports) {
-  const BisectRecord record{
-      .version = std::string(cli::version()),
-      .metric = request.metric(),
-      .confidence = request.options.gates.confidence.value_or(kDefaultConfidence),
-      .build = request.build,
-      .command = request.options.commands.command_lines.front(),
-      .follows_first_parents = request.parents == Parents::First,
-      .searches = searches};
+Result<void> write_exports(const BisectRecord& record, const std::vector<os::OpenExport>& exports) {
   for (const os::OpenExport& target : exports) {
     target.file->write(target.target.kind == ExportKind::Json ? to_json(record)
                                                               : to_markdown(record));
@@ -521,11 +522,15 @@ int search_and_export(const Request& request, const Prepared& prepared, Workshop
   bool is_finished =
       signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !workshop.has_lost_output();
 
-  if (is_finished) {
+  // Without an answer, too, so that nobody takes the files of an earlier search for this one's.
+  {
+    BisectRecord record = make_record(request, bisection.searches());
+    record.is_complete = is_finished;
     const os::ActAs owner(prepared.user);
-    const auto written = write_exports(request, bisection.searches(), prepared.exports);
-    is_finished = written.has_value();
-    if (!written) status = refuse(written.error(), ExitStatus::Failed);
+    if (const auto written = write_exports(record, prepared.exports); !written) {
+      is_finished = false;
+      status = refuse(written.error(), ExitStatus::Failed);
+    }
   }
 
   if (is_finished || (signal == 0 && !bisection.has_results())) {

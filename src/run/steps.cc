@@ -612,11 +612,8 @@ void StepRunner::add_results(const FinishedRounds& done) {
     functions_.add_paths(run.step, run.paths);
   }
 
-  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short()) {
-    // The error is the answer. A table of one round beside it would only hide it.
-    session_.runs = {};
+  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
     cut_short(*std::move(unknown));
-  }
 }
 
 void StepRunner::go_on_with(const FinishedRounds& kept) {

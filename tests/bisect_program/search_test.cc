@@ -265,7 +265,7 @@ TEST_CASE("the exports have the steps of all calls, and the answer") {
   Start start = exporting(4);
   start.interrupt_when = [&] { return has_lines(there.log(), 4); };
   CHECK(there.find(start, "HEAD~8", "HEAD").status == 130);
-  CHECK_FALSE(exists(json_file));
+  CHECK(nlohmann::json::parse(text_of(json_file)).at("complete") == false);
 
   there.allow_builds();
   const Said said = there.find(exporting(4), "HEAD~8", "HEAD");
@@ -277,6 +277,7 @@ TEST_CASE("the exports have the steps of all calls, and the answer") {
   const auto schema =
       nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/bisect.schema.json"));
   for (const std::string& fault : faults(written, schema)) FAIL_CHECK(fault);
+  CHECK(written.at("complete") == true);
   const auto& search = written.at("searches").at(0);
   CHECK(search.at("answer") == "commit");
   CHECK(search.at("suspects").at(0).at("subject") == "change 4");
@@ -290,6 +291,24 @@ TEST_CASE("the exports have the steps of all calls, and the answer") {
   const std::string markdown = text_of(markdown_file);
   CHECK(has(markdown, "the commit that made the change:\n\n- commit:"));
   CHECK(has(markdown, "| change 2 |  |  | does not build"));
+}
+
+TEST_CASE("a search without an answer replaces the files of an earlier one") {
+  const ValueRepository there({"100", "broken"});
+  const std::string json_file = there.path() + "/../result.json";
+  const std::string markdown_file = there.path() + "/../result.md";
+  std::ofstream(json_file) << "{\"complete\": true}";
+  Start start = there.search();
+  start.arguments.insert(start.arguments.end(),
+                         {"--export-json", json_file, "--export-markdown=" + markdown_file});
+  const Said said = there.find(start, "HEAD~1", "HEAD");
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+
+  const auto written = nlohmann::json::parse(text_of(json_file));
+  CHECK(written.at("complete") == false);
+  CHECK(written.at("searches").empty());
+  CHECK(text_of(markdown_file) == "The search ended before its answer.\n");
 }
 
 TEST_CASE("an export that cannot be written is refused before anything is built") {

@@ -80,7 +80,7 @@ TEST_CASE("a gate on a function that no command has ends after the first simulat
                           {"true", "true"});
   CHECK(said.status == 1);
   CHECK(said.err_has("'exi'"));
-  CHECK_FALSE(said.out_has("true"));  // the error is the only answer: no tables, no gate
+  CHECK(said.out_has("Benchmark 1"));  // what was measured is not lost
 }
 
 }  // namespace lauka::contract

@@ -332,7 +332,14 @@ module Bisection = struct
     steps : step list;
   }
 
-  type t = { metric : string; confidence : float; searches : search list; version : string; json : Yojson.Safe.t }
+  type t = {
+    metric : string;
+    confidence : float;
+    complete : bool;
+    searches : search list;
+    version : string;
+    json : Yojson.Safe.t;
+  }
 
   let commit_of json = { id = string_at "commit" json; date = string_at "date" json; subject = string_at "subject" json }
 
@@ -383,6 +390,7 @@ module Bisection = struct
     {
       metric = string_at "metric" json;
       confidence = number_at "confidence" json;
+      complete = bool_at "complete" json;
       searches = List.map search_of (Json.to_list (Json.member "searches" json));
       version = string_at "lauka_bisect" json;
       json;

@@ -243,6 +243,7 @@ module Bisection : sig
   type t = {
     metric : string;
     confidence : float;
+    complete : bool;  (** false if the call ended before its answer *)
     searches : search list;  (** the first one is between GOOD and BAD; [--all] adds more *)
     version : string;
     json : Yojson.Safe.t;  (** the whole document (docs/bisect.schema.json) *)

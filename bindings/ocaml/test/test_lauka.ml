@@ -237,7 +237,7 @@ let test_example examples =
 let test_bisection () =
   let text answer =
     Printf.sprintf
-      {|{"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "searches": [{
+      {|{"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "complete": true, "searches": [{
         "good": {"commit": "aa", "date": "2026-11-01", "subject": "one"}, "bad": {"commit": "dd", "date": "2026-11-04", "subject": "four"},
         "commits": 3, "ends": {"rounds": 30, "change": 0.05, "low": 0.04, "high": 0.06, "exact": false},
         "steps": [{"commit": "bb", "date": "2026-11-02", "subject": "two", "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": null}],

@@ -266,6 +266,7 @@ class Bisection:
 
     metric: str
     confidence: float
+    complete: bool  # False if the call ended before its answer
     searches: tuple[BisectSearch, ...]  # the first one is between GOOD and BAD; --all adds more
     version: str
     json: Mapping[str, Any] = field(repr=False)  # the whole document (docs/bisect.schema.json)
@@ -428,7 +429,7 @@ def load_bisection(path: Union[str, os.PathLike[str]]) -> Bisection:
         if not isinstance(json, dict) or "lauka_bisect" not in json:
             raise Unreadable("it was not written by lauka-bisect --export-json")
         searches = tuple(_bisect_search(search) for search in json["searches"])
-        return Bisection(json["metric"], json["confidence"], searches, json["lauka_bisect"], json)
+        return Bisection(json["metric"], json["confidence"], json["complete"], searches, json["lauka_bisect"], json)
     except (KeyError, TypeError) as error:
         raise Unreadable(f"it lacks what lauka-bisect writes: {error}") from None
     except (ValueError, RecursionError) as error:

@@ -155,7 +155,7 @@ class Reading(unittest.TestCase):
         steps: list[dict[str, Any]] = [{**commit("b"), "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": None}]
         search: dict[str, Any] = {"good": commit("a"), "bad": commit("d"), "commits": 3, "ends": change, "steps": steps,
                                   "answer": "commit", "suspects": [commit("d")], "parent": commit("c"), "from_parent": change}
-        whole: dict[str, Any] = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95,
+        whole: dict[str, Any] = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "complete": True,
                                  "searches": [search, {**search, "answer": "range"}]}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "bisection.json")

@@ -94,4 +94,21 @@ bool PathTable::add_path(std::uint32_t caller, const std::string& name, RoundVal
   return true;
 }
 
+double share_without_callers(const PathTable& paths) {
+  double whole = 0.0;
+  double without = 0.0;
+  std::vector<bool> are_without(paths.size());
+
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    const std::uint32_t caller = paths.caller_of(path);
+    const std::string& name = paths.name_of(path);
+    are_without[path] = (caller != kNoCaller && are_without[caller]) || name == kIncompleteStack ||
+                        name == kTooManyPaths;
+    const double sampled = mean_of(paths.values_of(path), paths.rounds());
+    whole += sampled;
+    if (are_without[path]) without += sampled;
+  }
+  return whole > 0.0 ? without / whole : 0.0;
+}
+
 }  // namespace lauka

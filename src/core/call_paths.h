@@ -23,6 +23,9 @@ inline constexpr std::string_view kIncompleteStack = "(stack incomplete)";
 /// The frame below the program's name in paths that were left out because there were too many.
 inline constexpr std::string_view kTooManyPaths = "(too many paths)";
 
+/// Largest share of the sampled time in paths without known callers that says little about others.
+inline constexpr double kMostWithoutCallers = 0.1;
+
 /// A call path: the path of its caller and one more frame.
 struct PathStep {
   std::uint32_t caller = kNoCaller;
@@ -134,5 +137,9 @@ class PathTable {
   std::size_t rounds_ = 0;
   bool has_left_out_paths_ = false;
 };
+
+/// Returns the share of the sampled time, over all rounds, that is in paths below kIncompleteStack
+/// or kTooManyPaths; 0 without samples.
+double share_without_callers(const PathTable& paths);
 
 }  // namespace lauka

@@ -95,6 +95,7 @@ inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>
     {gate::Obstacle::NoPercentage, "no_percentage"},
     {gate::Obstacle::FewLayouts, "few_layouts"},
     {gate::Obstacle::NoFunction, "no_function"},
+    {gate::Obstacle::NoCallers, "no_callers"},
     {gate::Obstacle::NoSamples, "no_samples"},
     {gate::Obstacle::OtherSettings, "other_settings"},
     {gate::Obstacle::SameRuns, "same_runs"},

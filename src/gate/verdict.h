@@ -55,6 +55,7 @@ enum class Obstacle : unsigned char {
   NoPercentage,   ///< some values are negative, or those of the reference are 0
   FewLayouts,     ///< too few layouts to estimate the change over layouts
   NoFunction,     ///< a command lacks the function that the gate is on
+  NoCallers,      ///< a total time, but the callers of much of the sampled time are not known
   NoSamples,      ///< a sampled event has only values of 0, which prove nothing
   OtherSettings,  ///< the two sides measured something else: Hindrance::differences
   SameRuns,       ///< both sides are the same runs, of a session that was given twice

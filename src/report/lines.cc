@@ -338,6 +338,11 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kHintOnMissingFunction)
                  : fmt::format("no run of {} was in a function of this name; {}",
                                obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
+    case gate::Obstacle::NoCallers:
+      return fmt::format(
+          "the callers of much of the sampled time of {} are not known, so a total time would lack "
+          "it; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
+          obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoSamples:
       return "no sample of this event was taken";
     case gate::Obstacle::SameRuns:
@@ -382,6 +387,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::NoPercentage, "values below 0"},
     {gate::Obstacle::FewLayouts, "too few layouts"},
     {gate::Obstacle::NoFunction, "no such function"},
+    {gate::Obstacle::NoCallers, "no callers"},
     {gate::Obstacle::NoSamples, "no samples"},
     {gate::Obstacle::OtherSettings, "other settings"},
     {gate::Obstacle::SameRuns, "same runs"},

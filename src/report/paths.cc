@@ -48,13 +48,14 @@ std::string callers_of(std::span<const PathChange> paths, const PathChange& path
 }
 
 struct ChosenPaths {
-  std::set<std::size_t> paths{};  ///< with all their callers
-  bool has_all = true;            ///< false if some were left out
+  std::set<std::size_t> paths{};     ///< with all their callers
+  bool has_all = true;               ///< false if some were left out
+  std::size_t lines_of_largest = 0;  ///< the most lines for which a path was left out
 };
 
 /// Chooses the paths for which `weight` is above 0, those with the largest weight first.
 template <typename Weight>
-ChosenPaths choose_paths(const PathChanges& changes, std::size_t most, const Weight& weight) {
+ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, const Weight& weight) {
   std::vector<std::pair<double, std::size_t>> sorted;
   for (std::size_t path = 0; path < changes.paths.size(); ++path)
     if (const double of_path = weight(changes.paths[path]); of_path > 0.0)
@@ -69,7 +70,8 @@ ChosenPaths choose_paths(const PathChanges& changes, std::size_t most, const Wei
       with_callers.insert(at);
     if (with_callers.size() > most) {
       chosen.has_all = false;
-      break;
+      chosen.lines_of_largest = std::max(chosen.lines_of_largest, with_callers.size());
+      continue;
     }
     chosen.paths = std::move(with_callers);
   }
@@ -82,7 +84,7 @@ Ink ink_of_path(const PathChange& change) {
 }
 
 /// Makes a table with a row for each chosen path, indented below its caller.
-Table make_path_table(const Results& results, std::size_t command, const PathChanges& changes,
+Table make_path_table(const Results& results, std::size_t command, const MetricByFunction& changes,
                       const std::set<std::size_t>& chosen) {
   const bool is_compared = results.session.reference.is_candidate(command);
   const Metric& metric = results.session.metrics[changes.metric];
@@ -121,7 +123,7 @@ Table make_path_table(const Results& results, std::size_t command, const PathCha
   return table;
 }
 
-std::string section_of(const Results& results, std::size_t command, const PathChanges& changes,
+std::string section_of(const Results& results, std::size_t command, const MetricByFunction& changes,
                        const Style& style) {
   const bool is_compared = results.session.reference.is_candidate(command);
   const std::size_t most = *results.presentation.paths;
@@ -131,9 +133,13 @@ std::string section_of(const Results& results, std::size_t command, const PathCh
   });
 
   const std::string of = one_line(results.session.metrics[changes.metric].name);
-  if (chosen.paths.empty())
+  if (chosen.paths.empty() && chosen.has_all)
     return "\n" + dim_note(fmt::format("no call path differs with certainty in {}",
                                        plural(changes.rounds, "sampled run")),
+                           style);
+  if (chosen.paths.empty())
+    return "\n" + dim_note(fmt::format("the call paths do not fit into {}; --paths={} shows some",
+                                       plural(most, "line"), chosen.lines_of_largest),
                            style);
   const std::string title = fmt::format(
       "{} by call path{}{}", of, is_compared ? ", significant changes" : "",
@@ -147,11 +153,18 @@ std::string section_of(const Results& results, std::size_t command, const PathCh
 std::string callers_with_most_of(const FunctionChange& change, std::span<const PathChange> paths) {
   constexpr double most = 0.5;
   if (change.difference() == 0.0) return "";
-  for (const PathChange& path : paths)
-    if (path.name == change.name && path.is_self_sure &&
-        path.self_difference() / change.difference() >= most)
-      return callers_of(paths, path);
-  return "";
+
+  // Of paths that change in opposite directions, several may have more than the whole change.
+  double share = 0.0;
+  const PathChange* largest = nullptr;
+  for (const PathChange& path : paths) {
+    if (path.name != change.name || !path.is_self_sure) continue;
+    const double of_path = path.self_difference() / change.difference();
+    if (of_path < most || of_path <= share) continue;
+    share = of_path;
+    largest = &path;
+  }
+  return largest == nullptr ? "" : callers_of(paths, *largest);
 }
 
 std::string path_text(const Results& results, const Style& style) {
@@ -165,9 +178,15 @@ std::string path_text(const Results& results, const Style& style) {
   for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
     if (const auto listed = list_paths(results, c)) text += section_of(results, c, *listed, style);
 
-  return text.empty()
-             ? "\n" + dim_note("there are no call paths to show; measure with --profile", style)
-             : text;
+  if (!text.empty()) return text;
+  const bool has_paths =
+      std::ranges::any_of(results.session.function_tables,
+                          [](const FunctionTable& table) { return !table.paths.empty(); });
+  return "\n" + dim_note(has_paths
+                             ? "the call paths are not compared, because a side has none, has "
+                               "only failed runs, or was sampled in another way"
+                             : "there are no call paths to show; measure with --profile",
+                         style);
 }
 
 }  // namespace lauka::report

@@ -66,33 +66,26 @@ bool has_total(const JoinedPaths& by_path, std::size_t pair) {
   return !reference.empty() || !candidate.empty();
 }
 
-/// Selects the significant differences with p values `p`. Of so many functions, some would differ
-/// by chance.
-template <typename Mark>
-void mark_significant(std::span<const double> p, double confidence, const Mark& mark) {
-  const std::vector<bool> differ = gate::benjamini_hochberg(p, 1.0 - confidence);
-  for (std::size_t i = 0; i < differ.size(); ++i)
-    if (differ[i]) mark(i);
-}
-
 /// Sets FunctionChange::total. `pairs`: by function, its index in `totals`.
 void add_totals(const Side& reference, const Side& candidate,
                 const std::vector<FunctionTotals>& totals, std::span<const std::size_t> pairs,
                 double confidence, std::vector<FunctionChange>& functions) {
   if (totals.empty()) return;
 
-  std::vector<double> p;
+  std::vector<DifferenceTest> tests;
+  tests.reserve(functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const FunctionTotals& of = totals[pairs[i]];
-    const DifferenceTest tested =
-        test_difference({reference, of.reference}, {candidate, of.candidate}, confidence);
+    tests.push_back(
+        test_difference({reference, of.reference}, {candidate, of.candidate}, confidence));
     functions[i].total = {.reference_mean = mean_of(of.reference, reference.rounds),
                           .candidate_mean = mean_of(of.candidate, candidate.rounds),
-                          .half_width = tested.half_width};
-    p.push_back(tested.p);
+                          .half_width = tests.back().half_width};
   }
-  mark_significant(p, confidence,
-                   [&](std::size_t i) { functions[i].total->certainty = Certainty::Significant; });
+
+  const std::vector<bool> differ = find_significant(tests, confidence);
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    if (differ[i]) functions[i].total->certainty = Certainty::Significant;
 }
 
 MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
@@ -108,7 +101,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
                            .rounds = std::min(reference.rounds, candidate.rounds)};
 
   std::vector<std::size_t> varying;
-  std::vector<double> p;
+  std::vector<DifferenceTest> tests;
   const std::vector<FunctionToPair> rows_before = reference.list_rows();
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
   std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
@@ -137,19 +130,18 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
     if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2)
       change.certainty = Certainty::Unproven;
     if (change.certainty == Certainty::Unproven && change.has_own_value()) {
-      const DifferenceTest tested =
-          test_difference({reference, before.of_metric}, {candidate, after.of_metric}, confidence);
-      change.half_width = tested.half_width;
+      tests.push_back(
+          test_difference({reference, before.of_metric}, {candidate, after.of_metric}, confidence));
+      change.half_width = tests.back().half_width;
       varying.push_back(changes.functions.size());
-      p.push_back(tested.p);
     }
     pairs_of_functions.push_back(i);
     changes.functions.push_back(std::move(change));
   }
 
-  mark_significant(p, confidence, [&](std::size_t i) {
-    changes.functions[varying[i]].certainty = Certainty::Significant;
-  });
+  const std::vector<bool> differ = find_significant(tests, confidence);
+  for (std::size_t i = 0; i < varying.size(); ++i)
+    if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
   add_totals(reference, candidate, by_path.totals, pairs_of_functions, confidence,
              changes.functions);
 
@@ -180,12 +172,9 @@ void compare_functions(Results& results) {
         std::ranges::find(results.findings.verdicts, metric, &gate::Verdict::metric) !=
         results.findings.verdicts.end();
     if (results.session.metrics[metric].shown != Shown::Always && !is_gated) continue;
-    for (const std::size_t candidate : find_candidates(results)) {
-      if (!find_metric_differences(results.session, metric, candidate).empty()) continue;
-      if (!has_success(results, metric, candidate)) continue;
+    for (const std::size_t candidate : find_candidates(results))
       if (auto changes = compare_sides(results, metric, candidate))
         results.function_changes.push_back(*std::move(changes));
-    }
   }
 }
 
@@ -198,6 +187,9 @@ const MetricByFunction* find_changes(const Results& results, std::size_t metric,
 
 std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
                                               std::size_t candidate) {
+  if (!find_metric_differences(results.session, metric, candidate).empty()) return std::nullopt;
+  if (!has_success(results, metric, candidate)) return std::nullopt;
+
   const auto before = reference_side(results, metric, candidate);
   const auto after = candidate_side(results, metric, candidate);
   if (!before || !after) return std::nullopt;

@@ -103,8 +103,9 @@ void compare_functions(Results& results);
 const MetricByFunction* find_changes(const Results& results, std::size_t metric,
                                      std::size_t candidate);
 
-/// Compares the functions of a candidate with its reference's, also if find_changes() has nothing,
-/// because the sessions' settings differ. Returns nullopt if a side is unknown.
+/// Compares the functions of a candidate with its reference's, of metrics that tables do not show,
+/// too. Returns nullopt if a side is unknown or has only failed runs, or if the metric was measured
+/// in another way.
 std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
                                               std::size_t candidate);
 

@@ -203,14 +203,6 @@ std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
   return sorted;
 }
 
-/// Returns which of the differences are significant.
-std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence) {
-  std::vector<double> p;
-  p.reserve(tests.size());
-  for (const DifferenceTest& test : tests) p.push_back(test.p);
-  return gate::benjamini_hochberg(p, 1.0 - confidence);
-}
-
 /// Returns the paths with at least kMinTestedPathShare of the time of both sides.
 std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
   const auto time_of = [](const PathChange& path) {
@@ -288,18 +280,18 @@ JoinedPaths join_paths(const Side& reference, const Side& candidate,
   return compared;
 }
 
-std::optional<PathChanges> compare_paths(const Results& results, std::size_t candidate) {
+std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate) {
   for (const std::size_t metric : function_metrics(results))
     if (auto changes = compare_sides(results, metric, candidate);
         changes && !changes->paths.empty())
-      return PathChanges{metric, changes->rounds, std::move(changes->paths)};
+      return changes;
   return std::nullopt;
 }
 
-std::optional<PathChanges> list_paths(const Results& results, std::size_t command) {
+std::optional<MetricByFunction> list_paths(const Results& results, std::size_t command) {
   for (const std::size_t metric : function_metrics(results))
     if (auto listed = list_functions(results, metric, command); listed && !listed->paths.empty())
-      return PathChanges{metric, listed->rounds, std::move(listed->paths)};
+      return listed;
   return std::nullopt;
 }
 

@@ -35,18 +35,11 @@ struct JoinedPaths {
 JoinedPaths join_paths(const Side& reference, const Side& candidate,
                        std::span<const PairedFunction> functions, double confidence);
 
-/// The call paths of a candidate and its reference, or of one command compared with nothing.
-struct PathChanges {
-  std::size_t metric = 0;           ///< the sampled time
-  std::size_t rounds = 0;           ///< of the side that has fewer
-  std::vector<PathChange> paths{};  ///< see MetricByFunction::paths
-};
-
-/// Compares the call paths of a candidate with its reference's, also if their settings differ.
-/// Returns nullopt if a side has none.
-std::optional<PathChanges> compare_paths(const Results& results, std::size_t candidate);
+/// Compares the call paths of a candidate with its reference's. Returns nullopt if a side has none
+/// or has only failed runs, or if the sides were sampled in another way.
+std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate);
 
 /// Lists the call paths of a command, as changes from 0. Returns nullopt if it has none.
-std::optional<PathChanges> list_paths(const Results& results, std::size_t command);
+std::optional<MetricByFunction> list_paths(const Results& results, std::size_t command);
 
 }  // namespace lauka

@@ -101,4 +101,11 @@ DifferenceTest test_difference(const SideValues& reference, const SideValues& ca
           error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees)};
 }
 
+std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence) {
+  std::vector<double> p;
+  p.reserve(tests.size());
+  for (const DifferenceTest& test : tests) p.push_back(test.p);
+  return gate::benjamini_hochberg(p, 1.0 - confidence);
+}
+
 }  // namespace lauka

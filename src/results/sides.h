@@ -46,4 +46,8 @@ struct DifferenceTest {
 DifferenceTest test_difference(const SideValues& reference, const SideValues& candidate,
                                double confidence);
 
+/// Returns which of a family's differences are significant, with a false discovery rate of
+/// 1 - confidence (Benjamini and Hochberg). Of so many, some would differ by chance.
+std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence);
+
 }  // namespace lauka

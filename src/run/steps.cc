@@ -491,6 +491,8 @@ std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& en
   if (!plan_.setting.measures_region) return std::nullopt;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
+    counted.functions.reset();
+    counted.paths.clear();
     counted.redo.reset();
     counted.why_missing_counts = why->prefixed(cited(plan_.commands[run.step.command].name));
     return why;

@@ -1,6 +1,8 @@
 #include "session/functions.h"
 
+#include "core/call_paths.h"
 #include "core/text.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -166,6 +168,17 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   return {};
 }
 
+namespace {
+
+/// True if a command's call paths say too little about total times.
+bool lacks_callers(const Recording& session, std::size_t command) {
+  if (command >= session.function_tables.size()) return true;
+  const PathTable& paths = session.function_tables[command].paths;
+  return paths.empty() || share_without_callers(paths) > kMostWithoutCallers;
+}
+
+}  // namespace
+
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
                                       const Series& reference, const Series& candidate) {
   const Metric& metric = session.metrics[verdict.metric];
@@ -179,6 +192,14 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool has_no_candidate = is_always_zero(candidate);
   const bool has_neither = has_no_candidate && (is_alone || has_no_reference);
   if (is_sampled && has_neither) return {gate::Obstacle::NoSamples};
+
+  if (metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator)) {
+    const OtherSide other = other_side_of(session, verdict.candidate);
+    const bool candidate_lacks = lacks_callers(session, verdict.candidate);
+    const bool reference_lacks = !is_alone && lacks_callers(other.session, other.command);
+    if (candidate_lacks || reference_lacks)
+      return {gate::Obstacle::NoCallers, gate::side_of(reference_lacks, candidate_lacks)};
+  }
   if (!is_of_function || (!has_no_reference && !has_no_candidate)) return {};
   return {gate::Obstacle::NoFunction, gate::side_of(has_no_reference, has_no_candidate)};
 }

@@ -22,6 +22,7 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
                                   Recording& session);
 
 /// Returns NoFunction if the gate of `verdict` is on a function that a side does not have, and
+/// NoCallers if it is on a total time and a side's call paths lack many callers, and
 /// NoSamples if it is on sampled time of which neither side has a sample; else None. `reference`,
 /// `candidate`: values of the metric. A condition with a `limit_value` ignores the reference.
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,

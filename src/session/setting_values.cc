@@ -173,6 +173,16 @@ std::vector<SettingDifference> find_command_differences(const Recording& session
   return find_differences(there, here);
 }
 
+namespace {
+
+/// Returns the metric of which "METRIC@FUNCTION" is a part; other names as they are.
+std::string metric_of_all_functions(const std::string& name) {
+  const std::string metric = name.substr(0, name.find(kFunctionSeparator));
+  return metric == kTotalTime ? std::string(kSampledTime) : metric;
+}
+
+}  // namespace
+
 std::vector<SettingDifference> find_metric_differences(const Recording& session, std::size_t metric,
                                                        std::size_t candidate) {
   if (are_of_one_session(session, candidate)) return {};
@@ -181,7 +191,9 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   const auto settings_of = [&](const Recording& of, std::size_t command, std::size_t place) {
     if (of.origins.empty()) return settings_of_metric(of.metrics[place]);
     const auto& known = origin_of(of, command).metric_settings;
-    const auto found = known.find(name);
+    auto found = known.find(name);
+    // A metric of one function was measured as that of all functions.
+    if (found == known.end()) found = known.find(metric_of_all_functions(name));
     return found == known.end() ? SettingValues() : found->second;
   };
 

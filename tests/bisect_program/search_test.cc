@@ -227,6 +227,7 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   CAPTURE(resumed.err);
   CHECK(resumed.status == 3);
   CHECK(resumed.out_has("continuing after 1 step from an earlier call"));
+  CHECK_FALSE(resumed.out_has("comparing both ends"));
   CHECK(resumed.out_has("subject: change 3\n"));
   CHECK(resumed.out_has("Both ends differ by +20.0%"));
   CHECK(there.is_clean());

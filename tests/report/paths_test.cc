@@ -152,4 +152,26 @@ TEST_CASE("total times that are certain are marked, also among functions without
   CHECK(line_of_function("second").find('*') == std::string::npos);
 }
 
+TEST_CASE("paths that do not fit are not said to be equal") {
+  Results results = grown_through_first();
+  results.presentation.paths = 2;
+  for (PathChange& change : results.function_changes.front().paths)
+    if (change.name != "work") change.is_sure = false;
+  const std::string text = path_text(results, {});
+  CHECK(text.find("no call path differs") == std::string::npos);
+}
+
+TEST_CASE("most of a change came through the path with the largest part of it") {
+  const std::vector<PathChange> paths = {
+      {.name = "new", .is_sure = true},
+      {.name = "main", .parent = 0},
+      {.name = "a", .parent = 1},
+      {.name = "f", .parent = 2, .candidate_self = 6.0, .is_self_sure = true},
+      {.name = "b", .parent = 1},
+      {.name = "f", .parent = 4, .candidate_self = 9.0, .is_self_sure = true},
+      {.name = "c", .parent = 1},
+      {.name = "f", .parent = 6, .reference_self = 5.0, .is_self_sure = true}};
+  CHECK(callers_with_most_of({.name = "f", .candidate_mean = 10.0}, paths) == "b");
+}
+
 }  // namespace lauka::report

@@ -272,6 +272,47 @@ TEST_CASE("a gate on a function that one side lacks is held back, and names the 
   CHECK(hindrance(Role::SampledTime, without, without) == Hindrance{Obstacle::NoSamples});
 }
 
+TEST_CASE("a gate on a total time is held back if many callers are not known, and names the side") {
+  const auto paths_with = [](std::uint64_t below_main, std::uint64_t incomplete) {
+    PathTable paths;
+    paths.add_round(std::vector<PathCounts>{{kNoCaller, "prog", 0},
+                                            {0, "main", below_main},
+                                            {0, std::string(kIncompleteStack), 0},
+                                            {2, "step", incomplete}},
+                    1.0);
+    return paths;
+  };
+  const auto hindrance = [](const PathTable& reference, const PathTable& candidate) {
+    const Rounds rounds = same(3, {{"step", {90}}, {"main", {10}}});
+    Made made(rounds, rounds);
+    Recording recording = make_recording(made.plan, made.session);
+    REQUIRE(
+        add_function_metrics(std::vector<Condition>{{"instructions@step", 1}}, true, recording));
+    const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
+    recording.metrics[metric].name = "total_time@step";
+    recording.metrics[metric].role = Role::SampledTime;
+    recording.function_tables[0].paths = reference;
+    recording.function_tables[1].paths = candidate;
+
+    gate::Findings findings;
+    findings.verdicts = {{.condition = {"total_time@step", 1},
+                          .candidate = 1,
+                          .metric = metric,
+                          .answer = gate::Answer::Pass}};
+    void_doubtful_verdicts(recording, findings);
+    return findings.verdicts[0].hindrance;
+  };
+  using gate::Hindrance;
+  using gate::Obstacle;
+  using gate::Side;
+  const PathTable known = paths_with(95, 5);
+  const PathTable unknown = paths_with(50, 50);
+  CHECK(hindrance(known, known) == Hindrance{});
+  CHECK(hindrance(known, unknown) == Hindrance{Obstacle::NoCallers, Side::Candidate});
+  CHECK(hindrance(unknown, known) == Hindrance{Obstacle::NoCallers, Side::Reference});
+  CHECK(hindrance({}, {}) == Hindrance{Obstacle::NoCallers});
+}
+
 TEST_CASE("functions of runs that all failed are not compared") {
   Made made(same(3, {{"main", {100}}}), same(3, {{"main", {3}}}));
   CHECK(made.changes().has_value());

@@ -57,7 +57,10 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"format/command_json.cc", "warmup_runs"},
     {"format/function_json.cc", "sampled_time"},
     {"format/json.cc", "results"},
+    {"core/call_paths.cc", "(stack incomplete)"},
+    {"core/call_paths.cc", "(too many paths)"},
     {"report/exports.cc", "max"},
+    {"session/setting_values.cc", "total_time"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/session_record.cc", "mad"},
     {"history/session_record.cc", "reference"},

@@ -469,10 +469,9 @@ class WithProfile final : public EngineWrapper {
 
   /// Says how many samples have no complete call path, and what to do; empty if they are few.
   std::string note_incomplete_stacks() const {
-    constexpr double most = 0.1;
     const auto incomplete_ns = static_cast<double>(seen_->in_incomplete_stacks_ns);
     const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
-    if (incomplete_ns <= most * sampled_ns) return "";
+    if (incomplete_ns <= kMostWithoutCallers * sampled_ns) return "";
 
     return fmt::format(
         "{:.0f}% of the samples are below {}, because their callers could not be found; compile "

@@ -398,11 +398,14 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   }
 
   if (frames >= kMaxFrames) addresses.push_back(kOuterFramesUnknown);
-  if (callers_.size() + addresses.size() > kMaxCallers) addresses.assign(1, kLeftOut);
 
   std::uint32_t path = kNoCaller;
-  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address)
-    path = callers_.add({path, *address});
+  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
+    const PathStep call{path, *address};
+    if (callers_.size() >= kMaxCallers && !callers_.find(call))
+      return callers_.add({kNoCaller, kLeftOut});
+    path = callers_.add(call);
+  }
   return path;
 }
 

@@ -113,10 +113,11 @@ Result<void> Workshop::begin(const std::string& head) {
   const os::ActAs owner(user_);
   if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
 
-  // Folders of others are never removed.
   // Journal::open refuses a file with this name that is not the log of a search.
   std::error_code no_log;
   const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
+
+  // Folders of others are never removed.
   for (const Tree tree : kTrees)
     if (!is_used && os::is_there(path_of(tree)))
       return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
@@ -145,6 +146,13 @@ void Workshop::read_entries() {
 
   for (const std::string& entry : journal_->earlier_entries()) {
     const std::vector<std::string_view> words = split(entry, ' ');
+    const bool is_of_build =
+        words[0] == kBuildingEntry || words[0] == kBuiltEntry || words[0] == kUnbuiltEntry;
+    if (!is_of_build) {
+      entries_.push_back(entry);
+      continue;
+    }
+
     if (words.size() < 3) continue;
     const std::string tree(words[1]);
     if (words[0] == kBuildingEntry) {
@@ -153,11 +161,9 @@ void Workshop::read_entries() {
     } else if (words[0] == kBuiltEntry) {
       half_built_.erase(tree);
       built_ids_[tree] = words[2];
-    } else if (words[0] == kUnbuiltEntry) {
+    } else {
       half_built_.erase(tree);
       keeps_folder_ = true;
-    } else {
-      entries_.push_back(entry);
     }
   }
 }

@@ -453,4 +453,12 @@ std::string message_line(std::string_view text) {
   return program_name() + ": " + one_line(without_middle(text, kMaxLineBytes)) + "\n";
 }
 
+std::string_view file_name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string path_seen_from(const std::string& folder, const std::string& path) {
+  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
+}
+
 }  // namespace lauka

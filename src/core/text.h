@@ -122,4 +122,11 @@ std::string cited(std::string_view text);
 /// text loses its middle.
 std::string message_line(std::string_view text);
 
+/// Returns the last part of a path: "prog" of "./build/prog".
+std::string_view file_name_of(std::string_view path);
+
+/// Returns a path that is relative to `folder` as lauka has to write it in its own folder.
+/// `folder`: empty if it is lauka's own.
+std::string path_seen_from(const std::string& folder, const std::string& path);
+
 }  // namespace lauka

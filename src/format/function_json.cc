@@ -134,6 +134,24 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
   return paths;
 }
 
+/// Adds a function of the table's metrics.
+Result<void> read_function(const ParsedJson& row, FunctionTable& table) {
+  const std::string name = text_in(row, kName);
+  for (const ParsedJson& other : items_in(row, kOtherNames))
+    if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
+
+  std::vector<RoundValues>& values = table.functions[name];
+  values.resize(table.metrics.size());
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    const ParsedJson* of_metric = member(row, table.metrics[m].name);
+    if (of_metric == nullptr) continue;
+    auto read = read_values(*of_metric, table.metrics[m].rounds);
+    if (!read) return read.error();
+    values[m] = *std::move(read);
+  }
+  return {};
+}
+
 }  // namespace
 
 void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
@@ -151,24 +169,6 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.close();
   put_paths(json, table.paths);
   json.close();
-}
-
-/// Adds a function of the table's metrics.
-Result<void> read_function(const ParsedJson& row, FunctionTable& table) {
-  const std::string name = text_in(row, kName);
-  for (const ParsedJson& other : items_in(row, kOtherNames))
-    if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
-
-  std::vector<RoundValues>& values = table.functions[name];
-  values.resize(table.metrics.size());
-  for (std::size_t m = 0; m < values.size(); ++m) {
-    const ParsedJson* of_metric = member(row, table.metrics[m].name);
-    if (of_metric == nullptr) continue;
-    auto read = read_values(*of_metric, table.metrics[m].rounds);
-    if (!read) return read.error();
-    values[m] = *std::move(read);
-  }
-  return {};
 }
 
 Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {

@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "format/json_text.h"
+#include "report/format.h"
 #include "results/path_changes.h"
 
 #include <cmath>
@@ -21,8 +22,6 @@ namespace lauka {
 
 namespace {
 
-constexpr double kMicrosecondsPerSecond = 1e6;
-
 /// The sampled stacks of a command.
 struct StacksOfCommand {
   std::string name{};
@@ -31,7 +30,7 @@ struct StacksOfCommand {
   std::vector<std::size_t> sampled{};  ///< paths with a time of their own
 
   std::int64_t weight_of(std::size_t path) const {
-    return std::llround(paths[path].candidate_self * kMicrosecondsPerSecond);
+    return report::to_microseconds(paths[path].candidate_self);
   }
 };
 

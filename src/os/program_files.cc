@@ -50,16 +50,12 @@ std::string missing_interpreter(const std::string& path) {
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-std::string seen_from(const std::string& folder, const std::string& path) {
-  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
-}
-
 Result<std::string> if_runnable(const std::string& word, const std::string& path,
                                 const std::string& folder) {
-  const std::string there = seen_from(folder, path);
+  const std::string there = path_seen_from(folder, path);
   if (const int error = why_not_runnable(there); error != 0)
     return system_error(word, error, remedy_of_right(there));
-  const std::string interpreter = missing_interpreter(seen_from(folder, path));
+  const std::string interpreter = missing_interpreter(path_seen_from(folder, path));
   if (!interpreter.empty())
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
   return path;
@@ -146,15 +142,15 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
   for (const std::string_view folder : split(path, ':')) {
     const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
-    const std::string from_here = seen_from(in, candidate);
+    const std::string from_here = path_seen_from(in, candidate);
     if (word.empty() || !is_file(from_here)) continue;
     if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
     unusable = candidate;
   }
 
   if (!unusable.empty())
-    return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
-  if (is_file(seen_from(in, word)))
+    return Error{unusable + ": Permission denied", remedy_of_right(path_seen_from(in, unusable))};
+  if (is_file(path_seen_from(in, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
 
@@ -172,7 +168,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   const auto found = find_program(spec);
   const ActAs user(spec.user);
   if (!found || !user.error().empty()) return std::nullopt;
-  std::string path = seen_from(spec.folder, *found);
+  std::string path = path_seen_from(spec.folder, *found);
 
   for (int i = 0; i <= kMaxInterpreters; ++i) {
     const auto file = calls.describe_program(path);
@@ -180,7 +176,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
 
     const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
     if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
-      path = seen_from(spec.folder, interpreter);
+      path = path_seen_from(spec.folder, interpreter);
       continue;
     }
 

@@ -197,8 +197,7 @@ class SpawningLauncher final : public Launcher {
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
     // The path is relative to the program's folder; the kernel resolves it in lauka's folder.
-    if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
-    programs_.push_back({spec, *std::move(path)});
+    programs_.push_back({spec, path_seen_from(spec.folder, *path)});
     return static_cast<ProgramId>(programs_.size() - 1);
   }
 

@@ -659,4 +659,9 @@ std::string command_title(const Results& results, std::size_t index) {
                      runs_text(results, index), failed_and_redone_text(results.commands[index]));
 }
 
+std::int64_t to_microseconds(double seconds) {
+  constexpr double microseconds_per_second = 1e6;
+  return std::llround(seconds * microseconds_per_second);
+}
+
 }  // namespace lauka::report

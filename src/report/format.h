@@ -173,4 +173,7 @@ std::string run_words(const Metric& metric);
 /// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite "Command 1 (...)".
 std::string command_title(const Results& results, std::size_t command);
 
+/// Returns a time in microseconds, rounded.
+std::int64_t to_microseconds(double seconds);
+
 }  // namespace lauka::report

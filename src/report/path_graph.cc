@@ -1,11 +1,12 @@
 #include "report/path_graph.h"
 
 #include "report/charts.h"
+#include "report/format.h"
 #include "report/table.h"
 #include "results/analyse.h"
 #include "results/path_changes.h"
 
-#include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <span>
@@ -24,10 +25,6 @@ struct DrawnCommand {
   std::string css_class;
   std::string name;
 };
-
-long long to_microseconds(double seconds) {
-  return std::llround(1e6 * seconds);
-}
 
 /// Returns what `text_of` makes of each path, separated by spaces.
 template <typename TextOf>
@@ -92,7 +89,7 @@ std::string element_of(std::span<const PathChange> paths, std::span<const DrawnC
         list_of(paths, [](const PathChange& path) { return to_microseconds(path.reference_mean); });
     add("times", reference + "|" + candidate);
     add("half-width", list_of(paths, [](const PathChange& path) {
-          return path.half_width ? to_microseconds(*path.half_width) : -1LL;
+          return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
         }));
     add("sure", list_sure(paths));
   }

@@ -1,6 +1,7 @@
 #include "report/stacks.h"
 
 #include "core/text.h"
+#include "report/format.h"
 #include "results/analyse.h"
 #include "results/path_changes.h"
 
@@ -18,8 +19,6 @@ namespace lauka::report {
 
 namespace {
 
-constexpr double kMicrosecondsPerSecond = 1e6;
-
 /// Returns a name that cannot be taken for several frames, or for a frame and a number.
 std::string folded_frame(std::string_view name) {
   std::string frame = one_line(name);
@@ -30,10 +29,6 @@ std::string folded_frame(std::string_view name) {
   if (blank != std::string::npos && blank + 1 < frame.size() && frame[blank] == ' ')
     frame[blank] = '_';
   return frame;
-}
-
-std::int64_t microseconds(double seconds) {
-  return std::llround(seconds * kMicrosecondsPerSecond);
 }
 
 }  // namespace
@@ -56,8 +51,8 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
     stack += (is_program ? "" : ";") + folded_frame(path.name);
     sizes.push_back(stack.size());
 
-    const std::int64_t before = microseconds(path.reference_self);
-    const std::int64_t after = microseconds(path.candidate_self);
+    const std::int64_t before = to_microseconds(path.reference_self);
+    const std::int64_t after = to_microseconds(path.candidate_self);
     if (before == 0 && after == 0) continue;
     sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
                      : fmt::format("{} {}\n", stack, after));

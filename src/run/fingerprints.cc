@@ -39,12 +39,8 @@ constexpr auto kLaunchers = std::to_array<std::string_view>({
     "unshare", "uv",       "valgrind",    "watch",    "wine",    "xargs",   "yarn",    "zsh",
 });
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 bool is_launcher_name(std::string_view path) {
-  std::string_view name = base_name(path);
+  std::string_view name = file_name_of(path);
   const std::size_t end = name.find_last_not_of("0123456789.-");
   name = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
   return std::ranges::find(kLaunchers, name) != kLaunchers.end();
@@ -86,10 +82,6 @@ std::string hash_call(const Plan& plan, const Command& command) {
   return hash.hex_digest();
 }
 
-std::string path_in(const std::string& folder, const std::string& path) {
-  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
-}
-
 /// Returns the path of a command's executable file in a layout; nullopt if there is none.
 std::optional<std::string> executable_of(const Plan& plan, std::size_t command,
                                          std::uint32_t layout, const ReadContext& reader) {
@@ -97,7 +89,7 @@ std::optional<std::string> executable_of(const Plan& plan, std::size_t command,
   const auto built = command_in_layout(plan, command, layout);
   const auto path = os::find_program(make_program(plan, *built, reader.user));
   if (!path) return std::nullopt;
-  return path_in(built->folder, *path);
+  return path_seen_from(built->folder, *path);
 }
 
 /// Adds the bytes of a file to `hash`. Returns false if the user interrupts.
@@ -164,10 +156,10 @@ std::vector<std::string> paths_in_arguments(const Command& command, bool has_she
   std::vector<std::string> paths;
   for (const std::string& word : words) {
     if (word.empty()) continue;
-    paths.push_back(path_in(command.folder, word));
+    paths.push_back(path_seen_from(command.folder, word));
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && equals > 0 && equals + 1 < word.size())
-      paths.push_back(path_in(command.folder, word.substr(equals + 1)));
+      paths.push_back(path_seen_from(command.folder, word.substr(equals + 1)));
   }
   return paths;
 }

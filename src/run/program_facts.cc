@@ -54,10 +54,6 @@ std::string_view name_of_variable(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 void remove_variable(std::string_view name, std::vector<std::string>& environment) {
   std::erase_if(environment,
                 [&](const std::string& variable) { return name_of_variable(variable) == name; });
@@ -141,9 +137,7 @@ class WrapperCall {
     if (letter == 'S') return false;  // its value is split into words by rules of its own
     if (letter == 'i') program_.environment.clear();
     if (letter == 'u') remove_variable(value, program_.environment);
-    if (letter == 'C')
-      program_.folder =
-          program_.folder.empty() || value.starts_with('/') ? value : program_.folder + "/" + value;
+    if (letter == 'C') program_.folder = path_seen_from(program_.folder, value);
     return true;
   }
 
@@ -197,8 +191,7 @@ std::optional<std::string> find_native_program(FinalProgram& program, const Read
 
     const auto found = os::find_program(spec_of(program, reader));
     if (!found) return std::nullopt;
-    std::string path =
-        program.folder.empty() || found->starts_with('/') ? *found : program.folder + "/" + *found;
+    std::string path = path_seen_from(program.folder, *found);
     if (!enter_interpreter(path, reader, program)) return path;
   }
   return std::nullopt;
@@ -218,7 +211,7 @@ std::string build_of(const std::string& path, const ReadContext& reader) {
 std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
                                           const FinalProgram& program, const ReadContext& reader) {
   // Another program could do anything when it is called so.
-  if (!file_name(loader).starts_with("ld")) return std::nullopt;
+  if (!file_name_of(loader).starts_with("ld")) return std::nullopt;
 
   os::ProgramSpec spec = spec_of(program, reader);
   const std::string from_here = path.starts_with('/') || program.folder.empty()
@@ -289,7 +282,7 @@ void add_environment(const std::vector<std::string>& environment, SettingValues&
 std::optional<FinalProgram> find_final_program(FinalProgram program) {
   for (int step = 0; step < kMaxSteps && !program.words.empty(); ++step) {
     const auto wrapper =
-        std::ranges::find(kWrappers, file_name(program.words.front()), &Wrapper::name);
+        std::ranges::find(kWrappers, file_name_of(program.words.front()), &Wrapper::name);
     if (wrapper == kWrappers.end()) return program;
     if (!WrapperCall(*wrapper, program).unwrap()) return std::nullopt;
   }
@@ -306,7 +299,7 @@ std::map<std::string, std::string> parse_libraries(std::string_view listed) {
     const std::string_view path =
         at == std::string_view::npos ? line : line.substr(at + arrow.size());
     const std::string_view name = at == std::string_view::npos ? line : line.substr(0, at);
-    if (path.starts_with('/')) libraries.emplace(file_name(name), path);
+    if (path.starts_with('/')) libraries.emplace(file_name_of(name), path);
   }
   return libraries;
 }

@@ -25,8 +25,8 @@ struct FinalProgram {
 };
 
 /// Looks through programs that only change how another one is run (nice, taskset, chrt, ionice,
-/// env, timeout and the like). Returns nullopt if one of them has an option that is not known here,
-/// or runs nothing.
+/// env, timeout and the like). Returns nullopt if it is not known what one of them runs (env -S),
+/// or if it runs nothing. Takes an unknown option as one without a value.
 std::optional<FinalProgram> find_final_program(FinalProgram program);
 
 /// Returns the shared libraries that a dynamic loader lists (ld.so --list), by name, with their

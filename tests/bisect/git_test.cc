@@ -59,6 +59,14 @@ std::vector<std::string> subjects(const std::vector<Commit>& commits) {
   return all;
 }
 
+void merge_a_side_branch(const TestRepository& there) {
+  there.commit("one");
+  there.run("git checkout -qb side && echo s > side && git add side && git commit -qm side");
+  there.run("git checkout -q main");
+  there.commit("two");
+  there.run("git merge -q --no-ff -m merge side");
+}
+
 TEST_CASE("the commits from good to bad come in order, with date and subject") {
   const TestRepository there;
   for (const char* content : {"one", "two", "three"}) there.commit(content);
@@ -70,11 +78,7 @@ TEST_CASE("the commits from good to bad come in order, with date and subject") {
 
 TEST_CASE("the commits of a merged branch are passed by") {
   const TestRepository there;
-  there.commit("one");
-  there.run("git checkout -qb side && echo s > side && git add side && git commit -qm side");
-  there.run("git checkout -q main");
-  there.commit("two");
-  there.run("git merge -q --no-ff -m merge side");
+  merge_a_side_branch(there);
   CHECK(subjects(must(there.open().list_commits("HEAD~2", "HEAD", Parents::First))) ==
         std::vector<std::string>{"set one", "set two", "merge"});
   CHECK(there.open().list_commits("side", "HEAD", Parents::First).error().what ==
@@ -83,11 +87,7 @@ TEST_CASE("the commits of a merged branch are passed by") {
 
 TEST_CASE("with all parents, the commits of a merged branch are listed, parents before children") {
   const TestRepository there;
-  there.commit("one");
-  there.run("git checkout -qb side && echo s > side && git add side && git commit -qm side");
-  there.run("git checkout -q main");
-  there.commit("two");
-  there.run("git merge -q --no-ff -m merge side");
+  merge_a_side_branch(there);
 
   const Repository repository = there.open();
   const auto commits = must(repository.list_commits("HEAD~2", "HEAD", Parents::All));

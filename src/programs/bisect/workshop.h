@@ -45,7 +45,7 @@ struct Question {
 struct Comparison {
   std::vector<gate::Verdict> verdicts{};
   std::string failure{};  ///< why the candidate could not be measured; empty if it was measured
-  int status = 0;         ///< exit status that lauka has for this failure; 0 without one
+  int status = 0;         ///< lauka's exit status for this failure; 0 if the commit is at fault
   std::string functions_of{};  ///< see SearchRecord
   Unit functions_unit = Unit::Count;
   std::vector<FunctionRecord> functions{};

@@ -78,9 +78,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "is not one of them. Its name is set with --reference-name.",
      "lauka -n old -n new ./build-1/app ./build-2/app"},
     {"reference",
-     "If there are parameters, lauka compares each command with COMMAND at the same values of "
-     "{VAR}. With --from, COMMAND is the name of a saved command. The option is refused with "
-     "--baseline.",
+     "lauka runs COMMAND as the first command. If there are parameters, lauka compares each "
+     "command with it at the same values of {VAR}. With --from, COMMAND is the name of a saved "
+     "command. The option is refused with --baseline.",
      "lauka --reference ./old ./new-1 ./new-2"},
     {"reference-name", "Without --reference, the option is refused.",
      "lauka --reference ./old --reference-name old ./new"},

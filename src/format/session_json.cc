@@ -8,6 +8,7 @@
 #include "report/warning_lines.h"
 #include "results/analyse.h"
 #include "session/baseline.h"
+#include "session/series.h"
 #include "session/setting_values.h"
 
 #include <algorithm>
@@ -162,7 +163,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.open('{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      const Series series = baseline_series(baseline, c, m);
+      const Series series = make_series(results.session, m, pair_of(results.session, c).reference);
       const std::vector<double>& values = series.values;
       if (values.empty() || metric.percentile) continue;
 

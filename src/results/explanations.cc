@@ -100,7 +100,7 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
 
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
-      pair_samples(reference, candidate, compares_within_rounds(results.session, command));
+      pair_samples(reference, candidate, pair_of(results.session, command).is_within_rounds);
   const auto within =
       samples.is_empty() ? std::nullopt
                          : to_log_change(estimate_delta(

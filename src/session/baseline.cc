@@ -118,6 +118,11 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
 }
 
+std::size_t number_of_reference(const Reference& reference, std::size_t commands,
+                                std::size_t command) {
+  return reference.index_in_session(command).value_or(commands + command);
+}
+
 stats::LayoutSamplePair samples_with_layouts(const Comparison& samples) {
   return {.reference = {samples.reference, samples.reference_layouts},
           .candidate = {samples.candidate, samples.candidate_layouts},
@@ -230,25 +235,43 @@ void extend_metric_places_of_baseline(Recording& recording) {
   }
 }
 
+std::optional<OtherSide> earlier_side_of(const Reference& reference, std::size_t command) {
+  const auto& baseline = reference.baseline;
+  if (!baseline) return std::nullopt;
+  return OtherSide{*baseline->session, baseline->reference_places[command],
+                   baseline->metric_places};
+}
+
 OtherSide other_side_of(const Recording& session, std::size_t command) {
+  return earlier_side_of(session.reference, command)
+      .value_or(OtherSide{session, session.reference.index_for(command)});
+}
+
+const std::string* earlier_file(const Recording& session) {
   const auto& baseline = session.reference.baseline;
-  if (!baseline) return {session, session.reference.index_for(command)};
-  return {*baseline->session, baseline->reference_places[command], baseline->metric_places};
+  return baseline ? &baseline->file : nullptr;
 }
 
-Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
-                           std::span<const Series> series) {
-  return reference.baseline ? baseline_series(*reference.baseline, candidate, metric)
-                            : series[reference.index_for(candidate)];
+Pair pair_of(const Recording& session, std::size_t command) {
+  const Order order =
+      session.origins.empty() ? session.setting.order : origin_of(session, command).order;
+  return {.reference = number_of_reference(session.reference, session.commands.size(), command),
+          .candidate = command,
+          .is_within_rounds = order != Order::Sequential && are_of_one_session(session, command)};
 }
 
-gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+Pair pair_of(const Plan& plan, std::size_t command) {
+  return {.reference = number_of_reference(plan.reference, plan.commands.size(), command),
+          .candidate = command,
+          .is_within_rounds = plan.setting.order != Order::Sequential &&
+                              plan.reference.index_in_session(command).has_value()};
+}
+
+gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool is_alone = verdict.condition.limit_value.has_value();
-  const Series& own = series[verdict.candidate];
-  const Series other =
-      is_alone ? Series()
-               : series_of_reference(reference, verdict.candidate, verdict.metric, series);
+  const Series& own = series[pair.candidate];
+  const Series& other = series[pair.reference];
 
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
@@ -267,16 +290,6 @@ gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& 
   look_for(gate::Obstacle::FewLayouts,
            [](const Series& side) { return !side.failed_layouts.empty(); });
   return found;
-}
-
-bool compares_within_rounds(Order order, const Reference& reference) {
-  return order != Order::Sequential && !reference.baseline;
-}
-
-bool compares_within_rounds(const Recording& session, std::size_t candidate) {
-  const Order order =
-      session.origins.empty() ? session.setting.order : origin_of(session, candidate).order;
-  return order != Order::Sequential && are_of_one_session(session, candidate);
 }
 
 bool are_of_one_session(const Recording& session, std::size_t candidate) {
@@ -305,10 +318,8 @@ std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t c
   return count_layouts(other.session, other.command);
 }
 
-Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
-                           std::span<const Series> series, std::size_t candidate) {
-  return pair_samples(series_of_reference(reference, candidate, metric, series), series[candidate],
-                      within_rounds);
+Comparison collect_samples(const Pair& pair, std::span<const Series> series) {
+  return pair_samples(series[pair.reference], series[pair.candidate], pair.is_within_rounds);
 }
 
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,

@@ -61,30 +61,31 @@ struct OtherSide {
 };
 OtherSide other_side_of(const Recording& session, std::size_t command);
 
+/// Returns a command's reference in the earlier session that is the baseline; nullopt if references
+/// are commands of this session.
+std::optional<OtherSide> earlier_side_of(const Reference& reference, std::size_t command);
+
+/// Returns the baseline's file; null if references are commands of this session.
+const std::string* earlier_file(const Recording& session);
+
+/// Returns the pair of a command and its reference. Values are compared within rounds if one
+/// session measured both commands in rounds. A command that is not compared is paired with itself.
+Pair pair_of(const Recording& session, std::size_t command);
+
+/// Returns the same of a session that carries out `plan`.
+Pair pair_of(const Plan& plan, std::size_t command);
+
 /// Returns the baseline's values of a metric for the reference of `command`, with layouts, if the
 /// baseline has layouts, but without rounds; empty if the baseline lacks the metric, or if some
 /// values are known only as upper bounds. `command` and `metric` are indices in the session that
 /// uses the baseline.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
-/// Returns the values of a metric for the reference of `candidate`; of a baseline, those of
-/// baseline_series(). `series`: values of the metric for each command.
-Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
-                           std::span<const Series> series);
-
 /// Returns why a gate may have no samples, if further rounds would hardly change that; else None.
-/// `verdict`: has the gate's condition, candidate and metric. `series`: values of the metric for
-/// each command.
-gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+/// `verdict`: has the gate's condition. `pair`: of its candidate. `series`: values of its metric
+/// (make_all_series).
+gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series);
-
-/// True if deltas compare values within rounds: the order is not sequential, and there is no
-/// baseline.
-bool compares_within_rounds(Order order, const Reference& reference);
-
-/// True if a candidate's delta compares values within rounds. False if candidate and reference are
-/// from different joined sessions.
-bool compares_within_rounds(const Recording& session, std::size_t candidate);
 
 /// True if a command and its reference were measured in one session.
 bool are_of_one_session(const Recording& session, std::size_t candidate);
@@ -103,10 +104,9 @@ std::uint32_t count_layouts(const Recording& session, std::size_t command);
 /// baseline.
 std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate);
 
-/// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
-/// values of the metric for each command.
-Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
-                           std::span<const Series> series, std::size_t candidate);
+/// Returns the samples for the delta of a pair in a metric. `series`: values of the metric
+/// (make_all_series).
+Comparison collect_samples(const Pair& pair, std::span<const Series> series);
 
 /// Estimates the change between samples, over layouts if the samples have layouts. `share`: see
 /// stats::estimate_delta.

@@ -242,11 +242,11 @@ std::optional<Error> FunctionTableBuilder::find_unknown() {
   is_checked_ = true;
   std::vector<std::string> wanted;
   for (const Event& event : plan_.setting.events.events) wanted.push_back(event.only_function);
-  const auto& baseline = plan_.reference.baseline;
+  const auto earlier = earlier_side_of(plan_.reference, 0);
   return find_unknown_function(
       wanted, tables_,
-      baseline ? std::span<const FunctionTable>(baseline->session->function_tables)
-               : std::span<const FunctionTable>());
+      earlier ? std::span<const FunctionTable>(earlier->session.function_tables)
+              : std::span<const FunctionTable>());
 }
 
 std::vector<FunctionTable> FunctionTableBuilder::close() {

@@ -108,21 +108,38 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& of, std::size_t comma
   return result;
 }
 
+/// Appends the series of the references in a baseline.
+void add_references(const Reference& reference, std::size_t metric, std::vector<Series>& all) {
+  if (!reference.baseline) return;
+  const std::size_t commands = all.size();
+  all.reserve(2 * commands);
+  for (std::size_t c = 0; c < commands; ++c)
+    all.push_back(baseline_series(*reference.baseline, c, metric));
+}
+
 }  // namespace
 
 std::vector<Series> make_all_series(const Recording& session, std::size_t metric) {
-  return make_series_of_all(
-      metric_of(session, metric), session.commands.size(),
-      [&](std::size_t command) { return count_layouts(session, command) > 1; });
+  std::vector<Series> all =
+      make_series_of_all(metric_of(session, metric), session.commands.size(),
+                         [&](std::size_t command) { return count_layouts(session, command) > 1; });
+  add_references(session.reference, metric, all);
+  return all;
 }
 
 std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::size_t metric) {
   const RoundKind kind = kind_of(plan.metrics[metric], plan.setting.events);
-  return make_series_of_all({runs, metric, kind}, plan.commands.size(),
-                            [&](std::size_t) { return plan.setting.layouts > 1; });
+  std::vector<Series> all =
+      make_series_of_all({runs, metric, kind}, plan.commands.size(),
+                         [&](std::size_t) { return plan.setting.layouts > 1; });
+  add_references(plan.reference, metric, all);
+  return all;
 }
 
 Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
+  if (command >= session.commands.size())
+    return baseline_series(*session.reference.baseline, command - session.commands.size(), metric);
+
   SeriesByPass read =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
   std::vector<bool> gives_metric;

@@ -15,15 +15,17 @@ namespace lauka {
 // Gates and --precision take their series from the runs of a session that is under way, and results
 // take theirs from a session that is over. So both see the same values.
 
-/// Returns a metric's values of each command. Series::runs_with_ending and Series::failed_runs
-/// count only runs that can give the metric: runs of its kind of round and, if several passes have
-/// this kind, of the passes in which the session has values of the metric.
+/// Returns a metric's values of each command, followed by those of the references in a baseline
+/// (baseline_series), so that the numbers of a Pair are indices. Series::runs_with_ending and
+/// Series::failed_runs count only runs that can give the metric: runs of its kind of round and, if
+/// several passes have this kind, of the passes in which the session has values of the metric.
 std::vector<Series> make_all_series(const Recording& session, std::size_t metric);
 
 /// Returns the same of the runs so far of a session that carries out `plan`.
 std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::size_t metric);
 
-/// Returns a metric's values of one command. Reads no runs of other commands.
+/// Returns a metric's values of one command, or of a reference in a baseline, by its number (Pair).
+/// Reads no runs of other commands.
 Series make_series(const Recording& session, std::size_t metric, std::size_t command);
 
 /// The series of all commands, which are made once for each metric. Runs that are added later are

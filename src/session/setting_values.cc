@@ -212,19 +212,19 @@ std::vector<SettingDifference> find_obstacles(const Recording& session, std::siz
 
 std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metric,
                                               std::size_t candidate) {
-  const auto& baseline = plan.reference.baseline;
-  if (!baseline) return {};
+  const auto earlier = earlier_side_of(plan.reference, candidate);
+  if (!earlier) return {};
 
   // A shell, like every property of the session, is a circumstance and no obstacle.
   const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
-  const Recording& there = *baseline->session;
-  const Command& reference = there.commands[baseline->reference_places[candidate]];
+  const Recording& there = earlier->session;
   const auto place = find_metric(there.metrics, plan.metrics[metric].source_metric());
   std::vector<SettingDifference> of_metric;
   if (place)
     of_metric = find_method_differences(settings_of_metric(there.metrics[*place]),
                                         settings_of_metric(plan.metrics[metric]));
-  return join_obstacles(find_differences(reference.settings, here), std::move(of_metric));
+  return join_obstacles(find_differences(earlier->reference().settings, here),
+                        std::move(of_metric));
 }
 
 }  // namespace lauka

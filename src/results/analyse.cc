@@ -158,16 +158,17 @@ std::optional<double> find_detectable(const Results& results, const MetricResult
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+  for (const Pair& pair : list_pairs(results.session)) {
+    const std::size_t c = pair.candidate;
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
 
-    if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
+    if (row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted ||
         !find_metric_differences(results.session, index, c).empty())
       continue;
 
-    const Comparison samples = collect_samples(pair_of(results.session, c), series);
+    const Comparison samples = collect_samples(pair, series);
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
 
@@ -560,9 +561,8 @@ std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confid
 }
 
 void analyse(Results& results) {
-  for (std::size_t c = 0; c < results.session.commands.size(); ++c)
-    if (results.session.reference.is_candidate(c) && !pair_of(results.session, c).is_within_rounds)
-      results.are_all_deltas_paired = false;
+  results.are_all_deltas_paired =
+      std::ranges::all_of(list_pairs(results.session), &Pair::is_within_rounds);
 
   results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) {

@@ -296,8 +296,8 @@ struct ForeignSession {
 
 std::vector<ForeignSession> list_foreign_sessions(const Results& results) {
   const Recording& session = results.session;
-  if (const auto earlier = earlier_side_of(session.reference, 0))
-    return {{"", earlier->session.was_written_by_lauka, find_candidates(results)}};
+  if (const auto reference = find_in_baseline(session.reference, 0))
+    return {{"", reference->session.was_written_by_lauka, find_candidates(results)}};
   if (session.origins.empty()) return {};
 
   // The commands of a joined session follow one another.

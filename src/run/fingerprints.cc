@@ -213,7 +213,7 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = earlier_side_of(plan.reference, c)->reference().fingerprint;
+    const Fingerprint& there = find_in_baseline(plan.reference, c)->command().fingerprint;
     if (there.is_known() && there.call_sha256 == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }

@@ -61,6 +61,10 @@ std::vector<SettingDifference> differences_in(const Recording& session, const Me
                                  settings_of_metric(metric));
 }
 
+MeasuredCommand reference_in(const Baseline& baseline, std::size_t command) {
+  return {*baseline.session, baseline.reference_places[command], &baseline.metric_places};
+}
+
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   std::vector<std::pair<std::size_t, std::string_view>> all;
   const auto is_measured_otherwise = [&](std::size_t metric) {
@@ -75,14 +79,15 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
-      if (!baseline_series(baseline, c, metric).values.empty()) continue;
-      const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
-      return Error{fmt::format("the baseline {} has no {} of {}, which {} needs",
-                               cited(baseline.file), plan.metrics[metric].name, cited(there), by),
-                   baseline.session->was_written_by_lauka
-                       ? "measure the baseline again with it"
-                       : "make the baseline with lauka --export-json, because hyperfine's files "
-                         "have values of few metrics only"};
+      const MeasuredCommand reference = reference_in(baseline, c);
+      if (!make_series_of_reference(reference, metric).values.empty()) continue;
+      return Error{
+          fmt::format("the baseline {} has no {} of {}, which {} needs", cited(baseline.file),
+                      plan.metrics[metric].name, cited(reference.command().name), by),
+          baseline.session->was_written_by_lauka
+              ? "measure the baseline again with it"
+              : "make the baseline with lauka --export-json, because hyperfine's files "
+                "have values of few metrics only"};
     }
   }
   return {};
@@ -166,16 +171,6 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
   return places;
 }
 
-Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric) {
-  Series series;
-  if (metric >= baseline.metric_places.size() || !baseline.metric_places[metric]) return series;
-  series = make_series(*baseline.session, *baseline.metric_places[metric],
-                       baseline.reference_places[command]);
-  series.rounds.clear();
-  if (series.largest_bound) return {};
-  return series;
-}
-
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
   const auto places = find_places(plan.commands, session->commands);
@@ -235,16 +230,15 @@ void extend_metric_places_of_baseline(Recording& recording) {
   }
 }
 
-std::optional<OtherSide> earlier_side_of(const Reference& reference, std::size_t command) {
-  const auto& baseline = reference.baseline;
-  if (!baseline) return std::nullopt;
-  return OtherSide{*baseline->session, baseline->reference_places[command],
-                   baseline->metric_places};
+MeasuredCommand find_measured(const Recording& session, std::size_t number) {
+  const std::size_t commands = session.commands.size();
+  if (number < commands) return {session, number};
+  return reference_in(*session.reference.baseline, number - commands);
 }
 
-OtherSide other_side_of(const Recording& session, std::size_t command) {
-  return earlier_side_of(session.reference, command)
-      .value_or(OtherSide{session, session.reference.index_for(command)});
+std::optional<MeasuredCommand> find_in_baseline(const Reference& reference, std::size_t command) {
+  if (!reference.baseline) return std::nullopt;
+  return reference_in(*reference.baseline, command);
 }
 
 const std::string* earlier_file(const Recording& session) {
@@ -265,6 +259,13 @@ Pair pair_of(const Plan& plan, std::size_t command) {
           .candidate = command,
           .is_within_rounds = plan.setting.order != Order::Sequential &&
                               plan.reference.index_in_session(command).has_value()};
+}
+
+std::vector<Pair> list_pairs(const Recording& session) {
+  std::vector<Pair> pairs;
+  for (std::size_t c = 0; c < session.commands.size(); ++c)
+    if (session.reference.is_candidate(c)) pairs.push_back(pair_of(session, c));
+  return pairs;
 }
 
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
@@ -298,9 +299,10 @@ bool are_of_one_session(const Recording& session, std::size_t candidate) {
                        &origin_of(session, candidate) == &origin_of(session, *reference));
 }
 
-const Circumstances& circumstances_of(const Recording& session, std::size_t command) {
-  return session.origins.empty() ? session.circumstances
-                                 : origin_of(session, command).circumstances;
+const Circumstances& circumstances_of(const Recording& session, std::size_t number) {
+  const MeasuredCommand of = find_measured(session, number);
+  return of.session.origins.empty() ? of.session.circumstances
+                                    : origin_of(of.session, of.index).circumstances;
 }
 
 const OriginSession& origin_of(const Recording& session, std::size_t command) {
@@ -309,13 +311,10 @@ const OriginSession& origin_of(const Recording& session, std::size_t command) {
   return *origin;
 }
 
-std::uint32_t count_layouts(const Recording& session, std::size_t command) {
-  return session.origins.empty() ? session.setting.layouts : origin_of(session, command).layouts;
-}
-
-std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
-  const OtherSide other = other_side_of(session, candidate);
-  return count_layouts(other.session, other.command);
+std::uint32_t count_layouts(const Recording& session, std::size_t number) {
+  const MeasuredCommand of = find_measured(session, number);
+  return of.session.origins.empty() ? of.session.setting.layouts
+                                    : origin_of(of.session, of.index).layouts;
 }
 
 Comparison collect_samples(const Pair& pair, std::span<const Series> series) {

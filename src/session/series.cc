@@ -110,11 +110,10 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& of, std::size_t comma
 
 /// Appends the series of the references in a baseline.
 void add_references(const Reference& reference, std::size_t metric, std::vector<Series>& all) {
-  if (!reference.baseline) return;
   const std::size_t commands = all.size();
-  all.reserve(2 * commands);
   for (std::size_t c = 0; c < commands; ++c)
-    all.push_back(baseline_series(*reference.baseline, c, metric));
+    if (const auto earlier = find_in_baseline(reference, c))
+      all.push_back(make_series_of_reference(*earlier, metric));
 }
 
 }  // namespace
@@ -137,8 +136,8 @@ std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::siz
 }
 
 Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
-  if (command >= session.commands.size())
-    return baseline_series(*session.reference.baseline, command - session.commands.size(), metric);
+  const MeasuredCommand measured = find_measured(session, command);
+  if (&measured.session != &session) return make_series_of_reference(measured, metric);
 
   SeriesByPass read =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
@@ -146,6 +145,16 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
     gives_metric.push_back(has_value_in(read, pass));
   return with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
+}
+
+Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric) {
+  const auto place = reference.place_of(metric);
+  if (!place) return {};
+
+  Series series = make_series(reference.session, *place, reference.index);
+  if (series.largest_bound) return {};
+  series.rounds.clear();
+  return series;
 }
 
 }  // namespace lauka

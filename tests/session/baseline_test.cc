@@ -128,6 +128,53 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
                 "cpu_time is not there");
 }
 
+TEST_CASE("a pair is within rounds if one session measured both commands, and alternated them") {
+  Recording session;
+  session.commands = plan_of({"a", "b", "c", "d", "anchor"}).commands;
+  session.reference.anchor_index = 4;
+  const auto are_within_rounds = [&session] {
+    std::vector<bool> all;
+    for (const Pair& pair : list_pairs(session)) all.push_back(pair.is_within_rounds);
+    return all;
+  };
+  CHECK(are_within_rounds() == std::vector{true, true, true});
+
+  session.origins = {{.file = "a.json", .command_count = 2},
+                     {.file = "b.json", .command_count = 3}};
+  CHECK(are_within_rounds() == std::vector{true, false, false});
+  session.reference.indices = {0, 0, 2, 2, 4};
+  CHECK(are_within_rounds() == std::vector{true, true});
+  session.origins[1].order = Order::Sequential;
+  CHECK(are_within_rounds() == std::vector{true, false});
+}
+
+TEST_CASE("what is known of a reference in a baseline is found by its number") {
+  const auto there = baseline_of({"b", "a"});
+  there->circumstances.version = "1.0.0";
+  there->setting.layouts = 6;
+  Plan plan = plan_of({"a", "b"});
+  REQUIRE(use_baseline(plan, "b.json", there));
+  Recording session;
+  session.commands = plan.commands;
+  session.metrics = plan.metrics;
+  session.reference = plan.reference;
+  session.circumstances.version = "2.0.0";
+
+  const std::vector<Pair> pairs = list_pairs(session);
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[1].reference == 3);
+  CHECK(pairs[1].candidate == 1);
+  const MeasuredCommand reference = find_measured(session, pairs[0].reference);
+  CHECK(reference.command().name == "a");
+  CHECK(reference.index == 1);
+  CHECK(reference.place_of(0) == 0U);
+  CHECK_FALSE(reference.place_of(1));
+  CHECK(circumstances_of(session, pairs[0].reference).version == "1.0.0");
+  CHECK(circumstances_of(session, pairs[0].candidate).version == "2.0.0");
+  CHECK(count_layouts(session, pairs[0].reference) == 6);
+  CHECK(count_layouts(session, pairs[0].candidate) == 1);
+}
+
 TEST_CASE("deltas are from the command that is the reference, at any place") {
   Plan plan = plan_of({"a", "b"});
   plan.reference.indices = {1, 1};

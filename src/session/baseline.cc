@@ -220,13 +220,13 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 }
 
 void extend_metric_places_of_baseline(Recording& recording) {
-  if (!recording.reference.baseline) return;
-  Baseline& baseline = *recording.reference.baseline;
-  for (std::size_t m = baseline.metric_places.size(); m < recording.metrics.size(); ++m) {
-    const auto place = comparable_place_in(*baseline.session, recording.metrics[m]);
+  auto& baseline = recording.reference.baseline;
+  if (!baseline) return;
+  for (std::size_t m = baseline->metric_places.size(); m < recording.metrics.size(); ++m) {
+    const auto place = comparable_place_in(*baseline->session, recording.metrics[m]);
     const bool is_same =
-        place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
-    baseline.metric_places.push_back(is_same ? place : std::nullopt);
+        place && baseline->session->metrics[*place].unit == recording.metrics[m].unit;
+    baseline->metric_places.push_back(is_same ? place : std::nullopt);
   }
 }
 

@@ -24,6 +24,14 @@ struct Baseline {
   std::vector<std::optional<std::size_t>> metric_places{};
 };
 
+/// A candidate and its reference, as numbers of commands. The references in a baseline are numbered
+/// behind the session's own commands: the number of commands, plus that of the candidate.
+struct Pair {
+  std::size_t reference = 0;
+  std::size_t candidate = 0;
+  bool is_within_rounds = false;  ///< true: values of the same round are compared
+};
+
 /// Which commands are compared: each candidate with one reference, of this session or of a
 /// baseline.
 struct Reference {

@@ -8,6 +8,7 @@
 #include "report/warning_lines.h"
 #include "results/analyse.h"
 #include "session/baseline.h"
+#include "session/series.h"
 #include "session/setting_values.h"
 
 #include <algorithm>
@@ -146,23 +147,22 @@ StoredBaseline stored_baseline(const Results& results, const Baseline& baseline)
 }
 
 void put_baseline(JsonWriter& json, const Results& results) {
-  if (!results.session.reference.baseline) {
+  const auto& baseline = results.session.reference.baseline;
+  if (!baseline) {
     json.put("baseline", nullptr);
     return;
   }
 
-  const Baseline& baseline = *results.session.reference.baseline;
-  const Recording& there = *baseline.session;
-
+  const Recording& there = *baseline->session;
   json.open("baseline", '{');
-  put_fields(json, stored_baseline(results, baseline));
+  put_fields(json, stored_baseline(results, *baseline));
 
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      const Series series = baseline_series(baseline, c, m);
+      const Series series = make_series(results.session, m, pair_of(results.session, c).reference);
       const std::vector<double>& values = series.values;
       if (values.empty() || metric.percentile) continue;
 
@@ -182,7 +182,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
 
   if (!there.function_tables.empty()) {
     json.open("functions", '[');
-    for (const std::size_t command : baseline.reference_places) {
+    for (const std::size_t command : baseline->reference_places) {
       json.open('{');
       put_functions(json, "functions", there.function_tables[command]);
       json.close();

@@ -568,12 +568,12 @@ std::string why_no_functions(const Results& results) {
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
                        results.session.metrics[known.front()].name);
 
-  const auto& baseline = results.session.reference.baseline;
-  if (baseline && !results.session.function_tables.empty())
+  const std::string* baseline = earlier_file(results.session);
+  if (baseline != nullptr && !results.session.function_tables.empty())
     return fmt::format(
         "there is no table of functions, because the baseline {} has none; measure it with "
         "--engine cachegrind or --profile",
-        cited(baseline->file));
+        cited(*baseline));
   if (!results.session.file.empty())
     return fmt::format(
         "there is no table of functions, because {} has none; measure it with --engine cachegrind "

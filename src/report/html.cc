@@ -245,10 +245,11 @@ void write_overview(const Results& results, const Sink& sink) {
 
   const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
-    const auto& baseline = results.session.reference.baseline;
+    const std::string* baseline = earlier_file(results.session);
     sink(fmt::format("<h2>Differences from {}</h2>\n",
-                     baseline ? html_text(baseline->file)
-                              : "<code>" + html_text(name_of_references(results)) + "</code>"));
+                     baseline != nullptr
+                         ? html_text(*baseline)
+                         : "<code>" + html_text(name_of_references(results)) + "</code>"));
     sink(matrix);
   }
 }

@@ -136,8 +136,9 @@ std::string layout_lines(const Results& results) {
 
     const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
-      const LayoutCounts layouts{.of_reference = count_layouts_of_reference(results.session, c),
-                                 .of_candidate = count_layouts(results.session, c)};
+      const Pair pair = pair_of(results.session, c);
+      const LayoutCounts layouts{.of_reference = count_layouts(results.session, pair.reference),
+                                 .of_candidate = count_layouts(results.session, pair.candidate)};
       // A warning says that the reference has no layouts.
       if (layouts.of_reference == 1) continue;
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);

@@ -30,7 +30,7 @@ namespace {
 /// Returns the candidate's name if others have gates or explanations, too; else empty.
 std::string name_if_several(const Results& results, std::size_t candidate) {
   const Reference& reference = results.session.reference;
-  const bool is_about_each = reference.baseline || reference.is_for_tables_only;
+  const bool is_about_each = !reference.index_in_session(candidate) || reference.is_for_tables_only;
   const bool several = results.commands.size() > (is_about_each ? 1 : 2);
   return several ? one_line(results.session.commands[candidate].name) : "";
 }
@@ -788,7 +788,7 @@ std::string wall_time_in_words(const Results& results, const WallTimeExplanation
 std::string blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
-                       results.commands.size() == 1 && !results.session.reference.baseline;
+                       results.commands.size() == 1 && find_candidates(results).empty();
   if (!is_mean || results.findings.precision->fewest_values_of_command == 0) return "";
   return "; " + blind_spot(results.findings.precision->fewest_values_of_command,
                            results.session.metrics[*metric].unit == Unit::Seconds,

@@ -303,12 +303,10 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                   parameters_text(results.session.commands[best.command]), quantity(best.mean, of));
 
   const MetricResult* row = row_of(results.commands[best.command], metric);
-  if (is_sure || !row->delta || row->delta->is_significant() || results.session.reference.baseline)
-    return text;
+  const auto reference = results.session.reference.index_in_session(best.command);
+  if (is_sure || !row->delta || row->delta->is_significant() || !reference) return text;
   return text + ", not significantly different from " +
-         parameters_text(
-             results.session.commands[results.session.reference.index_for(best.command)]) +
-         detectable_text(row->detectable);
+         parameters_text(results.session.commands[*reference]) + detectable_text(row->detectable);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

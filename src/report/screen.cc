@@ -110,12 +110,13 @@ std::string full_tables(const Results& results, const Style& style) {
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
   const Reference& reference = results.session.reference;
-  const std::string from = reference.baseline
-                               ? one_line(reference.baseline->file)
+  const std::string* file = earlier_file(results.session);
+  const std::string from = file != nullptr
+                               ? one_line(*file)
                                : parameters_text(results.session.commands[reference.index_for(0)]);
   if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages are differences from " + from +
-                      (reference.baseline ? "" : "; use --reference to choose another"),
+                      (file != nullptr ? "" : "; use --reference to choose another"),
                   style);
 }
 
@@ -198,9 +199,10 @@ std::string in_lines(const std::string& sentence, const Style& style) {
 
 std::string reference_of(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command).name;
-  if (!results.session.reference.baseline) return name;
+  const std::string* file = earlier_file(results.session);
+  if (file == nullptr) return name;
   const bool is_itself = name == results.session.commands[command].name;
-  return (is_itself ? "itself" : name) + " in " + results.session.reference.baseline->file;
+  return (is_itself ? "itself" : name) + " in " + *file;
 }
 
 bool is_gain(const Results& results, const HeadlineComparison& ranking) {
@@ -297,7 +299,8 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const std::string reference =
       bold(one_line(results.reference_of(rankings[0].command).name), style);
 
-  const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
+  const bool has_several =
+      rankings.size() > 1 && results.session.reference.index_in_session(rankings[0].command);
   if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
         return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
       }))
@@ -462,9 +465,8 @@ std::string compact_tables(const Results& results, const Style& style) {
 
 std::string tables(const Results& results, const Style& style) {
   std::string text;
-  if (results.session.reference.baseline)
-    text = fmt::format("Deltas compare with {}, which was measured earlier.\n\n",
-                       one_line(results.session.reference.baseline->file));
+  if (const std::string* file = earlier_file(results.session))
+    text = fmt::format("Deltas compare with {}, which was measured earlier.\n\n", one_line(*file));
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
   text += compact_table_replaces_full_tables(results) ? compact_tables(results, style)

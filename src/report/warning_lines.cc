@@ -526,10 +526,12 @@ struct WarningWords {
 };
 
 Words worded(const Results& results, const Warning& warning, bool is_verbose) {
-  Words words = std::visit(
-      WarningWords{!results.headline_comparisons.empty() && !results.session.reference.baseline,
-                   results.are_all_deltas_paired, is_verbose, results.presentation.time_unit},
-      warning.finding);
+  const bool has_deltas =
+      !results.headline_comparisons.empty() &&
+      results.session.reference.index_in_session(results.headline_comparisons.front().command);
+  Words words = std::visit(WarningWords{has_deltas, results.are_all_deltas_paired, is_verbose,
+                                        results.presentation.time_unit},
+                           warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
   if (words.of_kind.advice.empty()) words.of_kind.advice = words.advice;

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace lauka {
@@ -92,7 +93,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
                           [&](const gate::Verdict& verdict) { return verdict.metric == index; });
   if (metric.role != Role::WallTime && !is_gated) return;
 
-  auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
+  auto alike = find_alike_rounds(metric, delta, samples, results.commands.size() - 1);
   if (!alike) return;
   const auto cause = find_command_with_alike_runs(series, c, reference);
   alike->is_of_one_command = cause.has_value();
@@ -157,17 +158,17 @@ std::optional<double> find_detectable(const Results& results, const MetricResult
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
-  for (std::size_t c = 0; c < series.size(); ++c) {
+  for (const Pair& pair : list_pairs(results.session)) {
+    const std::size_t c = pair.candidate;
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
 
-    if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
+    if (row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted ||
         !find_metric_differences(results.session, index, c).empty())
       continue;
 
-    const Comparison samples = collect_samples(
-        results.session.reference, compares_within_rounds(results.session, c), index, series, c);
+    const Comparison samples = collect_samples(pair, series);
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
 
@@ -217,9 +218,11 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
   const std::vector<Series>& steady = scaled.empty() ? series : scaled;
 
   std::vector<FirstRunFacts> first_runs;
-  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, steady);
+  if (metric.role == Role::WallTime)
+    first_runs =
+        facts_of_first_runs(results.session, std::span(steady).first(results.commands.size()));
 
-  for (std::size_t c = 0; c < series.size(); ++c) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
     command.rows.push_back(
         make_result(index, metric, tails.tail_of_delta, series[c], command.runs));
@@ -268,9 +271,8 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
-    const Comparison samples =
-        collect_samples(results.session.reference, compares_within_rounds(results.session, command),
-                        metric, make_all_series(results.session, metric), command);
+    const Comparison samples = collect_samples(pair_of(results.session, command),
+                                               make_all_series(results.session, metric));
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
     tails.tail_of_delta /= static_cast<double>(tests);
 
@@ -497,13 +499,13 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
     if (auto other = find_other_settings(session, verdict); !other.differences.empty())
       return other;
 
-  gate::Hindrance missing = find_hindrance(session.reference, verdict, series);
+  const Pair pair = pair_of(session, verdict.candidate);
+  gate::Hindrance missing = find_hindrance(verdict, pair, series);
   if (missing.obstacle == gate::Obstacle::NoSuccess || missing.obstacle == gate::Obstacle::NoValue)
     return missing;
 
-  const Series& candidate = series[verdict.candidate];
-  const Series reference =
-      series_of_reference(session.reference, verdict.candidate, verdict.metric, series);
+  const Series& candidate = series[pair.candidate];
+  const Series& reference = series[pair.reference];
   if (compares)
     if (auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
         doubt.obstacle != gate::Obstacle::None)
@@ -532,7 +534,9 @@ MetricResult result_of_reference(const Results& results, std::size_t command, st
   if (const auto reference = results.session.reference.index_in_session(command))
     return results.commands[*reference].rows[metric];
   const Series series{
-      series_of_reference(results.session.reference, command, metric, {}).values, {}, std::nullopt};
+      make_series(results.session, metric, pair_of(results.session, command).reference).values,
+      {},
+      std::nullopt};
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());
@@ -557,9 +561,8 @@ std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confid
 }
 
 void analyse(Results& results) {
-  for (std::size_t c = 0; c < results.session.commands.size(); ++c)
-    if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
-      results.are_all_deltas_paired = false;
+  results.are_all_deltas_paired =
+      std::ranges::all_of(list_pairs(results.session), &Pair::is_within_rounds);
 
   results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -588,9 +591,8 @@ void analyse(Results& results) {
 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to) {
-  const bool within_rounds = session.origins.empty()
-                                 ? compares_within_rounds(session.setting.order, {})
-                                 : compares_within_rounds(session, of);
+  const bool within_rounds = session.origins.empty() ? session.setting.order != Order::Sequential
+                                                     : pair_of(session, of).is_within_rounds;
   const Series ours = make_series(session, metric, of);
   const Series theirs = make_series(session, metric, to);
   Comparison samples = pair_samples(theirs, ours, within_rounds);
@@ -626,14 +628,13 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   SeriesByMetric all_series(session);
   for (gate::Verdict& verdict : findings.verdicts) {
     const std::vector<Series>& series = all_series.of(verdict.metric);
-    const std::size_t c = verdict.candidate;
+    const Pair pair = pair_of(session, verdict.candidate);
     const Comparison samples =
         verdict.condition.limit_value
-            ? gate::samples_against_limit(verdict.condition, series[c])
-            : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
-                              series, c);
+            ? gate::samples_against_limit(verdict.condition, series[pair.candidate])
+            : collect_samples(pair, series);
 
-    const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
+    const gate::Hindrance lasting = find_hindrance(verdict, pair, series);
     gate::decide_at_look(verdict,
                          {.samples = samples,
                           .gated_quantile = session.metrics[verdict.metric].percentile_share(),
@@ -719,12 +720,10 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
       wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
   const auto all_tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
-  const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
 
-  const auto width_change = [&](std::size_t command) {
-    const std::size_t reference = plan.reference.index_for(command);
-    const Comparison untuned = pair_samples(all_untuned[reference], all_untuned[command], paired);
-    const Comparison tuned = pair_samples(all_tuned[reference], all_tuned[command], paired);
+  const auto width_change = [&](const Pair& pair) {
+    const Comparison untuned = collect_samples(pair, all_untuned);
+    const Comparison tuned = collect_samples(pair, all_tuned);
     return stats::width_change(samples_of_equal_number(untuned), samples_of_equal_number(tuned),
                                tails);
   };
@@ -750,10 +749,10 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 
     // Without a delta, the interval is the mean's. For equal numbers of runs its width changes as
     // the standard deviation does.
-    const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
-    if (has_delta)
-      comparison.interval_width = to_tuned_change(width_change(c));
-    else if (commands == 1 || plan.reference.baseline)
+    const bool is_in_session = plan.reference.index_in_session(c).has_value();
+    if (is_in_session && plan.reference.is_candidate(c))
+      comparison.interval_width = to_tuned_change(width_change(pair_of(plan, c)));
+    else if (commands == 1 || !is_in_session)
       comparison.interval_width = comparison.stddev;
   }
   return all;

@@ -58,20 +58,23 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
 }
 
 /// Returns CPU time divided by wall time for each run of a command, with the layouts of the runs if
-/// `session` has layouts.
-Series make_utilisation(const Recording& session, std::size_t command, std::size_t cpu,
-                        std::size_t wall) {
+/// its session has layouts; empty if these metrics cannot be compared.
+Series make_utilisation(const MeasuredCommand& of, std::size_t cpu_time, std::size_t wall_time) {
   Series series;
-  const Runs& runs = session.runs;
-  const bool has_layouts = count_layouts(session, command) > 1;
-  for (const std::uint32_t run : runs.of_command(command)) {
+  const auto cpu = of.place_of(cpu_time);
+  const auto wall = of.place_of(wall_time);
+  if (!cpu || !wall) return series;
+
+  const Runs& runs = of.session.runs;
+  const bool has_layouts = count_layouts(of.session, of.index) > 1;
+  for (const std::uint32_t run : runs.of_command(of.index)) {
     const RunFacts facts = runs.facts(run);
     RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
                      .layout = facts.layout,
                      .ending = facts.ending};
 
-    const auto of_cpu = runs.value(run, cpu);
-    const auto of_wall = runs.value(run, wall);
+    const auto of_cpu = runs.value(run, *cpu);
+    const auto of_wall = runs.value(run, *wall);
     if (of_cpu && of_wall && *of_wall > 0.0) read.value = *of_cpu / *of_wall;
     series.add(read, has_layouts);
   }
@@ -89,18 +92,15 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
                               const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
-  const Series candidate = make_utilisation(results.session, command, of_cpu, of_wall);
-
-  const OtherSide other = other_side_of(results.session, command);
-  const auto cpu_there = other.place_of(of_cpu);
-  const auto wall_there = other.place_of(of_wall);
-  Series reference;
-  if (cpu_there && wall_there)
-    reference = make_utilisation(other.session, other.command, *cpu_there, *wall_there);
+  const Pair pair = pair_of(results.session, command);
+  const auto utilisation = [&](std::size_t number) {
+    return make_utilisation(find_measured(results.session, number), of_cpu, of_wall);
+  };
+  const Series reference = utilisation(pair.reference);
+  const Series candidate = utilisation(pair.candidate);
 
   LogChange closing{cpu.value - wall.value};
-  const Comparison samples =
-      pair_samples(reference, candidate, compares_within_rounds(results.session, command));
+  const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
   const auto within =
       samples.is_empty() ? std::nullopt
                          : to_log_change(estimate_delta(

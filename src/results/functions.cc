@@ -155,12 +155,9 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
 /// True if some run of each side gave the metric and succeeded, or may have.
 bool has_success(const Results& results, std::size_t metric, std::size_t candidate) {
   const Recording& session = results.session;
-  const auto& baseline = session.reference.baseline;
-  const Series reference =
-      baseline ? baseline_series(*baseline, candidate, metric)
-               : make_series(session, metric, session.reference.index_for(candidate));
-  return !reference.has_only_failed_runs() &&
-         !make_series(session, metric, candidate).has_only_failed_runs();
+  const Pair pair = pair_of(session, candidate);
+  return !make_series(session, metric, pair.reference).has_only_failed_runs() &&
+         !make_series(session, metric, pair.candidate).has_only_failed_runs();
 }
 
 }  // namespace

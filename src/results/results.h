@@ -330,15 +330,15 @@ struct Results {
 
   /// Returns the reference of `command`, in this session or in the baseline.
   const Command& reference_of(std::size_t command) const {
-    return other_side_of(session, command).reference();
+    return find_measured(session, pair_of(session, command).reference).command();
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     if (const auto here = session.reference.index_in_session(command))
       return commands[*here].endings;
-    const OtherSide other = other_side_of(session, command);
-    return count_endings(other.session.runs, other.command);
+    const MeasuredCommand reference = find_measured(session, pair_of(session, command).reference);
+    return count_endings(reference.session.runs, reference.index);
   }
 };
 

@@ -15,25 +15,25 @@ namespace lauka {
 
 namespace {
 
-std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
-                                        const std::string& metric) {
+std::vector<std::uint32_t> list_layouts(const MeasuredCommand& of, const std::string& metric) {
   std::vector<std::uint32_t> layouts;
-  if (count_layouts(session, command) < 2) return layouts;
-  const auto index = find_metric(session.metrics, metric);
-  for (const std::uint32_t run : session.runs.of_command(command))
-    if (index && session.runs.value(run, *index)) layouts.push_back(session.runs.row(run).layout);
+  if (count_layouts(of.session, of.index) < 2) return layouts;
+  const auto index = find_metric(of.session.metrics, metric);
+  const Runs& runs = of.session.runs;
+  for (const std::uint32_t run : runs.of_command(of.index))
+    if (index && runs.value(run, *index)) layouts.push_back(runs.row(run).layout);
   return layouts;
 }
 
-std::optional<Side> find_side(const Recording& session, std::size_t command,
-                              const std::string& metric, const MetricResult& row) {
-  if (command >= session.function_tables.size()) return std::nullopt;
-  const FunctionTable& table = session.function_tables[command];
+std::optional<Side> find_side(const MeasuredCommand& of, const std::string& metric,
+                              const MetricResult& row) {
+  if (of.index >= of.session.function_tables.size()) return std::nullopt;
+  const FunctionTable& table = of.session.function_tables[of.index];
   const std::size_t place = table.find(metric);
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
   if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return Side{&table, place, rounds, *row.mean(), list_layouts(session, command, metric)};
+  return Side{&table, place, rounds, *row.mean(), list_layouts(of, metric)};
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
@@ -76,14 +76,15 @@ std::optional<Side> candidate_side(const Results& results, std::size_t metric,
                                    std::size_t command) {
   const MetricResult* row = row_of(results.commands[command], metric);
   if (row == nullptr) return std::nullopt;
-  return find_side(results.session, command, results.session.metrics[metric].name, *row);
+  return find_side(find_measured(results.session, command), results.session.metrics[metric].name,
+                   *row);
 }
 
 std::optional<Side> reference_side(const Results& results, std::size_t metric,
                                    std::size_t candidate) {
-  const OtherSide other = other_side_of(results.session, candidate);
-  const MetricResult row = result_of_reference(results, candidate, metric);
-  return find_side(other.session, other.command, results.session.metrics[metric].name, row);
+  const std::size_t reference = pair_of(results.session, candidate).reference;
+  return find_side(find_measured(results.session, reference), results.session.metrics[metric].name,
+                   result_of_reference(results, candidate, metric));
 }
 
 DifferenceTest test_difference(const SideValues& reference, const SideValues& candidate,

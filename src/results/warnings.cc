@@ -10,7 +10,6 @@
 #include "stats/resemblance.h"
 
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,7 +39,7 @@ bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
   return results.commands[candidate].runs > 0 && ours.fingerprint.is_same_as(theirs.fingerprint) &&
-         (results.session.reference.baseline ||
+         (!results.session.reference.index_in_session(candidate) ||
           ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
 }
 
@@ -287,42 +286,49 @@ std::optional<OtherProcessor> compare_processors(
   return found;
 }
 
-/// Adds the warnings about the other session that is compared with: the baseline (`file` is empty),
-/// or a joined session. `candidates`: commands whose references are, or that are, in that session.
-void add_if_foreign(const Results& results, bool names_machine,
-                    const std::vector<std::size_t>& candidates, const std::string& file,
+/// A session that is compared with another one: a baseline, or a joined session.
+struct ForeignSession {
+  std::string file{};  ///< empty if the session is a baseline
+  bool names_machine = true;
+  /// Commands whose references are, or that are, in the session.
+  std::vector<std::size_t> candidates{};
+};
+
+std::vector<ForeignSession> list_foreign_sessions(const Results& results) {
+  const Recording& session = results.session;
+  if (const auto reference = find_in_baseline(session.reference, 0))
+    return {{"", reference->session.was_written_by_lauka, find_candidates(results)}};
+  if (session.origins.empty()) return {};
+
+  // The commands of a joined session follow one another.
+  const OriginSession& here = origin_of(session, session.reference.index_for(0));
+  std::vector<ForeignSession> others;
+  const OriginSession* latest = nullptr;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const OriginSession& origin = origin_of(session, c);
+    if (&origin == &here) continue;
+    if (&origin != latest) others.push_back({origin.file, !origin.circumstances.version.empty()});
+    latest = &origin;
+    others.back().candidates.push_back(c);
+  }
+  return others;
+}
+
+void add_if_foreign(const Results& results, const ForeignSession& other,
                     std::vector<Warning>& warnings) {
-  OtherConditions found{names_machine, file};
+  OtherConditions found{other.names_machine, other.file};
   std::vector<SettingDifference>& all = found.differences;
-  for (const std::size_t c : candidates)
+  for (const std::size_t c : other.candidates)
     for (SettingDifference& difference : find_command_differences(results.session, c))
-      if (names_machine && std::ranges::find(all, difference) == all.end())
+      if (other.names_machine && std::ranges::find(all, difference) == all.end())
         all.push_back(std::move(difference));
   std::ranges::stable_sort(all, {}, &SettingDifference::kind);
-  const auto other_processor = compare_processors(results, file, all);
-  if (!names_machine || !all.empty()) {
-    const Shown shown = names_machine ? shown_of(all) : Shown::Always;
+  const auto other_processor = compare_processors(results, other.file, all);
+  if (!other.names_machine || !all.empty()) {
+    const Shown shown = other.names_machine ? shown_of(all) : Shown::Always;
     warnings.push_back({std::move(found), std::nullopt, shown});
   }
   if (other_processor) warnings.push_back({*other_processor});
-}
-
-void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const OriginSession& here = origin_of(results.session, results.session.reference.index_for(0));
-  std::vector<const OriginSession*> others;
-  std::map<const OriginSession*, std::vector<std::size_t>> candidates;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const OriginSession& origin = origin_of(results.session, c);
-    if (&origin == &here) continue;
-    if (others.empty() || others.back() != &origin) others.push_back(&origin);
-    candidates[&origin].push_back(c);
-  }
-  if (others.empty()) return;
-  if (!are_deltas_exact(results))
-    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
-  for (const OriginSession* other : others)
-    add_if_foreign(results, !other->circumstances.version.empty(), candidates[other], other->file,
-                   warnings);
 }
 
 std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
@@ -501,18 +507,15 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     if (auto other = other_circumstances(results, c)) warnings.push_back(*std::move(other));
   if (const auto few = few_runs(results)) warnings.push_back({*few});
 
-  if (results.session.reference.baseline) {
-    if (!are_deltas_exact(results))
-      warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
-    const Recording& then = *results.session.reference.baseline->session;
-    add_if_foreign(results, then.was_written_by_lauka, find_candidates(results), "", warnings);
-  } else if (!results.session.origins.empty()) {
-    add_warnings_of_origins(results, warnings);
-  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
-             !are_deltas_exact(results)) {
-    warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
-                                       results.session.setting.order_for_hooks}});
-  }
+  const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
+  const bool has_gates = !results.findings.verdicts.empty();
+  if (!foreign.empty() && !are_deltas_exact(results))
+    warnings.push_back({SeparateSessions{has_gates, !foreign.front().file.empty()}});
+  for (const ForeignSession& other : foreign) add_if_foreign(results, other, warnings);
+
+  if (foreign.empty() && !results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
+      !are_deltas_exact(results))
+    warnings.push_back({NotInterleaved{has_gates, results.session.setting.order_for_hooks}});
 
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);

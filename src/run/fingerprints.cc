@@ -8,6 +8,7 @@
 #include "os/program_files.h"
 #include "plan/command_layouts.h"
 #include "run/programs.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>
@@ -211,9 +212,8 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
 
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
-  const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
+    const Fingerprint& there = find_in_baseline(plan.reference, c)->command().fingerprint;
     if (there.is_known() && there.call_sha256 == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }
@@ -286,7 +286,7 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, const Command
 }
 
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
-  if (plan.reference.baseline) return identify_as_baseline(plan, reader);
+  if (!plan.reference.index_in_session(0)) return identify_as_baseline(plan, reader);
 
   // With parameters, the same files are compared for each value.
   std::vector<Fingerprint> programs;

@@ -53,21 +53,24 @@ DifferenceWatch::DifferenceWatch(const Plan& plan)
     : plan_(plan),
       all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {
   for (std::size_t c = 0; c < all_.size(); ++c)
-    if (plan.reference.is_candidate(c)) all_[plan.reference.index_for(c)].candidates.push_back(c);
+    if (const auto reference = plan.reference.index_in_session(c);
+        reference && plan.reference.is_candidate(c))
+      all_[*reference].candidates.push_back(c);
 }
 
 void DifferenceWatch::add_run(const RunRecord& run) {
-  if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
-    return;
+  if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0) return;
   const std::size_t command = run.step.command;
   all_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
   all_[command].round = run.step.round;
-  if (plan_.reference.index_for(command) != command) return compare(command, run.step);
+  if (plan_.reference.index_in_session(command) != command) return compare(command, run.step);
   for (const std::size_t candidate : all_[command].candidates) compare(candidate, run.step);
 }
 
 void DifferenceWatch::compare(std::size_t command, const Step& step) {
-  const OfCommand& reference = all_[plan_.reference.index_for(command)];
+  const auto place = plan_.reference.index_in_session(command);
+  if (!place) return;
+  const OfCommand& reference = all_[*place];
   OfCommand& own = all_[command];
   if (!own.latest_log_wall_time || !reference.latest_log_wall_time || own.round != step.round ||
       reference.round != step.round)

@@ -25,8 +25,7 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const RoundsAndTime& sp
 
 gate::LookTiming schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.setting.stop.exact_runs) return gate::LookTiming::Once;
-  const bool looks_early =
-      kind != RoundKind::Simulated && compares_within_rounds(plan.setting.order, plan.reference);
+  const bool looks_early = kind != RoundKind::Simulated && pair_of(plan, 0).is_within_rounds;
   return looks_early ? gate::LookTiming::Early : gate::LookTiming::Planned;
 }
 
@@ -306,14 +305,13 @@ gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
 bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const {
   gate::Verdict& verdict = gate.verdict;
   const std::vector<Series>& series = all_series.of(verdict.metric);
+  const Pair pair = pair_of(plan_, verdict.candidate);
   const Comparison samples =
       verdict.condition.limit_value
           ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
-          : collect_samples(plan_.reference,
-                            compares_within_rounds(plan_.setting.order, plan_.reference),
-                            verdict.metric, series, verdict.candidate);
+          : collect_samples(pair, series);
   // A command whose first few runs failed may yet succeed.
-  gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
+  gate::Hindrance lasting = find_hindrance(verdict, pair, series);
   if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
   return gate::decide_at_look(verdict,
                               {.samples = samples,
@@ -345,7 +343,7 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
     const auto half_width = half_width_of_mean(series[first]);
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
-  const bool is_alone = group.size() == 1 && !plan_.reference.baseline;
+  const bool is_alone = group.size() == 1 && plan_.reference.index_in_session(first);
   for (const std::uint32_t c : group) {
     if (plan_.reference.is_candidate(c) && is_too_wide(series, c) &&
         !(is_alone && is_within_share(series, c, c)))
@@ -355,7 +353,7 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
 }
 
 bool PrecisionWatch::needs_more_runs(std::size_t command) const {
-  if (!plan_.precision || plan_.reference.baseline) return false;
+  if (!plan_.precision || !plan_.reference.index_in_session(command)) return false;
   const std::vector<Series> series = make_series();
   const bool is_candidate = plan_.reference.is_candidate(command);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
@@ -394,11 +392,11 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
                    .end = end,
                    .metric = metric().name};
 
-  for (const Series& of_command : series)
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     result.fewest_values_of_command =
-        std::min(result.fewest_values_of_command, of_command.values.size());
+        std::min(result.fewest_values_of_command, series[c].values.size());
 
-  const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
+  const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.is_candidate(0);
   if (is_alone) result.half_width = half_width_of_mean(series[0]);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
@@ -439,15 +437,9 @@ std::optional<double> PrecisionWatch::half_width_of_mean(const Series& series) c
   return *half_width / mean;
 }
 
-Comparison PrecisionWatch::samples_of(std::span<const Series> series, std::size_t candidate) const {
-  return collect_samples(plan_.reference,
-                         compares_within_rounds(plan_.setting.order, plan_.reference),
-                         plan_.precision->metric, series, candidate);
-}
-
 std::optional<double> PrecisionWatch::half_width_of_delta(std::span<const Series> series,
                                                           std::size_t candidate) const {
-  const Comparison samples = samples_of(series, candidate);
+  const Comparison samples = collect_samples(pair_of(plan_, candidate), series);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tail_probabilities_of(plan_.precision->metric),
                         metric().percentile_share())
@@ -462,8 +454,8 @@ std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::span<const Seri
     if (!over) return std::nullopt;
     return over->layouts_instead_of_runs(plan_.precision->relative_half_width * over->value, tail);
   }
-  const auto over =
-      log_ratio_over_layouts(samples_of(series, command), metric().percentile_share());
+  const auto over = log_ratio_over_layouts(collect_samples(pair_of(plan_, command), series),
+                                           metric().percentile_share());
   if (!over) return std::nullopt;
   return over->layouts_instead_of_runs(plan_.precision->relative_half_width / std::exp(over->value),
                                        tail);

@@ -241,7 +241,6 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(const Series& series) const;
   std::optional<double> half_width_of_delta(std::span<const Series> series,
                                             std::size_t candidate) const;
-  Comparison samples_of(std::span<const Series> series, std::size_t candidate) const;
   std::optional<std::size_t> layouts_to_reach(std::span<const Series> series,
                                               std::size_t command) const;
 

@@ -61,6 +61,10 @@ std::vector<SettingDifference> differences_in(const Recording& session, const Me
                                  settings_of_metric(metric));
 }
 
+MeasuredCommand reference_in(const Baseline& baseline, std::size_t command) {
+  return {*baseline.session, baseline.reference_places[command], &baseline.metric_places};
+}
+
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   std::vector<std::pair<std::size_t, std::string_view>> all;
   const auto is_measured_otherwise = [&](std::size_t metric) {
@@ -75,14 +79,15 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
-      if (!baseline_series(baseline, c, metric).values.empty()) continue;
-      const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
-      return Error{fmt::format("the baseline {} has no {} of {}, which {} needs",
-                               cited(baseline.file), plan.metrics[metric].name, cited(there), by),
-                   baseline.session->was_written_by_lauka
-                       ? "measure the baseline again with it"
-                       : "make the baseline with lauka --export-json, because hyperfine's files "
-                         "have values of few metrics only"};
+      const MeasuredCommand reference = reference_in(baseline, c);
+      if (!make_series_of_reference(reference, metric).values.empty()) continue;
+      return Error{
+          fmt::format("the baseline {} has no {} of {}, which {} needs", cited(baseline.file),
+                      plan.metrics[metric].name, cited(reference.command().name), by),
+          baseline.session->was_written_by_lauka
+              ? "measure the baseline again with it"
+              : "make the baseline with lauka --export-json, because hyperfine's files "
+                "have values of few metrics only"};
     }
   }
   return {};
@@ -116,6 +121,11 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
                            has_layouts ? "one build of each command, not layouts"
                                        : "layouts, but this session has one build"),
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
+}
+
+std::size_t number_of_reference(const Reference& reference, std::size_t commands,
+                                std::size_t command) {
+  return reference.index_in_session(command).value_or(commands + command);
 }
 
 stats::LayoutSamplePair samples_with_layouts(const Comparison& samples) {
@@ -159,16 +169,6 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
   places.reserve(metrics.size());
   for (const Metric& metric : metrics) places.push_back(comparable_place_in(session, metric));
   return places;
-}
-
-Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric) {
-  Series series;
-  if (metric >= baseline.metric_places.size() || !baseline.metric_places[metric]) return series;
-  series = make_series(*baseline.session, *baseline.metric_places[metric],
-                       baseline.reference_places[command]);
-  series.rounds.clear();
-  if (series.largest_bound) return {};
-  return series;
 }
 
 Result<void> use_baseline(Plan& plan, const std::string& file,
@@ -220,35 +220,59 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 }
 
 void extend_metric_places_of_baseline(Recording& recording) {
-  if (!recording.reference.baseline) return;
-  Baseline& baseline = *recording.reference.baseline;
-  for (std::size_t m = baseline.metric_places.size(); m < recording.metrics.size(); ++m) {
-    const auto place = comparable_place_in(*baseline.session, recording.metrics[m]);
+  auto& baseline = recording.reference.baseline;
+  if (!baseline) return;
+  for (std::size_t m = baseline->metric_places.size(); m < recording.metrics.size(); ++m) {
+    const auto place = comparable_place_in(*baseline->session, recording.metrics[m]);
     const bool is_same =
-        place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
-    baseline.metric_places.push_back(is_same ? place : std::nullopt);
+        place && baseline->session->metrics[*place].unit == recording.metrics[m].unit;
+    baseline->metric_places.push_back(is_same ? place : std::nullopt);
   }
 }
 
-OtherSide other_side_of(const Recording& session, std::size_t command) {
+MeasuredCommand find_measured(const Recording& session, std::size_t number) {
+  const std::size_t commands = session.commands.size();
+  if (number < commands) return {session, number};
+  return reference_in(*session.reference.baseline, number - commands);
+}
+
+std::optional<MeasuredCommand> find_in_baseline(const Reference& reference, std::size_t command) {
+  if (!reference.baseline) return std::nullopt;
+  return reference_in(*reference.baseline, command);
+}
+
+const std::string* earlier_file(const Recording& session) {
   const auto& baseline = session.reference.baseline;
-  if (!baseline) return {session, session.reference.index_for(command)};
-  return {*baseline->session, baseline->reference_places[command], baseline->metric_places};
+  return baseline ? &baseline->file : nullptr;
 }
 
-Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
-                           std::span<const Series> series) {
-  return reference.baseline ? baseline_series(*reference.baseline, candidate, metric)
-                            : series[reference.index_for(candidate)];
+Pair pair_of(const Recording& session, std::size_t command) {
+  const Order order =
+      session.origins.empty() ? session.setting.order : origin_of(session, command).order;
+  return {.reference = number_of_reference(session.reference, session.commands.size(), command),
+          .candidate = command,
+          .is_within_rounds = order != Order::Sequential && are_of_one_session(session, command)};
 }
 
-gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+Pair pair_of(const Plan& plan, std::size_t command) {
+  return {.reference = number_of_reference(plan.reference, plan.commands.size(), command),
+          .candidate = command,
+          .is_within_rounds = plan.setting.order != Order::Sequential &&
+                              plan.reference.index_in_session(command).has_value()};
+}
+
+std::vector<Pair> list_pairs(const Recording& session) {
+  std::vector<Pair> pairs;
+  for (std::size_t c = 0; c < session.commands.size(); ++c)
+    if (session.reference.is_candidate(c)) pairs.push_back(pair_of(session, c));
+  return pairs;
+}
+
+gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool is_alone = verdict.condition.limit_value.has_value();
-  const Series& own = series[verdict.candidate];
-  const Series other =
-      is_alone ? Series()
-               : series_of_reference(reference, verdict.candidate, verdict.metric, series);
+  const Series& own = series[pair.candidate];
+  const Series& other = series[pair.reference];
 
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
@@ -269,25 +293,16 @@ gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& 
   return found;
 }
 
-bool compares_within_rounds(Order order, const Reference& reference) {
-  return order != Order::Sequential && !reference.baseline;
-}
-
-bool compares_within_rounds(const Recording& session, std::size_t candidate) {
-  const Order order =
-      session.origins.empty() ? session.setting.order : origin_of(session, candidate).order;
-  return order != Order::Sequential && are_of_one_session(session, candidate);
-}
-
 bool are_of_one_session(const Recording& session, std::size_t candidate) {
   const auto reference = session.reference.index_in_session(candidate);
   return reference && (session.origins.empty() ||
                        &origin_of(session, candidate) == &origin_of(session, *reference));
 }
 
-const Circumstances& circumstances_of(const Recording& session, std::size_t command) {
-  return session.origins.empty() ? session.circumstances
-                                 : origin_of(session, command).circumstances;
+const Circumstances& circumstances_of(const Recording& session, std::size_t number) {
+  const MeasuredCommand of = find_measured(session, number);
+  return of.session.origins.empty() ? of.session.circumstances
+                                    : origin_of(of.session, of.index).circumstances;
 }
 
 const OriginSession& origin_of(const Recording& session, std::size_t command) {
@@ -296,19 +311,14 @@ const OriginSession& origin_of(const Recording& session, std::size_t command) {
   return *origin;
 }
 
-std::uint32_t count_layouts(const Recording& session, std::size_t command) {
-  return session.origins.empty() ? session.setting.layouts : origin_of(session, command).layouts;
+std::uint32_t count_layouts(const Recording& session, std::size_t number) {
+  const MeasuredCommand of = find_measured(session, number);
+  return of.session.origins.empty() ? of.session.setting.layouts
+                                    : origin_of(of.session, of.index).layouts;
 }
 
-std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
-  const OtherSide other = other_side_of(session, candidate);
-  return count_layouts(other.session, other.command);
-}
-
-Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
-                           std::span<const Series> series, std::size_t candidate) {
-  return pair_samples(series_of_reference(reference, candidate, metric, series), series[candidate],
-                      within_rounds);
+Comparison collect_samples(const Pair& pair, std::span<const Series> series) {
+  return pair_samples(series[pair.reference], series[pair.candidate], pair.is_within_rounds);
 }
 
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,

@@ -43,70 +43,65 @@ void extend_metric_places_of_baseline(Recording& recording);
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session);
 
-/// The reference of a command, in the session in which it was measured: the command's own session
-/// or a baseline.
-struct OtherSide {
+/// A command in the session that measured it: the session that compares, or its baseline.
+struct MeasuredCommand {
   const Recording& session;
-  std::size_t command = 0;  ///< index in `session`
-  /// By metric of the command's own session; empty if `session` is that session.
-  std::span<const std::optional<std::size_t>> metric_places{};
+  std::size_t index = 0;  ///< of the command, in `session`
+  /// Baseline::metric_places; null if `session` is the session that compares.
+  const std::vector<std::optional<std::size_t>>* metric_places = nullptr;
 
-  /// Returns the index in `session` of a metric of the command's own session; nullopt if its values
+  /// Returns the index in `session` of a metric of the session that compares; nullopt if its values
   /// cannot be compared.
   std::optional<std::size_t> place_of(std::size_t metric) const {
-    return metric_places.empty() ? metric : metric_places[metric];
+    if (metric_places == nullptr) return metric;
+    return metric < metric_places->size() ? (*metric_places)[metric] : std::nullopt;
   }
 
-  const Command& reference() const { return session.commands[command]; }
+  const Command& command() const { return session.commands[index]; }
 };
-OtherSide other_side_of(const Recording& session, std::size_t command);
 
-/// Returns the baseline's values of a metric for the reference of `command`, with layouts, if the
-/// baseline has layouts, but without rounds; empty if the baseline lacks the metric, or if some
-/// values are known only as upper bounds. `command` and `metric` are indices in the session that
-/// uses the baseline.
-Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
+/// Returns a command by its number (Pair).
+MeasuredCommand find_measured(const Recording& session, std::size_t number);
 
-/// Returns the values of a metric for the reference of `candidate`; of a baseline, those of
-/// baseline_series(). `series`: values of the metric for each command.
-Series series_of_reference(const Reference& reference, std::size_t candidate, std::size_t metric,
-                           std::span<const Series> series);
+/// Returns a command's reference in the baseline; nullopt if references are commands of this
+/// session.
+std::optional<MeasuredCommand> find_in_baseline(const Reference& reference, std::size_t command);
+
+/// Returns the baseline's file; null if references are commands of this session.
+const std::string* earlier_file(const Recording& session);
+
+/// Returns the pair of a command and its reference. Values are compared within rounds if one
+/// session measured both commands in rounds. A command that is not compared is paired with itself.
+Pair pair_of(const Recording& session, std::size_t command);
+
+/// Returns the same of a session that carries out `plan`.
+Pair pair_of(const Plan& plan, std::size_t command);
+
+/// Returns the pairs that a session compares: each candidate with its reference.
+std::vector<Pair> list_pairs(const Recording& session);
 
 /// Returns why a gate may have no samples, if further rounds would hardly change that; else None.
-/// `verdict`: has the gate's condition, candidate and metric. `series`: values of the metric for
-/// each command.
-gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+/// `verdict`: has the gate's condition. `pair`: of its candidate. `series`: values of its metric
+/// (make_all_series).
+gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series);
-
-/// True if deltas compare values within rounds: the order is not sequential, and there is no
-/// baseline.
-bool compares_within_rounds(Order order, const Reference& reference);
-
-/// True if a candidate's delta compares values within rounds. False if candidate and reference are
-/// from different joined sessions.
-bool compares_within_rounds(const Recording& session, std::size_t candidate);
 
 /// True if a command and its reference were measured in one session.
 bool are_of_one_session(const Recording& session, std::size_t candidate);
 
-/// Returns the circumstances of the session that a command is from.
-const Circumstances& circumstances_of(const Recording& session, std::size_t command);
+/// Returns the circumstances of the session that measured the command with a number (Pair).
+const Circumstances& circumstances_of(const Recording& session, std::size_t number);
 
 /// Returns the joined session that a command is from. Recording::origins must not be empty.
 const OriginSession& origin_of(const Recording& session, std::size_t command);
 
-/// Returns the number of layouts of a command, which may differ between joined sessions; 1 without
-/// layouts.
-std::uint32_t count_layouts(const Recording& session, std::size_t command);
+/// Returns the number of layouts of the command with a number (Pair), which may differ between
+/// joined sessions; 1 without layouts.
+std::uint32_t count_layouts(const Recording& session, std::size_t number);
 
-/// Returns the number of layouts of the reference of `candidate`, in this session or in the
-/// baseline.
-std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate);
-
-/// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
-/// values of the metric for each command.
-Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
-                           std::span<const Series> series, std::size_t candidate);
+/// Returns the samples for the delta of a pair in a metric. `series`: values of the metric
+/// (make_all_series).
+Comparison collect_samples(const Pair& pair, std::span<const Series> series);
 
 /// Estimates the change between samples, over layouts if the samples have layouts. `share`: see
 /// stats::estimate_delta.

@@ -171,9 +171,9 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 namespace {
 
 /// True if a command's call paths say too little about total times.
-bool lacks_callers(const Recording& session, std::size_t command) {
-  if (command >= session.function_tables.size()) return true;
-  const PathTable& paths = session.function_tables[command].paths;
+bool lacks_callers(const MeasuredCommand& of) {
+  if (of.index >= of.session.function_tables.size()) return true;
+  const PathTable& paths = of.session.function_tables[of.index].paths;
   return paths.empty() || share_without_callers(paths) > kMostWithoutCallers;
 }
 
@@ -194,9 +194,9 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   if (is_sampled && has_neither) return {gate::Obstacle::NoSamples};
 
   if (metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator)) {
-    const OtherSide other = other_side_of(session, verdict.candidate);
-    const bool candidate_lacks = lacks_callers(session, verdict.candidate);
-    const bool reference_lacks = !is_alone && lacks_callers(other.session, other.command);
+    const Pair pair = pair_of(session, verdict.candidate);
+    const bool candidate_lacks = lacks_callers(find_measured(session, pair.candidate));
+    const bool reference_lacks = !is_alone && lacks_callers(find_measured(session, pair.reference));
     if (candidate_lacks || reference_lacks)
       return {gate::Obstacle::NoCallers, gate::side_of(reference_lacks, candidate_lacks)};
   }
@@ -242,11 +242,11 @@ std::optional<Error> FunctionTableBuilder::find_unknown() {
   is_checked_ = true;
   std::vector<std::string> wanted;
   for (const Event& event : plan_.setting.events.events) wanted.push_back(event.only_function);
-  const auto& baseline = plan_.reference.baseline;
+  const auto earlier = find_in_baseline(plan_.reference, 0);
   return find_unknown_function(
       wanted, tables_,
-      baseline ? std::span<const FunctionTable>(baseline->session->function_tables)
-               : std::span<const FunctionTable>());
+      earlier ? std::span<const FunctionTable>(earlier->session.function_tables)
+              : std::span<const FunctionTable>());
 }
 
 std::vector<FunctionTable> FunctionTableBuilder::close() {

@@ -224,7 +224,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
 
-  const bool has_baseline = options.gates.baseline_file || plan.reference.baseline;
+  const bool has_baseline = options.gates.baseline_file || !plan.reference.index_in_session(0);
   if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
     return gates.error();
 

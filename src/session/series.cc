@@ -108,27 +108,53 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& of, std::size_t comma
   return result;
 }
 
+/// Appends the series of the references in a baseline.
+void add_references(const Reference& reference, std::size_t metric, std::vector<Series>& all) {
+  const std::size_t commands = all.size();
+  for (std::size_t c = 0; c < commands; ++c)
+    if (const auto earlier = find_in_baseline(reference, c))
+      all.push_back(make_series_of_reference(*earlier, metric));
+}
+
 }  // namespace
 
 std::vector<Series> make_all_series(const Recording& session, std::size_t metric) {
-  return make_series_of_all(
-      metric_of(session, metric), session.commands.size(),
-      [&](std::size_t command) { return count_layouts(session, command) > 1; });
+  std::vector<Series> all =
+      make_series_of_all(metric_of(session, metric), session.commands.size(),
+                         [&](std::size_t command) { return count_layouts(session, command) > 1; });
+  add_references(session.reference, metric, all);
+  return all;
 }
 
 std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::size_t metric) {
   const RoundKind kind = kind_of(plan.metrics[metric], plan.setting.events);
-  return make_series_of_all({runs, metric, kind}, plan.commands.size(),
-                            [&](std::size_t) { return plan.setting.layouts > 1; });
+  std::vector<Series> all =
+      make_series_of_all({runs, metric, kind}, plan.commands.size(),
+                         [&](std::size_t) { return plan.setting.layouts > 1; });
+  add_references(plan.reference, metric, all);
+  return all;
 }
 
 Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
+  const MeasuredCommand measured = find_measured(session, command);
+  if (&measured.session != &session) return make_series_of_reference(measured, metric);
+
   SeriesByPass read =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
   std::vector<bool> gives_metric;
   for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
     gives_metric.push_back(has_value_in(read, pass));
   return with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
+}
+
+Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric) {
+  const auto place = reference.place_of(metric);
+  if (!place) return {};
+
+  Series series = make_series(reference.session, *place, reference.index);
+  if (series.largest_bound) return {};
+  series.rounds.clear();
+  return series;
 }
 
 }  // namespace lauka

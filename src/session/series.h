@@ -4,6 +4,7 @@
 #include "core/recording.h"
 #include "core/runs.h"
 #include "plan/plan.h"
+#include "session/baseline.h"
 
 #include <cstddef>
 #include <functional>
@@ -15,16 +16,23 @@ namespace lauka {
 // Gates and --precision take their series from the runs of a session that is under way, and results
 // take theirs from a session that is over. So both see the same values.
 
-/// Returns a metric's values of each command. Series::runs_with_ending and Series::failed_runs
-/// count only runs that can give the metric: runs of its kind of round and, if several passes have
-/// this kind, of the passes in which the session has values of the metric.
+/// Returns a metric's values of each command, followed by those of the references in a baseline
+/// (make_series_of_reference), so that the numbers of a Pair are indices. Series::runs_with_ending
+/// and Series::failed_runs count only runs that can give the metric: runs of its kind of round and,
+/// if several passes have this kind, of the passes in which the session has values of the metric.
 std::vector<Series> make_all_series(const Recording& session, std::size_t metric);
 
 /// Returns the same of the runs so far of a session that carries out `plan`.
 std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::size_t metric);
 
-/// Returns a metric's values of one command. Reads no runs of other commands.
+/// Returns a metric's values of one command, or of a reference in a baseline, by its number (Pair).
+/// Reads no runs of other commands.
 Series make_series(const Recording& session, std::size_t metric, std::size_t command);
+
+/// Returns a metric's values of a reference in a baseline, with layouts, if the baseline has
+/// layouts, but without rounds; empty if the baseline lacks the metric, or if some values are known
+/// only as upper bounds. `metric`: index in the session that compares.
+Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric);
 
 /// The series of all commands, which are made once for each metric. Runs that are added later are
 /// not in the series that have been made.

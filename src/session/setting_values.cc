@@ -150,8 +150,8 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
 
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate) {
-  const OtherSide other = other_side_of(session, candidate);
-  const SettingValues& of_reference = other.reference().settings;
+  const std::size_t reference = pair_of(session, candidate).reference;
+  const SettingValues& of_reference = find_measured(session, reference).command().settings;
   const SettingValues& of_candidate = session.commands[candidate].settings;
   if (are_of_one_session(session, candidate)) {
     auto differences = find_differences(of_reference, of_candidate);
@@ -162,7 +162,7 @@ std::vector<SettingDifference> find_command_differences(const Recording& session
   }
 
   // A command's process may have another priority than the session.
-  SettingValues there = settings_of_session(circumstances_of(other.session, other.command));
+  SettingValues there = settings_of_session(circumstances_of(session, reference));
   there.add(of_reference);
   SettingValues here = settings_of_session(circumstances_of(session, candidate));
   here.add(of_candidate);
@@ -188,20 +188,20 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   if (are_of_one_session(session, candidate)) return {};
 
   const std::string& name = session.metrics[metric].source_metric();
-  const auto settings_of = [&](const Recording& of, std::size_t command, std::size_t place) {
-    if (of.origins.empty()) return settings_of_metric(of.metrics[place]);
-    const auto& known = origin_of(of, command).metric_settings;
+  const auto settings_of = [&](const MeasuredCommand& of, std::size_t place) {
+    if (of.session.origins.empty()) return settings_of_metric(of.session.metrics[place]);
+    const auto& known = origin_of(of.session, of.index).metric_settings;
     auto found = known.find(name);
     // A metric of one function was measured as that of all functions.
     if (found == known.end()) found = known.find(metric_of_all_functions(name));
     return found == known.end() ? SettingValues() : found->second;
   };
 
-  const OtherSide other = other_side_of(session, candidate);
-  const auto place = find_metric(other.session.metrics, name);
+  const MeasuredCommand reference = find_measured(session, pair_of(session, candidate).reference);
+  const auto place = find_metric(reference.session.metrics, name);
   if (!place) return {};
-  return find_method_differences(settings_of(other.session, other.command, *place),
-                                 settings_of(session, candidate, metric));
+  return find_method_differences(settings_of(reference, *place),
+                                 settings_of(find_measured(session, candidate), metric));
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
@@ -212,19 +212,19 @@ std::vector<SettingDifference> find_obstacles(const Recording& session, std::siz
 
 std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metric,
                                               std::size_t candidate) {
-  const auto& baseline = plan.reference.baseline;
-  if (!baseline) return {};
+  const auto reference = find_in_baseline(plan.reference, candidate);
+  if (!reference) return {};
 
   // A shell, like every property of the session, is a circumstance and no obstacle.
   const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
-  const Recording& there = *baseline->session;
-  const Command& reference = there.commands[baseline->reference_places[candidate]];
+  const Recording& there = reference->session;
   const auto place = find_metric(there.metrics, plan.metrics[metric].source_metric());
   std::vector<SettingDifference> of_metric;
   if (place)
     of_metric = find_method_differences(settings_of_metric(there.metrics[*place]),
                                         settings_of_metric(plan.metrics[metric]));
-  return join_obstacles(find_differences(reference.settings, here), std::move(of_metric));
+  return join_obstacles(find_differences(reference->command().settings, here),
+                        std::move(of_metric));
 }
 
 }  // namespace lauka

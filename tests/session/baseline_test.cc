@@ -7,6 +7,7 @@
 #include "has.h"
 #include "plan/rows.h"
 #include "session/make_recording.h"
+#include "session/series.h"
 
 #include <memory>
 #include <string>
@@ -111,34 +112,84 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
   Plan plan = plan_of({"a"});
   CHECK_FALSE(plan.reference.is_candidate(0));
   CHECK(plan.reference.is_candidate(1));
-  CHECK(compares_within_rounds(plan.setting.order, plan.reference));
+  CHECK(pair_of(plan, 0).is_within_rounds);
   REQUIRE(use_baseline(plan, "b.json", baseline_of({"a"})));
   CHECK(plan.reference.is_candidate(0));
-  CHECK_FALSE(compares_within_rounds(plan.setting.order, plan.reference));
-  const std::vector<Series> series = {{{3.0}, {0}}};
-  const Comparison samples = collect_samples(plan.reference, false, 0, series, 0);
+  const Pair pair = pair_of(plan, 0);
+  CHECK_FALSE(pair.is_within_rounds);
+
+  Runs runs(plan.metrics);
+  runs.set_value(runs.add({}), 0, 3.0);
+  const Comparison samples = collect_samples(pair, make_all_series(plan, runs, 0));
   CHECK(samples.reference == std::vector{1.0, 2.0});
   CHECK(samples.candidate == std::vector{3.0});
   CHECK_FALSE(samples.paired);
-  CHECK_MESSAGE(collect_samples(plan.reference, false, 1, series, 0).is_empty(),
+  CHECK_MESSAGE(collect_samples(pair, make_all_series(plan, runs, 1)).is_empty(),
                 "cpu_time is not there");
 }
 
+TEST_CASE("a pair is within rounds if one session measured both commands, and alternated them") {
+  Recording session;
+  session.commands = plan_of({"a", "b", "c", "d", "anchor"}).commands;
+  session.reference.anchor_index = 4;
+  const auto are_within_rounds = [&session] {
+    std::vector<bool> all;
+    for (const Pair& pair : list_pairs(session)) all.push_back(pair.is_within_rounds);
+    return all;
+  };
+  CHECK(are_within_rounds() == std::vector{true, true, true});
+
+  session.origins = {{.file = "a.json", .command_count = 2},
+                     {.file = "b.json", .command_count = 3}};
+  CHECK(are_within_rounds() == std::vector{true, false, false});
+  session.reference.indices = {0, 0, 2, 2, 4};
+  CHECK(are_within_rounds() == std::vector{true, true});
+  session.origins[1].order = Order::Sequential;
+  CHECK(are_within_rounds() == std::vector{true, false});
+}
+
+TEST_CASE("what is known of a reference in a baseline is found by its number") {
+  const auto there = baseline_of({"b", "a"});
+  there->circumstances.version = "1.0.0";
+  there->setting.layouts = 6;
+  Plan plan = plan_of({"a", "b"});
+  REQUIRE(use_baseline(plan, "b.json", there));
+  Recording session;
+  session.commands = plan.commands;
+  session.metrics = plan.metrics;
+  session.reference = plan.reference;
+  session.circumstances.version = "2.0.0";
+
+  const std::vector<Pair> pairs = list_pairs(session);
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[1].reference == 3);
+  CHECK(pairs[1].candidate == 1);
+  const MeasuredCommand reference = find_measured(session, pairs[0].reference);
+  CHECK(reference.command().name == "a");
+  CHECK(reference.index == 1);
+  CHECK(reference.place_of(0) == 0U);
+  CHECK_FALSE(reference.place_of(1));
+  CHECK(circumstances_of(session, pairs[0].reference).version == "1.0.0");
+  CHECK(circumstances_of(session, pairs[0].candidate).version == "2.0.0");
+  CHECK(count_layouts(session, pairs[0].reference) == 6);
+  CHECK(count_layouts(session, pairs[0].candidate) == 1);
+}
+
 TEST_CASE("deltas are from the command that is the reference, at any place") {
-  Reference reference;
-  reference.indices = {1, 1};
+  Plan plan = plan_of({"a", "b"});
+  plan.reference.indices = {1, 1};
   const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}};
-  CHECK(reference.is_candidate(0));
-  CHECK_FALSE(reference.is_candidate(1));
-  CHECK(collect_samples(reference, true, 0, series, 0).reference == std::vector{4.0});
+  CHECK(plan.reference.is_candidate(0));
+  CHECK_FALSE(plan.reference.is_candidate(1));
+  CHECK(collect_samples(pair_of(plan, 0), series).reference == std::vector{4.0});
 }
 
 TEST_CASE("deltas are from each command's own reference") {
-  Reference reference;
-  reference.indices = {0, 0, 2, 2};
+  Plan plan = plan_of({"a", "b", "c", "d"});
+  plan.reference.indices = {0, 0, 2, 2};
   const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}, {{5.0}, {0}}, {{6.0}, {0}}};
-  CHECK(collect_samples(reference, true, 0, series, 1).reference == std::vector{3.0});
-  CHECK(collect_samples(reference, true, 0, series, 3).reference == std::vector{5.0});
+  CHECK(collect_samples(pair_of(plan, 1), series).reference == std::vector{3.0});
+  CHECK(collect_samples(pair_of(plan, 3), series).reference == std::vector{5.0});
 }
 
 TEST_CASE("metrics that the baseline counted otherwise, or simulated, are named in a note") {

@@ -2,6 +2,7 @@
 #include "has.h"
 #include "session/baseline.h"
 #include "session/join.h"
+#include "session/series.h"
 #include "session/setting_values.h"
 
 #include <chrono>
@@ -105,9 +106,9 @@ TEST_CASE("samples of another period, clock or level, and of another engine, are
 
 TEST_CASE("values of a metric that the baseline measured in another way are no samples") {
   const Recording same = with_baseline(sampled(5ms), sampled(5ms));
-  CHECK(baseline_series(*same.reference.baseline, 0, 0).values.size() == 1);
+  CHECK(make_series(same, 0, pair_of(same, 0).reference).values.size() == 1);
   const Recording other = with_baseline(sampled(5ms), sampled(200us));
-  CHECK(baseline_series(*other.reference.baseline, 0, 0).values.empty());
+  CHECK(make_series(other, 0, pair_of(other, 0).reference).values.empty());
 }
 
 TEST_CASE(

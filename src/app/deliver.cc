@@ -292,7 +292,7 @@ void say_how_to_resume(const Call& call) {
 
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  if (owner.error()) return refuse(*owner.error(), ExitStatus::Failed);
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int decided = leave_series(call, report, status_of(call, report));

@@ -133,7 +133,7 @@ Result<std::unique_ptr<os::ExportFile>> open_answer(const Call& call) {
   const auto& exports = call.options.output.exports;
   if (exports.empty()) return std::unique_ptr<os::ExportFile>();
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   return os::ExportFile::open(exports.front().file);
 }
 
@@ -146,7 +146,7 @@ Result<void> put_answer(const Call& call, const std::string& text, const std::st
   if (file == nullptr) return shown;
 
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   file->write(json);
   const auto written = file->commit();
   return shown ? written : shown;

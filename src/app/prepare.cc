@@ -43,11 +43,9 @@ namespace lauka {
 
 namespace {
 
-constexpr const char* kKeepRoot = "use --as-root to keep root's rights";
-
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  if (reader.error()) return *reader.error();
   const CountingOptions& counting = benchmark.options.counting;
   return keep(engine::kperf::open_database_engine(*counting.event_database_path,
                                                   counting.counts_user_space_only),
@@ -123,7 +121,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
 Result<os::InputFile> open_text(const Call& call, const std::string& file, std::string_view what,
                                 std::size_t most_bytes) {
   const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  if (reader.error()) return *reader.error();
   auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, most_bytes);
   if (!input) return input.error().about(fmt::format("{} {}", what, cited(file)));
   return input;
@@ -421,7 +419,7 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
 
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+  if (owner.error()) return *owner.error();
 
   const auto to_output = std::ranges::find_if(
       call.options.output.exports,

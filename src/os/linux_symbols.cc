@@ -280,7 +280,7 @@ bool can_read_symbols() {
 
 OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return {nullptr, reader.error()};
+  if (reader.error()) return {nullptr, reader.error()->what};
   auto opened = open_mapped("/proc/" + std::to_string(process) + "/root" + identity.path, identity);
   return opened.symbols ? std::move(opened) : open_mapped(identity.path, identity);
 }

@@ -133,7 +133,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);
-  if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
+  if (user.error()) return NotStarted{LaunchStep::BecomeUser, EPERM};
   return open_named(named, is_unwanted, own);
 }
 

@@ -508,7 +508,7 @@ Result<Prepared> prepare_search(const Request& request) {
   if (!commits) return commits.error();
 
   const os::ActAs owner(*user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  if (owner.error()) return *owner.error();
   auto exports = os::open_exports(request.options.output.exports, {});
   if (!exports) return exports.error();
   return Prepared{*std::move(user), *std::move(repository), *std::move(commits),

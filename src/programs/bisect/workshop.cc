@@ -111,7 +111,7 @@ std::optional<int> Workshop::check_options() {
 
 Result<void> Workshop::begin(const std::string& head) {
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  if (owner.error()) return *owner.error();
 
   // Journal::open refuses a file with this name that is not the log of a search.
   std::error_code no_log;
@@ -174,7 +174,7 @@ void Workshop::end() {
   if (os::first_interrupt_signal() != 0) return;
 
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return;
+  if (owner.error()) return;
   journal_->remove();
   std::error_code ignored;
   if (keeps_folder_)

@@ -68,6 +68,17 @@ TEST_CASE("every file of src includes only what its room may include") {
     for (const std::string& violation : violations(source, rooms)) FAIL_CHECK(violation);
 }
 
+TEST_CASE("a room may include only what one of its files includes") {
+  for (const std::string& entry : unused_entries(sources_of_lauka(), rooms_of_lauka()))
+    FAIL_CHECK(entry);
+
+  const auto rooms = read_rooms("core:\nos: core\nplan: core os/clock.h\nrun: plan os\n");
+  CHECK(unused_entries({{"os/clock.h", "#include \"core/result.h\"\n"},
+                        {"plan/plan.h", "#include \"core/text.h\"\n#include <os/clock.h>\n"},
+                        {"run/steps.cc", "#include \"os/clock.h\"\n"}},
+                       rooms) == std::vector<std::string>{"plan: os/clock.h", "run: plan"});
+}
+
 TEST_CASE("docs/architecture.md has each room, and what it may include as src/rooms.txt has it") {
   const auto rooms = rooms_of_lauka();
   const auto document = rooms_of_document(contents_of(kRepository / "docs/architecture.md"));

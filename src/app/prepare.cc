@@ -25,7 +25,7 @@
 #include "plan/make_plan.h"
 #include "report/screen.h"
 #include "session/baseline.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 #include "session/join.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "cli/option_table.h"
 #include "cli/values.h"
 #include "core/command.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "cli/values.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"

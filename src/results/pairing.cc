@@ -1,6 +1,6 @@
 #include "results/pairing.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "results/path_changes.h"
 
 #include "core/call_paths.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "gate/verdict.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/round_values.h"
-#include "results/functions.h"
+#include "results/function_changes.h"
 #include "results/pairing.h"
 #include "results/sides.h"
 

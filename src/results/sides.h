@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/round_values.h"
 #include "results/pairing.h"
 #include "results/results.h"

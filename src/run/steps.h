@@ -12,7 +12,7 @@
 #include "run/runner.h"
 #include "run/sampling_cost.h"
 #include "run/scheduler.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include <chrono>
 #include <cstddef>

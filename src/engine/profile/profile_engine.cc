@@ -1,6 +1,6 @@
 #include "engine/profile/profile_engine.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 #include "engine/engine.h"
 #include "engine/perf/counters.h"

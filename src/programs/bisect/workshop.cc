@@ -12,7 +12,7 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
-#include "results/functions.h"
+#include "results/function_changes.h"
 #include "run/builds.h"
 
 #include <algorithm>

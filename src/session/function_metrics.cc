@@ -1,4 +1,4 @@
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include "core/call_paths.h"
 #include "core/text.h"

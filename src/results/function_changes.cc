@@ -1,6 +1,6 @@
-#include "results/functions.h"
+#include "results/function_changes.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "plan/gates.h"
 #include "results/analyse.h"
 #include "results/path_changes.h"

@@ -27,7 +27,7 @@ namespace lauka::bisect {
 enum class Tree : unsigned char { Good, Test, Last };
 
 /// One of two commits that are compared, and the worktree in which it is built.
-struct Side {
+struct CommitInTree {
   Tree tree;
   const Commit& commit;
 };
@@ -38,11 +38,11 @@ struct Question {
   double error = 0.0;  ///< error rate that the gates share
   /// Half width of the change's interval to reach, as a fraction; nullopt: the gates alone decide.
   std::optional<double> precision{};
-  bool lists_functions = false;  ///< true: Comparison::functions is wanted
+  bool lists_functions = false;  ///< true: MeasuredCandidate::functions is wanted
 };
 
 /// What a session has shown about the candidate.
-struct Comparison {
+struct MeasuredCandidate {
   std::vector<gate::Verdict> verdicts{};
   std::string failure{};  ///< why the candidate could not be measured; empty if it was measured
   int status = 0;         ///< lauka's exit status for this failure; 0 if the commit is at fault
@@ -95,7 +95,8 @@ class Workshop {
   std::optional<Stop> build_needed(Tree tree, const Commit& commit);
 
   /// Compares two commits that are built.
-  OrStop<Comparison> compare(const Side& reference, const Side& candidate, Question question);
+  OrStop<MeasuredCandidate> compare(const CommitInTree& reference, const CommitInTree& candidate,
+                                    Question question);
 
   /// Removes the worktrees and the log. Keeps the folder if it has outputs of failed builds.
   void end();
@@ -111,7 +112,7 @@ class Workshop {
   Call make_call(std::vector<std::string> folders, std::vector<std::string> names);
   std::string run_build(Tree tree, const Commit& commit);
   void keep_output(const Commit& commit, const std::string& output);
-  OrStop<Comparison> take_early_end(const Call& call) const;
+  OrStop<MeasuredCandidate> take_early_end(const Call& call) const;
   void read_entries();
   std::string path_of(Tree tree) const;
 

@@ -592,10 +592,6 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results) 
   return unique;
 }
 
-std::string markdown_code_cell(std::string_view text) {
-  return markdown_code<Inside::Cell>(text);
-}
-
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report, kMarkdown, sink);
 }

@@ -6,6 +6,7 @@
 #include "app/tuning.h"
 #include "cli/accepted.h"
 #include "cli/option_table.h"
+#include "core/reference.h"
 #include "core/text.h"
 #include "engine/kperf/calling_threads.h"
 #include "engine/kperf/kperf_engine.h"
@@ -348,18 +349,6 @@ bool has_call_paths(const Benchmark& benchmark) {
   return is_saved || (counting.profiling_period && counting.call_graph != CallGraphChoice::None);
 }
 
-/// Returns the commands of a session whose call paths are exported: the candidates, or if nothing
-/// is compared, all.
-std::vector<std::size_t> list_shown_commands(const Plan& plan) {
-  std::vector<std::size_t> candidates;
-  std::vector<std::size_t> all;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    all.push_back(c);
-    if (plan.reference.is_candidate(c)) candidates.push_back(c);
-  }
-  return candidates.empty() ? all : candidates;
-}
-
 /// Returns a name as a part of a file's name.
 std::string file_name_part(std::string_view name) {
   std::string part(name);
@@ -380,7 +369,8 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
   const std::size_t before = targets.size();
   for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
     const Benchmark& benchmark = call.benchmarks[b];
-    const std::vector<std::size_t> commands = list_shown_commands(benchmark.plan);
+    const std::vector<std::size_t> commands =
+        candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
     for (const std::size_t command : commands) {
       ExportTarget& added = targets.emplace_back(target);
       added.benchmark = b;

@@ -31,7 +31,7 @@ struct Values {
 };
 
 /// Adds up the rows of `names` on a side.
-Values add_up(const Side& side, std::span<const FunctionToPair> rows,
+Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
   Values sum;
   bool varies = false;
@@ -67,7 +67,7 @@ bool has_total(const JoinedPaths& by_path, std::size_t pair) {
 }
 
 /// Sets FunctionChange::total. `pairs`: by function, its index in `totals`.
-void add_totals(const Side& reference, const Side& candidate,
+void add_totals(const FunctionSide& reference, const FunctionSide& candidate,
                 const std::vector<FunctionTotals>& totals, std::span<const std::size_t> pairs,
                 double confidence, std::vector<FunctionChange>& functions) {
   if (totals.empty()) return;
@@ -89,7 +89,7 @@ void add_totals(const Side& reference, const Side& candidate,
 }
 
 MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
-                         const Side& reference, const Side& candidate) {
+                         const FunctionSide& reference, const FunctionSide& candidate) {
   const double confidence = results.session.confidence;
   // If values are sampled, equal values prove nothing.
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
@@ -200,7 +200,7 @@ std::optional<MetricByFunction> list_functions(const Results& results, std::size
                                                std::size_t command) {
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
-  return compare(results, metric, command, Side{.rounds = side->rounds}, *side);
+  return compare(results, metric, command, FunctionSide{.rounds = side->rounds}, *side);
 }
 
 std::vector<std::size_t> function_metrics(const Results& results) {

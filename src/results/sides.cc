@@ -25,15 +25,15 @@ std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t co
   return layouts;
 }
 
-std::optional<Side> find_side(const Recording& session, std::size_t command,
-                              const std::string& metric, const MetricResult& row) {
+std::optional<FunctionSide> find_side(const Recording& session, std::size_t command,
+                                      const std::string& metric, const MetricResult& row) {
   if (command >= session.function_tables.size()) return std::nullopt;
   const FunctionTable& table = session.function_tables[command];
   const std::size_t place = table.find(metric);
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
   if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return Side{&table, place, rounds, *row.mean(), list_layouts(session, command, metric)};
+  return FunctionSide{&table, place, rounds, *row.mean(), list_layouts(session, command, metric)};
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
@@ -49,7 +49,7 @@ struct MeanError {
   std::size_t values = 0;
 };
 
-std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_function) {
+std::optional<MeanError> error_of_mean(const FunctionSide& side, const RoundValues& of_function) {
   const std::vector<double> values = all_rounds(of_function, side.rounds);
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
@@ -63,7 +63,7 @@ std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_f
 
 }  // namespace
 
-std::vector<FunctionToPair> Side::list_rows() const {
+std::vector<FunctionToPair> FunctionSide::list_rows() const {
   std::vector<FunctionToPair> rows;
   if (table == nullptr) return rows;
   rows.reserve(table->functions.size());
@@ -72,15 +72,15 @@ std::vector<FunctionToPair> Side::list_rows() const {
   return rows;
 }
 
-std::optional<Side> candidate_side(const Results& results, std::size_t metric,
-                                   std::size_t command) {
+std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
+                                           std::size_t command) {
   const MetricResult* row = row_of(results.commands[command], metric);
   if (row == nullptr) return std::nullopt;
   return find_side(results.session, command, results.session.metrics[metric].name, *row);
 }
 
-std::optional<Side> reference_side(const Results& results, std::size_t metric,
-                                   std::size_t candidate) {
+std::optional<FunctionSide> reference_side(const Results& results, std::size_t metric,
+                                           std::size_t candidate) {
   const OtherSide other = other_side_of(results.session, candidate);
   const MetricResult row = result_of_reference(results, candidate, metric);
   return find_side(other.session, other.command, results.session.metrics[metric].name, row);

@@ -77,11 +77,18 @@ Result<void> show_tables(const Options& options, const Report& report) {
   return shown;
 }
 
-int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
+/// What has failed while a report was shown and exported.
+struct PutOut {
+  std::optional<int> status_of_failure{};  ///< nullopt if nothing failed
+  bool is_exported = true;                 ///< false if a file could not be written
+};
+
+PutOut put_out(Call& call, const Report& report) {
+  PutOut done;
   const auto say_why = [&](const Error& error) {
-    const int failed = refuse(error, ExitStatus::Failed);
-    if (!keeps_status) status = failed;
+    done.status_of_failure = refuse(error, ExitStatus::Failed);
   };
+
   if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
   for (const os::OpenExport& open_export : call.exports) {
     const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
@@ -90,11 +97,11 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
     else
       exporter_of(open_export.target.kind)(report, write);
     if (const auto written = open_export.file->commit(); !written) {
-      is_exported = false;
+      done.is_exported = false;
       say_why(written.error());
     }
   }
-  return status;
+  return done;
 }
 
 /// Returns the reason why the saved verdicts do not hold for `joined`; empty if they hold.
@@ -293,13 +300,19 @@ void say_how_to_resume(const Call& call) {
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (owner.error()) return refuse(*owner.error(), ExitStatus::Failed);
+
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int decided = leave_series(call, report, status_of(call, report));
+
   // What is in the file of a series holds, even if nothing can be shown or exported.
   const auto& series = report.benchmarks.front().session.series;
   const bool is_recorded = series && series->decision.has_value();
-  const int status = put_out(call, report, decided, is_cut_short || is_recorded, is_exported);
+  const PutOut done = put_out(call, report);
+  is_exported = is_exported && done.is_exported;
+  const bool keeps_status = is_cut_short || is_recorded;
+  const int status = keeps_status ? decided : done.status_of_failure.value_or(decided);
+
   say_endings(call, report);
   if (ignores_input(call))
     say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "

@@ -299,14 +299,24 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
   return check_run_options(options, plan);
 }
 
-Result<void> add_metrics(const Options& options, const CountingOptions& counting,
-                         const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
+/// What decides which metrics a plan has, besides its events.
+struct MetricsToPlan {
+  const Options& options;
+  const CountingOptions& counting;
+  const FormulaRequest& formulas;
+  bool has_tree_peak = false;
+};
+
+Result<void> add_metrics(const MetricsToPlan& request, Plan& plan) {
+  const Options& options = request.options;
+  const CountingOptions& counting = request.counting;
+
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
-                              !counting.events.empty(), has_tree_peak);
+                              !counting.events.empty(), request.has_tree_peak);
 
   if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
-  if (auto computed = add_formulas(formulas, plan.setting.events, plan.metrics); !computed)
+  if (auto computed = add_formulas(request.formulas, plan.setting.events, plan.metrics); !computed)
     return computed;
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
@@ -438,7 +448,11 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
 
-  if (auto metrics = add_metrics(options, counting, by_name.formulas, here.has_tree_peak, plan);
+  if (auto metrics = add_metrics({.options = options,
+                                  .counting = counting,
+                                  .formulas = by_name.formulas,
+                                  .has_tree_peak = here.has_tree_peak},
+                                 plan);
       !metrics)
     return metrics.error();
   plan.setting.stop =

@@ -560,7 +560,11 @@ int run(int argc, const char* const* argv) {
   const std::string work = request->work_folder.empty()
                                ? prepared->repository.shared_folder() + "/lauka-bisect"
                                : std::filesystem::absolute(request->work_folder).string();
-  Workshop workshop(*request, *std::move(launcher), prepared->user, prepared->repository, work);
+  Workshop workshop({.request = *request,
+                     .repository = prepared->repository,
+                     .launcher = *std::move(launcher),
+                     .user = prepared->user,
+                     .work = work});
   if (const auto status = workshop.check_options()) return *status;
   if (auto begun = workshop.begin(make_head(words, prepared->commits)); !begun)
     return refuse(begun.error(), ExitStatus::Usage);

@@ -63,17 +63,24 @@ struct Stop {
 template <typename T>
 using OrStop = std::variant<T, Stop>;
 
+/// What a Workshop works with; the references must outlive it.
+struct WorkshopSetup {
+  const Request& request;
+  const Repository& repository;
+  std::unique_ptr<os::Launcher> launcher{};
+  std::optional<User> user{};
+  std::string work{};  ///< the folder of worktrees and log, an absolute path
+};
+
 /// Builds commits in worktrees, measures them, and keeps what is done in a log.
 class Workshop {
  public:
-  /// `work`: the folder of worktrees and log, an absolute path.
-  Workshop(const Request& request, std::unique_ptr<os::Launcher> launcher, std::optional<User> user,
-           const Repository& repository, std::string work)
-      : request_(request),
-        launcher_(std::move(launcher)),
-        user_(std::move(user)),
-        repository_(repository),
-        work_(std::move(work)) {}
+  explicit Workshop(WorkshopSetup setup)
+      : request_(setup.request),
+        launcher_(std::move(setup.launcher)),
+        user_(std::move(setup.user)),
+        repository_(setup.repository),
+        work_(std::move(setup.work)) {}
 
   /// Refuses what lauka would refuse before its first run, such as an unknown metric. Returns its
   /// exit status; nullopt if nothing is wrong.

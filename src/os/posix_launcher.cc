@@ -196,15 +196,22 @@ class SharedPrograms {
   SharedEnvironment latest_environment_{};
 };
 
+/// The launcher's process, and what lauka shares with it.
+struct ForkedLauncher {
+  pid_t pid = 0;
+  SharedState* state = nullptr;
+  std::byte* arena = nullptr;
+  Descriptor socket{};
+};
+
 class PosixLauncher final : public Launcher {
  public:
-  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Descriptor socket, RunFiles files,
-                const LinuxCalls* counters)
-      : pid_(pid),
-        state_(state),
-        arena_(arena, kArenaBytes),
+  PosixLauncher(ForkedLauncher process, RunFiles files, const LinuxCalls* counters)
+      : pid_(process.pid),
+        state_(process.state),
+        arena_(process.arena, kArenaBytes),
         programs_(arena_),
-        socket_(std::move(socket)),
+        socket_(std::move(process.socket)),
         files_(std::move(files)),
         sampled_by_(counters) {}
 
@@ -561,8 +568,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
-  return std::unique_ptr<Launcher>(
-      new PosixLauncher(pid, setup.state, arena, std::move(socket), std::move(files), counters));
+  return std::unique_ptr<Launcher>(new PosixLauncher(
+      {.pid = pid, .state = setup.state, .arena = arena, .socket = std::move(socket)},
+      std::move(files), counters));
 }
 
 }  // namespace

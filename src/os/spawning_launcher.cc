@@ -292,14 +292,14 @@ class SpawningLauncher final : public Launcher {
     const std::span<RunObserver* const> watches = launch.run_observers;
     for (RunObserver* watch : watches) watch->before_start();
 
-    pid_t pid = 0;
-    if (const int error = spawn(program, files, launch.launch_variable_value, region, pid);
-        error != 0) {
+    const Spawned spawned = spawn(program, files, launch.launch_variable_value, region);
+    if (const int error = spawned.error; error != 0) {
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
     }
+    const pid_t pid = spawned.pid;
 
     // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
     for (RunObserver* watch : watches) watch->made(pid);
@@ -344,8 +344,13 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  int spawn(const Program& program, const StandardFiles& files, const std::string& value,
-            RegionPage& region, pid_t& pid) {
+  struct Spawned {
+    pid_t pid = 0;
+    int error = 0;  ///< 0 if the process was made
+  };
+
+  Spawned spawn(const Program& program, const StandardFiles& files, const std::string& value,
+                RegionPage& region) {
     // lauka ignores these signals. A program gets them as lauka was started with them.
     sigset_t default_signals;
     sigemptyset(&default_signals);
@@ -394,10 +399,11 @@ class SpawningLauncher final : public Launcher {
     // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
     // child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
-    const int error = calls_.spawn(request, &pid);
+    Spawned spawned;
+    spawned.error = calls_.spawn(request, &spawned.pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
 
-    return error;
+    return spawned;
   }
 
   /// Watches a run until it has ended or was killed. Returns the outcome of a run that was killed

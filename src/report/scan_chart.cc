@@ -176,9 +176,20 @@ std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& a
   return ticks;
 }
 
-std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
-                 const std::string& parameter, bool logarithmic) {
-  const Metric& of = results.session.metrics[metric];
+/// A metric against the values of a parameter.
+struct Scan {
+  const Results& results;
+  std::size_t metric = 0;
+  std::string parameter{};
+  std::vector<Series> all{};
+};
+
+enum class Scale : unsigned char { Linear, Logarithmic };
+
+std::string view(const Scan& scan, Scale scale) {
+  const std::vector<Series>& all = scan.all;
+  const Metric& of = scan.results.session.metrics[scan.metric];
+  const bool logarithmic = scale == Scale::Logarithmic;
   const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
@@ -187,9 +198,9 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // A power law is a straight line only on logarithmic axes.
-    const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
+    const auto law = logarithmic ? fit_law(all[i], scan.results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
-    content += draw_line(axes, all[i], parameter, color_class(i));
+    content += draw_line(axes, all[i], scan.parameter, color_class(i));
   }
 
   std::vector<TickLabel> labels;
@@ -203,13 +214,16 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
                                  .axis = axes.y,
                                  .metric = of,
                                  .width_units = kSvgUnits,
-                                 .title = of.name + " against " + parameter,
+                                 .title = of.name + " against " + scan.parameter,
                                  .content = content}) +
          svg_tick_labels(labels) + "</div>\n";
 }
 
-std::string legend(const Results& results, std::size_t metric, const std::vector<Series>& all,
-                   const std::string& parameter) {
+std::string legend(const Scan& scan) {
+  const Results& results = scan.results;
+  const std::vector<Series>& all = scan.all;
+  const std::string parameter = html_text(scan.parameter);
+
   std::string html;
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
@@ -218,7 +232,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
-          html_text(parameter), law->exponent, 100 * results.session.confidence, law->exponent_low,
+          parameter, law->exponent, 100 * results.session.confidence, law->exponent_low,
           law->exponent_high);
     html += "</p>\n";
   }
@@ -226,10 +240,10 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   return html + fmt::format(
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
-                    html_text(results.session.metrics[metric].name), html_text(parameter),
-                    is_scan(results) ? "; everywhere else, a stronger colour means a larger " +
-                                           html_text(parameter)
-                                     : "");
+                    html_text(results.session.metrics[scan.metric].name), parameter,
+                    is_scan(results)
+                        ? "; everywhere else, a stronger colour means a larger " + parameter
+                        : "");
 }
 
 const Point& best_point(const Results& results, std::size_t metric,
@@ -314,9 +328,10 @@ std::string scan_headline(const Results& results, std::size_t metric) {
 std::string scan_chart(const Results& results, std::size_t metric) {
   const auto parameter = scanned(results);
   if (!parameter) return "";
-  const std::vector<Series> all = make_series(results, metric, *parameter);
-  if (all.empty()) return "";
-  const auto [x, y] = find_extents(all);
+  const Scan scan{results, metric, *parameter, make_series(results, metric, *parameter)};
+  if (scan.all.empty()) return "";
+
+  const auto [x, y] = find_extents(scan.all);
   const bool can_be_logarithmic = x.low > 0 && y.low > 0 && x.high > x.low;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {
@@ -324,9 +339,9 @@ std::string scan_chart(const Results& results, std::size_t metric) {
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }
-  html += view(results, metric, all, *parameter, false);
-  if (can_be_logarithmic) html += view(results, metric, all, *parameter, true);
-  return html + legend(results, metric, all, *parameter) + "</div>\n";
+  html += view(scan, Scale::Linear);
+  if (can_be_logarithmic) html += view(scan, Scale::Logarithmic);
+  return html + legend(scan) + "</div>\n";
 }
 
 }  // namespace lauka::report

@@ -92,6 +92,7 @@ int stream_threads(Call& call) {
       cores::stream_threads(wanted.processes, call.benchmarks.front().cores.session_kinds,
                             os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
+
   const os::MonotonicClock clock;
   const inquire::ThreadWatch watching{
       .interval = *wanted.output_interval,
@@ -101,6 +102,7 @@ int stream_threads(Call& call) {
       .wait = os::sleep_for,
       .must_stop = [] { return os::first_interrupt_signal() != 0; },
       .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
+
   const auto written = inquire::watch_threads(**stream, watching);
   print_to_standard_error(report::note_lines((*stream)->notes()));
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);

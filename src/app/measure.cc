@@ -402,10 +402,12 @@ Result<void> take_seed(Call& call) {
         "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
+
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
   const auto text = os::AppendLog::read(*file, kMaxOfLog);
   if (!text) return text.error();
+
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();

@@ -116,6 +116,7 @@ void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
+
   const auto left = tune::restore_leftover_settings(*files);
   if (left && *left) {
     const tune::RestoreResult& restored = **left;

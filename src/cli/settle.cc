@@ -307,6 +307,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
   if (question == kQuestions.end()) return {};
+
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.filter_or_topic.empty() && commands.size() == 1) {
     inquiry.filter_or_topic = commands.front();
@@ -315,6 +316,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
+
   const bool has_json =
       inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
   if (has_json)

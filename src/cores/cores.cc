@@ -540,6 +540,7 @@ void CoreTimePoller::before_start() {
 void CoreTimePoller::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
   if (last_poll_end_ != 0 && begin - last_poll_end_ < kCostPart * last_poll_duration_) return;
+
   std::set<int> looked{pid};
   std::vector<int> left{pid};
   while (!left.empty()) {
@@ -549,11 +550,13 @@ void CoreTimePoller::running(int pid) {
     for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
+
   // Orphans are no longer descendants of the command, but still belong to the run.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_processes_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
   for (const int orphan : orphans) update_times_of(orphan);
+
   last_poll_end_ = calls_.mach_absolute_time();
   last_poll_duration_ = last_poll_end_ - begin;
 }
@@ -586,6 +589,7 @@ void CoreTimePoller::update_times_of(int pid) {
 LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   std::vector<std::uint64_t> ids;
   list_thread_ids(calls_, pid, ids);
+
   LevelTimes living(level_count_);
   for (const std::uint64_t id : ids) {
     CountsOfThread found = read_thread_counts(calls_, pid, id, level_count_);
@@ -593,8 +597,10 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
     add(living, found.counts);
     process.threads[id] = std::move(found.counts);
   }
+
   LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
+
   // Reads the process's time last, because the threads go on working.
   const auto now = read_usage(pid);
   if (!now || sum_of(all) <= now->of_process.user_time + now->of_process.system_time) return all;

@@ -507,11 +507,13 @@ void fail_gates_by_error_rate(std::span<Findings* const> findings, double error,
   for (Findings* benchmark : findings)
     for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
   const double alone = error / static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
+
   std::vector<double> p;
   p.reserve(verdicts.size());
   for (const Verdict* verdict : verdicts)
     p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_over_all_looks, alone)
                                                 : verdict->p_over_all_looks);
+
   const auto rejected =
       risk == ErrorRate::AnyFalseFail ? holm(p, error) : benjamini_hochberg(p, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {

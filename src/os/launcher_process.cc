@@ -321,9 +321,11 @@ class LauncherProcess {
     state_.ended_count = 0;
     used_readings_ = 0;
     const std::int64_t began_ns = now_ns();
+
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       const std::int64_t latest_ns = state_.launches[i].latest_start_ns;
       if (i > 0 && latest_ns > 0 && now_ns() - began_ns > latest_ns) break;
+
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
       if (is_run_unwanted(setup_)) {
@@ -334,6 +336,7 @@ class LauncherProcess {
         if (state != nullptr) state->is_known = false;
         run(state_.launches[i], state, ended);
       }
+
       state_.ended_count = i + 1;
       if (ended.counter_error != 0 || state_.cancel ||
           ends_batch(ended.outcome, state_.go_on_after_failure))

@@ -155,12 +155,14 @@ class SharedPrograms {
     const std::vector<std::string> all = program_environment(spec, "");
     SharedEnvironment environment{arena_.make<char*>(all.size() + 1)};
     char** own = environ;
+
     for (std::size_t i = 0; i < all.size(); ++i) {
       char** same = own;
       while (*same != nullptr && all[i] != *same) ++same;
       char*& variable = environment.variables[i];
       variable = *same != nullptr ? *same : arena_.copy(all[i]);
       if (*same != nullptr) own = same + 1;
+
       const auto is = [&](const std::string& name) {
         return !name.empty() && all[i].starts_with(name + "=");
       };
@@ -169,6 +171,7 @@ class SharedPrograms {
       if (spec.jobs > 1 && all[i].starts_with(kJobEntryPrefix))
         environment.job_digits = variable + kJobEntryPrefix.size();
     }
+
     return environment;
   }
 

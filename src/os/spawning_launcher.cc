@@ -212,19 +212,23 @@ class SpawningLauncher final : public Launcher {
     hold_ = &hold;
     // Unblocks the signals again, so that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
+
     tick_ = &tick;
     const nanoseconds batch_began = now();
     tick_due_ = {batch_began + kTick, kTick};
+
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
       const bool is_late =
           launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
       if (is_late && !all.empty()) break;
+
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
       if (ends_batch(all.back().outcome, go_on_after_failure)) break;
     }
+
     return all;
   }
 

@@ -84,11 +84,14 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
   for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
   for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
+
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
+
   for (const std::string& name : by_name.of_gates)
     if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
+
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
@@ -98,6 +101,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
           lacks_blanks ? "put blanks around a minus sign"
                        : fmt::format("did you mean {}?", nearest(name, names))};
   }
+
   return by_engine;
 }
 
@@ -105,6 +109,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
                                bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
+
   const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
     const auto& pairs = by_name.formulas.event_pairs;
@@ -112,13 +117,16 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
                                       pairs.end());
     return request;
   };
+
   if (!with_defaults) return select_events(make_request(names));
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
+
   const std::vector<std::string> all = append_to_default_events(*defaults, names);
   if (all.size() == default_names(*defaults).size() && !options.single_pass &&
       by_name.formulas.event_pairs.empty())
     return defaults;
+
   auto set = select_events(make_request(all));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
   return set;
@@ -164,11 +172,13 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
       (options.metric_selection == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();
   if (needs_none && !asked_for) return EventSet{};
+
   const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
+
   const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Default events may stay uncounted, because refusing `-r 1` would be worse.
@@ -373,19 +383,23 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
         "--until ends a run at the first line that matches, so --jobs would not wait for the other "
         "copies",
         "use only one of them"};
+
   if (std::ranges::any_of(options.counting.scraped_metrics,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until cannot be combined with --scrape, which reads the output only after the run",
         "use only one of them; a program can also write its metrics to the file that LAUKA_METRICS "
         "names"};
+
   if (!options.commands.expected_outputs.empty())
     return Error{"--until ends runs early, so --expect-output has no complete output to compare",
                  "use only one of them"};
+
   if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, but Valgrind counts only runs that end by themselves",
                  fmt::format("use only one of --until and --engine {}",
                              row_of(options.counting.engine).name)};
+
   return std::nullopt;
 }
 

@@ -382,6 +382,7 @@ void write_page_end(std::string_view script, const Sink& sink) {
 void write_html(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   write_page_begin(page_title(report), "", sink);
+
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
   if (report.is_suite())
@@ -389,6 +390,7 @@ void write_html(const Report& report, const Sink& sink) {
   else
     write_session_page(report, sink);
   sink(tuned_machine(first.session.circumstances));
+
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
@@ -396,6 +398,7 @@ void write_html(const Report& report, const Sink& sink) {
     return std::ranges::any_of(results.session.function_tables,
                                [](const FunctionTable& table) { return !table.paths.empty(); });
   });
+
   write_page_end(
       fmt::format("{}{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : "",
                   has_paths ? page_files::kIcicleJs : ""),

@@ -85,6 +85,7 @@ Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
+
   if (!condition.limit_value && percent == 0) {
     if (!condition.is_for_keeping()) return {"not " + limit, limit};
     Condition opposite = condition;
@@ -92,6 +93,7 @@ Claims make_claims(const Condition& condition) {
     const std::string better = change_in_words(opposite, percent);
     return {better, "not " + better};
   }
+
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
                                               : (percent > 0) == condition.fails_below_limit;

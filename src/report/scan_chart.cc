@@ -85,8 +85,10 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     const Command& command = results.session.commands[c];
     const Parameter* value = find_parameter(command, parameter);
     if (value == nullptr) continue;
+
     const auto summary = summarize_succeeded_runs(results, c, metric);
     if (!summary) continue;
+
     std::string name = name_of_series(command, parameter);
     const auto [place, is_new] =
         places.try_emplace({command.source_command_index, name}, all.size());
@@ -94,6 +96,7 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     all[place->second].points.push_back(
         {*parse_number(value->value), summary->median, summary->q1, summary->q3, summary->mean, c});
   }
+
   for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
   return all;
 }

@@ -226,10 +226,12 @@ Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& read
     std::map<std::string, std::uint32_t> layout_of_files;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       if (reader.interrupt_check() != 0) return {};
+
       const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
       const auto [same, is_new] = layout_of_files.emplace(hash, layout);
       if (is_new) continue;
+
       return Error{
           fmt::format("layouts {} and {} of {} are identical files", same->second + 1, layout + 1,
                       cited(plan.commands[c].name)),

@@ -252,9 +252,11 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   const auto program =
       programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
+
   const os::Launch launch{.program = *program,
                           .launch_variable_value = step ? iteration_value(*step) : "",
                           .goes_on_after_interrupt = row.follows_runs()};
+
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {
@@ -262,6 +264,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
     failed.output_end = all.error().line();
     return failed;
   }
+
   if (row.is_of_a_run()) time_ += all->front().time_with_preparation;
   failed.outcome = all->front().outcome;
   if (succeeded(failed.outcome)) return std::nullopt;

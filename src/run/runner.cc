@@ -309,16 +309,19 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   std::uint32_t order = latest_kept(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   Runners runners;
+
   for (const BenchmarkToRun& run : runs) {
     const bool is_part = !run.name.empty();
     if (is_part)
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+
     runners.push_back(std::make_unique<Runner>(
         run, context, is_part ? static_cast<Observer&>(*observers.back()) : context.observer,
         is_part ? &order : nullptr));
     if (auto made = runners.back()->steps().prepare(); !made)
       return is_part ? made.error().prefixed("benchmark " + cited(run.name)) : made.error();
   }
+
   take_turns(runners, context, seed);
   std::vector<SessionResult> results;
   results.reserve(runners.size());

@@ -223,6 +223,7 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
   if (action.steps.front().kind != RoundKind::Timed || may_have_more_runs || runs_one_by_one() ||
       action.steps.size() > os::Launcher::kMaxBatch)
     return std::nullopt;
+
   std::chrono::duration<double> time{};
   bool is_known = true;
   for (const Step& step : action.steps) {
@@ -230,6 +231,7 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
     is_known = is_known && pace.count > 0;
     time += pace.count > 0 ? std::chrono::duration<double>(pace.mean) : unknown;
   }
+
   // In a long batch, the progress line would name a command that is not running.
   if (observer_.wants_progress() && (!is_known || time > kBatchTime)) return std::nullopt;
   return std::chrono::duration_cast<nanoseconds>(time);

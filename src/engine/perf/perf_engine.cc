@@ -82,15 +82,18 @@ class PerfCounting final : public ArmedPass {
       counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
     }
+
     for (std::size_t event = 0; event < pass_.sources.size(); ++event)
       if (pass_.sources[event].accounted_source != nullptr)
         counted.counts[event] = pass_.sources[event].accounted_source->read(ended);
+
     if (pass_.uncounted.contains(command)) return counted;
     if (auto absent = why_none(ended)) {
       counted.why_missing_counts = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
       return counted;
     }
+
     for (const std::size_t leader : timed_groups())
       counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
     fill(counted, ended, command);
@@ -403,6 +406,7 @@ class PerfEngine final : public CounterEngine {
   EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
+
     for (const std::string_view name : kDefaultEvents) {
       auto source = prober_.find(name);
       if (source) {
@@ -412,6 +416,7 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
+
     if (sources_.empty()) return make_empty_event_set(first_reason);
     EventSet set;
     if (!left_out.empty())
@@ -455,6 +460,7 @@ class PerfEngine final : public CounterEngine {
         return event.name == full || (has_role && !sources_[index].has_modifier);
       });
     };
+
     std::vector<std::pair<std::size_t, std::size_t>> together;
     for (const EventNamePair& pair : wanted_together) {
       for (const std::string_view modifier : {"", ":u", ":k"}) {
@@ -464,6 +470,7 @@ class PerfEngine final : public CounterEngine {
           together.emplace_back(first - events.begin(), second - events.begin());
       }
     }
+
     return partition(events.size(), fits_among(events), together);
   }
 

@@ -40,6 +40,7 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
   attributes.size = os::kPerfSizeWithConfig3;
   attributes.config = 0;  // PERF_COUNT_HW_CPU_CYCLES or PERF_COUNT_SW_CPU_CLOCK
   attributes.sample_period = period;
+
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
@@ -47,9 +48,11 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
                      os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
                      os::kPerfBuildId;
+
   if (request.call_graph == CallGraphChoice::FramePointers)
     attributes.sample_type |= os::kPerfSampleCallchain;
   if (request.user_only) attributes.flags |= kUserOnly;
+
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
 }

@@ -187,12 +187,12 @@ struct Scan {
   std::vector<Series> all{};
 };
 
-enum class Scale : unsigned char { Linear, Logarithmic };
+enum class AxisScale : unsigned char { Linear, Logarithmic };
 
-std::string view(const Scan& scan, Scale scale) {
+std::string view(const Scan& scan, AxisScale scale) {
   const std::vector<Series>& all = scan.all;
   const Metric& of = scan.results.session.metrics[scan.metric];
-  const bool logarithmic = scale == Scale::Logarithmic;
+  const bool logarithmic = scale == AxisScale::Logarithmic;
   const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
@@ -342,8 +342,8 @@ std::string scan_chart(const Results& results, std::size_t metric) {
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }
-  html += view(scan, Scale::Linear);
-  if (can_be_logarithmic) html += view(scan, Scale::Logarithmic);
+  html += view(scan, AxisScale::Linear);
+  if (can_be_logarithmic) html += view(scan, AxisScale::Logarithmic);
   return html + legend(scan) + "</div>\n";
 }
 

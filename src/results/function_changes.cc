@@ -10,13 +10,9 @@
 #include "session/series.h"
 #include "session/setting_values.h"
 #include "stats/delta.h"
-#include "stats/distributions.h"
-#include "stats/layouts.h"
-#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -72,8 +68,8 @@ struct ComparedSides {
   double confidence = 0.0;
 };
 
-DifferenceTest test_difference(const ComparedSides& sides, const RoundValues& reference,
-                               const RoundValues& candidate) {
+DifferenceTest test_values(const ComparedSides& sides, const RoundValues& reference,
+                           const RoundValues& candidate) {
   return test_difference({sides.reference, reference}, {sides.candidate, candidate},
                          sides.confidence);
 }
@@ -87,7 +83,7 @@ void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& t
   tests.reserve(functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const FunctionTotals& of = totals[pairs[i]];
-    tests.push_back(test_difference(sides, of.reference, of.candidate));
+    tests.push_back(test_values(sides, of.reference, of.candidate));
     functions[i].total = {.reference_mean = mean_of(of.reference, sides.reference.rounds),
                           .candidate_mean = mean_of(of.candidate, sides.candidate.rounds),
                           .half_width = tests.back().half_width};
@@ -140,7 +136,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
     if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2)
       change.certainty = Certainty::Unproven;
     if (change.certainty == Certainty::Unproven && change.has_own_value()) {
-      tests.push_back(test_difference(sides, before.of_metric, after.of_metric));
+      tests.push_back(test_values(sides, before.of_metric, after.of_metric));
       change.half_width = tests.back().half_width;
       varying.push_back(changes.functions.size());
     }

@@ -3,7 +3,6 @@
 #include "stats/delta.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "format/command_json.h"
 
 #include "core/choices.h"
-#include "core/own_metric.h"
 #include "core/text.h"
 #include "format/field_json.h"
 #include "format/function_json.h"

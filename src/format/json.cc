@@ -12,7 +12,6 @@
 #include "report/exports.h"
 #include "report/format.h"
 #include "results/analyse.h"
-#include "stats/distributions.h"
 
 #include <algorithm>
 #include <array>

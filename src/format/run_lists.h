@@ -6,13 +6,11 @@
 #include "format/saved_runs.h"
 #include "format/sections.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>

@@ -5,15 +5,12 @@
 #include "report/format.h"
 #include "results/path_changes.h"
 
-#include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // The format of https://www.speedscope.app/file-format-schema.json.

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <limits>
 #include <utility>
 
 #include <fcntl.h>

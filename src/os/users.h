@@ -3,7 +3,6 @@
 #include "core/command.h"
 #include "core/result.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

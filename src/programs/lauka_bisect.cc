@@ -1,7 +1,5 @@
-#include "app/call.h"
 #include "app/deliver.h"
 #include "app/inquiries.h"
-#include "app/measure.h"
 #include "app/prepare.h"
 #include "app/tuning.h"
 #include "bisect/command_line.h"
@@ -12,14 +10,11 @@
 #include "cli/describe.h"
 #include "core/program_name.h"
 #include "core/text.h"
-#include "os/clock.h"
 #include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "plan/command_layouts.h"
 #include "programs/bisect/workshop.h"
 #include "report/format.h"
-#include "report/lines.h"
 #include "report/screen.h"
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 #include <map>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/function_name.h"
-#include "report/lines.h"
 #include "report/table.h"
 #include "results/path_changes.h"
 
@@ -12,9 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

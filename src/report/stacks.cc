@@ -6,9 +6,7 @@
 #include "results/path_changes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,6 @@
 #include "core/function_table.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>

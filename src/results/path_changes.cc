@@ -2,7 +2,6 @@
 
 #include "core/call_paths.h"
 #include "core/function_table.h"
-#include "gate/verdict.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,6 @@
 
 #include "results/analyse.h"
 #include "session/baseline.h"
-#include "session/series.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"

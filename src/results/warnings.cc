@@ -13,8 +13,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace lauka {
 
 namespace {

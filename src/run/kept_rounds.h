@@ -6,7 +6,6 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/seals.h"
 
 #include <chrono>
 #include <cstdint>

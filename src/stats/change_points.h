@@ -1,7 +1,5 @@
 #pragma once
 
-#include "stats/delta.h"
-
 #include <cstddef>
 #include <optional>
 #include <span>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "stats/delta.h"
-
 #include <cmath>
 #include <optional>
 #include <span>

@@ -8,14 +8,11 @@
 #include "core/metric.h"
 #include "gate/verdict.h"
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -330,7 +330,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
 Error by_function_refused(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
-      name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
+      name.starts_with('p') && is_unsigned_decimal(std::string_view(name).substr(1));
   return {
       fmt::format(
           "a gate on {} is not possible, because only sampled_time and total_time are known for "

@@ -205,7 +205,7 @@ class SpawningLauncher final : public Launcher {
     return Error{"the launcher of this system opens no counters", "please report it"};
   }
 
-  Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+  Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     std::vector<Ended> all;
     SignalHold hold;
@@ -226,7 +226,7 @@ class SpawningLauncher final : public Launcher {
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
-      if (ends_batch(all.back().outcome, go_on_after_failure)) break;
+      if (ends_batch(all.back().outcome, after_failure)) break;
     }
 
     return all;
@@ -263,7 +263,7 @@ class SpawningLauncher final : public Launcher {
     files_.begin();
 
     const auto is_unwanted = [this] { return is_interrupted(); };
-    if (const auto failed = open_named(spec, false, is_unwanted, own)) {
+    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, own)) {
       ended.outcome = *failed;
     } else {
       if (own.input) files.input = own.input.get();
@@ -328,7 +328,7 @@ class SpawningLauncher final : public Launcher {
       end_early(pid, nanoseconds(*enough_ns) - began, ended);
     } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
-    } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal, false)) {
+    } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
       ended.outcome = Cancelled{};
     }
   }

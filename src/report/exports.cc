@@ -34,7 +34,7 @@ constexpr const char* kLineEnd = "\r\n";
 /// True if a spreadsheet could take `text` for a formula, such as -1+2, but not -1.5.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
-         !is_decimal(text, true);
+         !is_decimal(text);
 }
 
 std::string number(std::optional<double> value) {
@@ -438,7 +438,8 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
     below = listed_lines(suite_layout_lines(report)) +
-            listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)) +
+            listed_lines(gates_in_one_line(report) +
+                         suite_gate_lines(report, ListedGates::NotPlainPasses, false)) +
             listed_lines(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);

@@ -979,12 +979,12 @@ std::string series_line(const Results& results) {
                      is_kept ? "kept" : "not kept", place.level, place.kept);
 }
 
-std::string suite_gate_lines(const Report& suite, bool all, bool color) {
+std::string suite_gate_lines(const Report& suite, ListedGates which, bool color) {
   const gate::Verdict* tolerated = last_tolerated_verdict(suite.benchmarks);
   std::vector<GateText> gates;
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (!all && verdict.answer == gate::Answer::Pass &&
+      if (which == ListedGates::NotPlainPasses && verdict.answer == gate::Answer::Pass &&
           risen_wall_time(results, verdict) == nullptr &&
           gate::acceptance_use_of(verdict) == gate::AcceptanceUse::None)
         continue;

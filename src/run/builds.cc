@@ -212,7 +212,7 @@ Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
     if (!program) return program.error();
 
     const os::Launch launch{.program = *program};
-    const auto ended = launcher.run({&launch, 1}, false, {});
+    const auto ended = launcher.run({&launch, 1}, os::AfterFailure::Stop, {});
     if (!ended) return ended.error();
     const Outcome& outcome = ended->front().outcome;
     if (!succeeded(outcome))

@@ -108,7 +108,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   bool counts = false;
 
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
-    const auto all = launcher.run(launches, false, {});
+    const auto all = launcher.run(launches, os::AfterFailure::Stop, {});
     if (!all) return all.error();
     if (interrupt() != 0) return std::vector<Usage>{};
 
@@ -257,7 +257,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
                           .launch_variable_value = step ? iteration_value(*step) : "",
                           .goes_on_after_interrupt = row.follows_runs()};
 
-  const auto all = launcher_.run({&launch, 1}, false, {});
+  const auto all = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {
     failed.outcome = NotStarted{LaunchStep::ReachLauncher, 0};

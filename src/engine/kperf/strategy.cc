@@ -325,7 +325,7 @@ std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& lau
   if (!program) return std::nullopt;
   strategy.use_words({});
   const os::Launch launch{*program, os::kNoCounters, {&strategy}};
-  const auto ended = launcher.run({&launch, 1}, true, {});
+  const auto ended = launcher.run({&launch, 1}, os::AfterFailure::GoOn, {});
   if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
   return strategy.finish(ended->front());
 }

@@ -7,6 +7,7 @@
 #include "os/process.h"
 #include "os/program_files.h"
 #include "plan/command_layouts.h"
+#include "run/programs.h"
 
 #include <algorithm>
 #include <array>

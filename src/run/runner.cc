@@ -202,13 +202,13 @@ Runner& runner_of(const Runners& runners, std::span<const std::size_t> lap, std:
 /// first run of a command.
 std::size_t count_turns_to_share(const Runners& runners, std::span<const std::size_t> lap,
                                  nanoseconds unknown) {
-  const bool goes_on_after_failure = runner_of(runners, lap, 0).steps().goes_on_after_failure();
+  const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
   std::size_t turns = 0;
   std::size_t launches = 0;
   for (nanoseconds whole{}; turns < lap.size() && whole < kBatchTime; ++turns) {
     Runner& runner = runner_of(runners, lap, turns);
     const RunSteps* next = runner.next_to_share();
-    if (next == nullptr || runner.steps().goes_on_after_failure() != goes_on_after_failure) break;
+    if (next == nullptr || runner.steps().policy_after_failure() != policy) break;
     const auto time = runner.steps().time_if_shareable(*next, unknown);
     launches += next->steps.size();
     if (!time || launches > os::Launcher::kMaxBatch) break;
@@ -249,7 +249,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
     launch.latest_start = kBatchTime;
 
   auto all =
-      context.launcher.run(batch, runner_of(runners, lap, 0).steps().goes_on_after_failure(), {});
+      context.launcher.run(batch, runner_of(runners, lap, 0).steps().policy_after_failure(), {});
   if (!all) return 0;  // a turn by itself meets the error again
 
   nanoseconds whole{};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stats/distributions.h"
+
 #include <cstddef>
 #include <optional>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stats/distributions.h"
+
 #include <cmath>
 #include <optional>
 #include <span>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/function_table.h"
 #include "core/result.h"
 
 #include <array>

@@ -1,5 +1,6 @@
 #include "format/run_lists.h"
 
+#include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/hyperfine.h"

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "core/numbers.h"
 #include "core/runs.h"
 #include "format/json_text.h"
 #include "format/saved_runs.h"
-#include "format/sections.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/function_table.h"
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"

@@ -1,9 +1,9 @@
 #include "format/run_lists.h"
 
-#include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/hyperfine.h"
+#include "format/sections.h"
 
 #include <algorithm>
 #include <bit>

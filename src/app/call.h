@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "core/recording.h"
 #include "core/result.h"
+#include "core/seals.h"
 #include "cores/cores.h"
 #include "engine/engine.h"
 #include "gate/verdict.h"

@@ -58,6 +58,7 @@ bool must_show_lack_of_counters(const Options& options) {
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
+
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return std::ranges::find(results.session.notes, NoteKind::NoCounters, &Note::kind) !=
            results.session.notes.end();
@@ -66,10 +67,12 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const std::vector<std::string> notes =
       report::note_lines(report, hides_lack ? std::optional(NoteKind::NoCounters) : std::nullopt);
   const report::ScreenSections text = report::screen_sections(report, style, quiet);
+
   std::string warnings;
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
+
   // The answer comes before what qualifies it.
   auto shown = os::write_to(shown_on(options.output), text.tables + text.verdicts);
   if (!quiet) print_to_standard_error(report::note_lines(notes, width));
@@ -77,11 +80,18 @@ Result<void> show_tables(const Options& options, const Report& report) {
   return shown;
 }
 
-int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
+/// What has failed while a report was shown and exported.
+struct PutOut {
+  std::optional<int> status_of_failure{};  ///< nullopt if nothing failed
+  bool is_exported = true;                 ///< false if a file could not be written
+};
+
+PutOut put_out(Call& call, const Report& report) {
+  PutOut done;
   const auto say_why = [&](const Error& error) {
-    const int failed = refuse(error, ExitStatus::Failed);
-    if (!keeps_status) status = failed;
+    done.status_of_failure = refuse(error, ExitStatus::Failed);
   };
+
   if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
   for (const os::OpenExport& open_export : call.exports) {
     const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
@@ -90,11 +100,11 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
     else
       exporter_of(open_export.target.kind)(report, write);
     if (const auto written = open_export.file->commit(); !written) {
-      is_exported = false;
+      done.is_exported = false;
       say_why(written.error());
     }
   }
-  return status;
+  return done;
 }
 
 /// Returns the reason why the saved verdicts do not hold for `joined`; empty if they hold.
@@ -166,16 +176,19 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   const bool shows_start = !call.reads_saved_sessions() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
                            !benchmark.was_cut_short();
+
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
     return std::nullopt;
+
   bool is_short = false;
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
     is_short = is_short || (mean > 0.0 && mean < report::kShortRunSeconds);
   }
+
   return is_short ? measure_process_start(benchmark.plan, *call.launcher, call.user,
                                           os::first_interrupt_signal)
                   : std::nullopt;
@@ -199,9 +212,11 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
                  .discovered = {.metrics = std::move(benchmark.session_result.unannounced_metrics),
                                 .is_shown = benchmark.options.counting.metric_selection !=
                                             MetricSelection::Listed}});
+
   results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
                                                  : std::move(benchmark.session_result.findings);
   void_doubtful_verdicts(results.session, results.findings);
+
   results.benchmark = benchmark.name;
   results.presentation = benchmark.plan.presentation;
   results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
@@ -260,14 +275,17 @@ void say_endings(const Call& call, const Report& report) {
   for (const Benchmark& benchmark : call.benchmarks) {
     const Session& session = benchmark.session_result.session;
     if (!session.cut_short) continue;
+
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.later_failed_hooks.empty()) continue;
     is_said = is_said || is_interrupted;
+
     const std::string subject = benchmark.name.empty() ? "" : benchmark.name + ": ";
     std::vector<std::string> names;
     for (const Command& command : benchmark.plan.commands) names.push_back(subject + command.name);
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
+
     print_to_standard_error(report::early_end_lines(
         session, names, has_run ? report::AdviceToEndRuns::None : advice_to_end_runs(benchmark),
         os::terminal_width(StandardStream::Error, 0)));
@@ -292,14 +310,20 @@ void say_how_to_resume(const Call& call) {
 
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  if (owner.error()) return refuse(*owner.error(), ExitStatus::Failed);
+
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int decided = leave_series(call, report, status_of(call, report));
+
   // What is in the file of a series holds, even if nothing can be shown or exported.
   const auto& series = report.benchmarks.front().session.series;
   const bool is_recorded = series && series->decision.has_value();
-  const int status = put_out(call, report, decided, is_cut_short || is_recorded, is_exported);
+  const PutOut done = put_out(call, report);
+  is_exported = is_exported && done.is_exported;
+  const bool keeps_status = is_cut_short || is_recorded;
+  const int status = keeps_status ? decided : done.status_of_failure.value_or(decided);
+
   say_endings(call, report);
   if (ignores_input(call))
     say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "

@@ -92,6 +92,7 @@ int stream_threads(Call& call) {
       cores::stream_threads(wanted.processes, call.benchmarks.front().cores.session_kinds,
                             os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
+
   const os::MonotonicClock clock;
   const inquire::ThreadWatch watching{
       .interval = *wanted.output_interval,
@@ -101,6 +102,7 @@ int stream_threads(Call& call) {
       .wait = os::sleep_for,
       .must_stop = [] { return os::first_interrupt_signal() != 0; },
       .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
+
   const auto written = inquire::watch_threads(**stream, watching);
   print_to_standard_error(report::note_lines((*stream)->notes()));
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
@@ -133,7 +135,7 @@ Result<std::unique_ptr<os::ExportFile>> open_answer(const Call& call) {
   const auto& exports = call.options.output.exports;
   if (exports.empty()) return std::unique_ptr<os::ExportFile>();
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   return os::ExportFile::open(exports.front().file);
 }
 
@@ -146,7 +148,7 @@ Result<void> put_answer(const Call& call, const std::string& text, const std::st
   if (file == nullptr) return shown;
 
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   file->write(json);
   const auto written = file->commit();
   return shown ? written : shown;

@@ -402,10 +402,12 @@ Result<void> take_seed(Call& call) {
         "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
+
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   const auto text = os::AppendLog::read(*file, kMaxOfLog);
   if (!text) return text.error();
+
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();
@@ -421,7 +423,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const Ru
   if (!file) return {};
   const Origin origin = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   auto lines = os::AppendLog::open(*file, kMaxOfLog);
   if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {
@@ -544,7 +546,7 @@ void end_log(Call& call, bool is_exported) {
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
   if (is_whole && is_exported) {
-    if (owner.error().empty()) lines.remove();
+    if (!owner.error()) lines.remove();
   } else if (!is_kept) {
     say_notes(call, {"the finished rounds could not be kept for --resume"});
   } else if (is_whole) {

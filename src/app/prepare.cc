@@ -6,6 +6,7 @@
 #include "app/tuning.h"
 #include "cli/accepted.h"
 #include "cli/option_table.h"
+#include "core/reference.h"
 #include "core/text.h"
 #include "engine/kperf/calling_threads.h"
 #include "engine/kperf/kperf_engine.h"
@@ -25,7 +26,7 @@
 #include "plan/make_plan.h"
 #include "report/screen.h"
 #include "session/baseline.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 #include "session/join.h"
 
 #include <algorithm>
@@ -43,11 +44,9 @@ namespace lauka {
 
 namespace {
 
-constexpr const char* kKeepRoot = "use --as-root to keep root's rights";
-
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  if (reader.error()) return *reader.error();
   const CountingOptions& counting = benchmark.options.counting;
   return keep(engine::kperf::open_database_engine(*counting.event_database_path,
                                                   counting.counts_user_space_only),
@@ -123,7 +122,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
 Result<os::InputFile> open_text(const Call& call, const std::string& file, std::string_view what,
                                 std::size_t most_bytes) {
   const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  if (reader.error()) return *reader.error();
   auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, most_bytes);
   if (!input) return input.error().about(fmt::format("{} {}", what, cited(file)));
   return input;
@@ -350,18 +349,6 @@ bool has_call_paths(const Benchmark& benchmark) {
   return is_saved || (counting.profiling_period && counting.call_graph != CallGraphChoice::None);
 }
 
-/// Returns the commands of a session whose call paths are exported: the candidates, or if nothing
-/// is compared, all.
-std::vector<std::size_t> list_shown_commands(const Plan& plan) {
-  std::vector<std::size_t> candidates;
-  std::vector<std::size_t> all;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    all.push_back(c);
-    if (plan.reference.is_candidate(c)) candidates.push_back(c);
-  }
-  return candidates.empty() ? all : candidates;
-}
-
 /// Returns a name as a part of a file's name.
 std::string file_name_part(std::string_view name) {
   std::string part(name);
@@ -382,7 +369,8 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
   const std::size_t before = targets.size();
   for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
     const Benchmark& benchmark = call.benchmarks[b];
-    const std::vector<std::size_t> commands = list_shown_commands(benchmark.plan);
+    const std::vector<std::size_t> commands =
+        candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
     for (const std::size_t command : commands) {
       ExportTarget& added = targets.emplace_back(target);
       added.benchmark = b;
@@ -421,7 +409,7 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
 
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+  if (owner.error()) return *owner.error();
 
   const auto to_output = std::ranges::find_if(
       call.options.output.exports,

@@ -133,7 +133,7 @@ Result<void> enter_series(Call& call) {
   const SeriesTerms terms = make_terms(benchmark);
 
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   auto log = os::SharedLog::open(path, kMaxOfSeries);
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
@@ -214,7 +214,7 @@ int leave_series(Call& call, Report& report, int status) {
 Result<CandidateSeries> read_series_of(const Call& call) {
   const std::string& path = *call.options.gates.series_file;
   const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
+  if (owner.error()) return *owner.error();
   const auto text = os::SharedLog::read(path, kMaxOfSeries);
   if (!text) return text.error().prefixed("--series");
 

@@ -65,7 +65,7 @@ void say_without_root(Call& call) {
 }
 
 void pause_tuning(Call& call) {
-  call.launcher->use_program_cpus(false, "");
+  call.launcher->ignore_program_cpus();
   if (!call.tuning_session) return;
   std::vector<std::uint32_t> all = call.tune_cpus.command_cpus;
   all.insert(all.end(), call.tune_cpus.other_cpus.begin(), call.tune_cpus.other_cpus.end());
@@ -78,8 +78,8 @@ void resume_tuning(Call& call) {
     if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
     call.tuning_session->go_on();
   }
-  call.launcher->use_program_cpus(
-      true, call.tuning_session ? call.tuning_session->own_cpus_group_file() : "");
+  call.launcher->use_program_cpus(call.tuning_session ? call.tuning_session->own_cpus_group_file()
+                                                      : "");
 }
 
 class TunedByCall final : public TunedMachine {
@@ -116,6 +116,7 @@ void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
+
   const auto left = tune::restore_leftover_settings(*files);
   if (left && *left) {
     const tune::RestoreResult& restored = **left;
@@ -258,7 +259,7 @@ Result<void> begin_tuning(Call& call) {
   call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
 
   // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
-  call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
+  call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
   if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
 
   std::vector<std::string> names;
@@ -293,7 +294,7 @@ void compare_tuning(Call& call) {
 void end_tuning(Call& call) {
   if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuning_session) return;
-  call.launcher->use_program_cpus(true, "");
+  call.launcher->use_program_cpus("");
   say_notes(call, restored_lines(call.tuning_session->restore()));
   call.tuning_session.reset();
 }

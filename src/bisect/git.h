@@ -3,7 +3,6 @@
 #include "core/command.h"
 #include "core/result.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -4,10 +4,8 @@
 #include "core/seals.h"
 #include "os/files.h"
 
-#include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka::bisect {

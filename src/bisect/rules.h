@@ -3,7 +3,6 @@
 #include "stats/delta.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -68,8 +67,6 @@ class Search {
   /// goes on in the part with the larger one.
   void take(const StepResult& result);
 
-  /// Index of the latest commit that is known not to have the change.
-  std::size_t last_before() const { return before_.back(); }
   /// Index of the first commit that is known to have the change.
   std::size_t first_after() const { return after_; }
 

@@ -5,7 +5,6 @@
 #include "format/json_text.h"
 
 #include <array>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,6 @@
 #include "core/metric.h"
 #include "core/result.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -624,6 +624,7 @@ Result<std::string> help_on(std::string_view topic) {
       if (candidate.has(option)) append_with_details(out, described(option));
     return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
+
   const OptionInfo* option = topic.size() == 1
                                  ? find_option(topic.front())
                                  : option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
@@ -634,6 +635,7 @@ Result<std::string> help_on(std::string_view topic) {
     return Error{fmt::format("there is no help on {}", cited(topic)),
                  fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
   }
+
   append_with_details(out, described(*option));
   return out;
 }

@@ -3,7 +3,7 @@
 #include "cli/option_table.h"
 #include "cli/values.h"
 #include "core/command.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -307,6 +307,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
   if (question == kQuestions.end()) return {};
+
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.filter_or_topic.empty() && commands.size() == 1) {
     inquiry.filter_or_topic = commands.front();
@@ -315,6 +316,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
+
   const bool has_json =
       inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
   if (has_json)
@@ -328,7 +330,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
 Error by_function_refused(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
-      name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
+      name.starts_with('p') && is_unsigned_decimal(std::string_view(name).substr(1));
   return {
       fmt::format(
           "a gate on {} is not possible, because only sampled_time and total_time are known for "

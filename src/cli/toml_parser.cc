@@ -46,11 +46,13 @@ std::size_t line_of_deep_key(std::string_view text) {
       at = std::min(text.find('\n', at), text.size());
       continue;
     }
+
     if (c == '.' && ++dots > most_dots)
       return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
     if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
     ++at;
   }
+
   return 0;
 }
 

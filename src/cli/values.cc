@@ -1,6 +1,6 @@
 #include "cli/values.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
@@ -439,7 +439,7 @@ Result<FunctionChoice> function_choice(const OptionValue& given) {
   FunctionChoice rows;
   if (given.value.empty()) return rows;
   // A number that is not a count of rows was not meant as a regular expression.
-  if (is_decimal(given.value, true)) {
+  if (is_decimal(given.value)) {
     const auto number = whole_number(given, 1, most);
     if (!number) return number.error();
     rows.most = *number;

@@ -25,7 +25,7 @@ struct Decimal {
 };
 
 std::optional<Decimal> read(std::string_view text) {
-  if (!is_decimal(text, true)) return std::nullopt;
+  if (!is_decimal(text)) return std::nullopt;
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
@@ -99,11 +99,15 @@ Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t mi
   return value;
 }
 
-bool is_decimal(std::string_view text, bool signs) {
-  if (signs && (text.starts_with('-') || text.starts_with('+'))) text.remove_prefix(1);
+bool is_unsigned_decimal(std::string_view text) {
   const auto points = std::ranges::count(text, '.');
   const auto digits = std::ranges::count_if(text, is_digit);
   return digits > 0 && points <= 1 && digits + points == std::ssize(text);
+}
+
+bool is_decimal(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return is_unsigned_decimal(text);
 }
 
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
@@ -111,7 +115,7 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
     return fmt::format("write a number {} {} and {} {}", low.included ? "from" : "above", low.value,
                        high.included ? "at most" : "below", high.value);
   };
-  if (!is_decimal(text, true)) return Error{"is not a number", remedy()};
+  if (!is_decimal(text)) return Error{"is not a number", remedy()};
   // std::from_chars for double is missing from libc++ before LLVM 20. strtod expects a point,
   // because the locale is never set.
   const double value = std::strtod(std::string(text).c_str(), nullptr);
@@ -159,7 +163,7 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const std::size_t number_size = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string number(text.substr(0, number_size));
   const auto* const unit = std::ranges::find(kTimeUnits, text.substr(number_size), &TimeUnit::name);
-  if (!is_decimal(number, false) || unit == kTimeUnits.end())
+  if (!is_unsigned_decimal(number) || unit == kTimeUnits.end())
     return Error{"is not a time", "write 5s, 500ms or 2m (a bare number is seconds)"};
   const double nanoseconds = std::round(std::strtod(number.c_str(), nullptr) * unit->nanoseconds);
   if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kMaxDuration.count()))

@@ -31,9 +31,11 @@ struct Limit {
   bool included = false;
 };
 
-/// True if `text` is one or more digits with at most one decimal point. `signs`: the text may begin
-/// with a sign.
-bool is_decimal(std::string_view text, bool signs);
+/// True if `text` is one or more digits with at most one decimal point.
+bool is_unsigned_decimal(std::string_view text);
+
+/// The same for a text that may begin with a sign.
+bool is_decimal(std::string_view text);
 
 /// Reads a decimal number between `low` and `high`. The error is a predicate: "is not a number".
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/functions.h"
 #include "core/result.h"
 
 #include <array>

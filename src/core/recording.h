@@ -3,7 +3,7 @@
 #include "core/choices.h"
 #include "core/command.h"
 #include "core/decision.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"

@@ -1,6 +1,7 @@
 #include "core/reference.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -38,6 +39,16 @@ bool Reference::is_reference(std::size_t command) const {
   const auto own = indices.begin() + static_cast<std::ptrdiff_t>(command);
   return std::find(own + 1, indices.end(), command) != indices.end() ||
          std::find(indices.begin(), own, command) != own;
+}
+
+std::vector<std::size_t> candidates_or_all(const Reference& reference, std::size_t commands) {
+  std::vector<std::size_t> all(commands);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+
+  std::vector<std::size_t> candidates;
+  std::ranges::copy_if(all, std::back_inserter(candidates),
+                       [&](std::size_t c) { return reference.is_candidate(c); });
+  return candidates.empty() ? all : candidates;
 }
 
 bool has_other_value(const Command& command, const Command& other) {

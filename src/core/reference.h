@@ -68,6 +68,10 @@ struct Reference {
   bool is_reference(std::size_t command) const;
 };
 
+/// Returns which of `commands` commands a list of comparisons shows, in ascending order: the
+/// candidates, or all if nothing is compared.
+std::vector<std::size_t> candidates_or_all(const Reference& reference, std::size_t commands);
+
 /// True if both commands have a parameter of the same name, with different values.
 bool has_other_value(const Command& command, const Command& other);
 

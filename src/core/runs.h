@@ -5,7 +5,6 @@
 #include "core/metric.h"
 #include "core/record.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/record.h"
 #include "core/result.h"
 #include "core/runs.h"

@@ -307,6 +307,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 std::string shell_syntax_in(std::string_view text) {
   // Most texts have none of the characters with which the shell's syntax begins.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
+
   const bool is_of_other_shell = runs_shell(text);
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -324,6 +325,7 @@ std::string shell_syntax_in(std::string_view text) {
       return found;
     }
   }
+
   return "";
 }
 

@@ -241,13 +241,19 @@ void add(LevelTimes& sum, const CountsByLevel& counts) {
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
 
+/// A pass whose times are split by kind of core.
+struct PassToSplit {
+  engine::OwnedPass inner;
+  const CoreDecision& decided;
+  const std::set<std::size_t>& uncounted;  ///< indices of commands without counters
+};
+
 class TimedCounting : public engine::ArmedPass {
  public:
-  TimedCounting(engine::OwnedPass inner, const CoreDecision& decided,
-                const std::set<std::size_t>& uncounted, bool has_unsplit)
-      : inner_(std::move(inner)),
-        decided_(decided),
-        uncounted_(uncounted),
+  TimedCounting(PassToSplit pass, bool has_unsplit)
+      : inner_(std::move(pass.inner)),
+        decided_(pass.decided),
+        uncounted_(pass.uncounted),
         columns_(kinds().size() + (has_unsplit ? 1 : 0)),
         inner_counters_(inner_->requests().size()) {}
 
@@ -301,12 +307,8 @@ class TimedCounting : public engine::ArmedPass {
 
 class ClockedCounting final : public TimedCounting {
  public:
-  ClockedCounting(engine::OwnedPass inner, const CoreDecision& decided,
-                  const std::set<std::size_t>& uncounted, const KindClocks& clocks,
-                  const perf::PerfConditions& situation)
-      : TimedCounting(std::move(inner), decided, uncounted, false),
-        clocks_(clocks),
-        situation_(situation) {
+  ClockedCounting(PassToSplit pass, const KindClocks& clocks, const perf::PerfConditions& situation)
+      : TimedCounting(std::move(pass), false), clocks_(clocks), situation_(situation) {
     const std::vector<std::string> pmus = inner_pmus();
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
@@ -345,9 +347,8 @@ class ClockedCounting final : public TimedCounting {
 
 class PolledCounting final : public TimedCounting {
  public:
-  PolledCounting(engine::OwnedPass inner, const CoreDecision& decided,
-                 const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
-      : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
+  PolledCounting(PassToSplit pass, const os::DarwinCalls& calls)
+      : TimedCounting(std::move(pass), true), poll_(calls, kinds().size()) {}
 
   std::vector<os::RunObserver*> prepare_run() override {
     std::vector<os::RunObserver*> all = TimedCounting::prepare_run();
@@ -392,16 +393,18 @@ class CoreTimeEngine final : public engine::EngineWrapper {
     const bool others_count = pass < passes_.size();
     auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
     if (!inner) return inner;
+
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times = decided_.core_plan.times_kinds_only_in_counting_runs
                                   ? pass == core_time_pass(passes_.size())
                                   : is_timed;
     if (!is_for_times) return inner;
+
+    PassToSplit split{*std::move(inner), decided_, uncounted_};
     if (darwin_ != nullptr)
-      return engine::OwnedPass(
-          std::make_unique<PolledCounting>(*std::move(inner), decided_, uncounted_, *darwin_));
-    return engine::OwnedPass(std::make_unique<ClockedCounting>(*std::move(inner), decided_,
-                                                               uncounted_, clocks_, situation_));
+      return engine::OwnedPass(std::make_unique<PolledCounting>(std::move(split), *darwin_));
+    return engine::OwnedPass(
+        std::make_unique<ClockedCounting>(std::move(split), clocks_, situation_));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -537,6 +540,7 @@ void CoreTimePoller::before_start() {
 void CoreTimePoller::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
   if (last_poll_end_ != 0 && begin - last_poll_end_ < kCostPart * last_poll_duration_) return;
+
   std::set<int> looked{pid};
   std::vector<int> left{pid};
   while (!left.empty()) {
@@ -546,11 +550,13 @@ void CoreTimePoller::running(int pid) {
     for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
+
   // Orphans are no longer descendants of the command, but still belong to the run.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_processes_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
   for (const int orphan : orphans) update_times_of(orphan);
+
   last_poll_end_ = calls_.mach_absolute_time();
   last_poll_duration_ = last_poll_end_ - begin;
 }
@@ -583,6 +589,7 @@ void CoreTimePoller::update_times_of(int pid) {
 LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   std::vector<std::uint64_t> ids;
   list_thread_ids(calls_, pid, ids);
+
   LevelTimes living(level_count_);
   for (const std::uint64_t id : ids) {
     CountsOfThread found = read_thread_counts(calls_, pid, id, level_count_);
@@ -590,8 +597,10 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
     add(living, found.counts);
     process.threads[id] = std::move(found.counts);
   }
+
   LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
+
   // Reads the process's time last, because the threads go on working.
   const auto now = read_usage(pid);
   if (!now || sum_of(all) <= now->of_process.user_time + now->of_process.system_time) return all;

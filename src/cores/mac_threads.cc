@@ -131,7 +131,8 @@ class MacStream final : public ThreadStream {
 
       const std::uint64_t moves = moves_in(thread, counts);
       if (previous_read_time() || since_birth_) {
-        samples.push_back(make_sample(process.process, id, thread, counts, now));
+        samples.push_back(begin_sample(process.process, id, thread.name, now));
+        add_work(thread.counts, counts, samples.back());
         samples.back().is_new = is_new;
         if (!is_new) samples.back().since_previous_read = now - thread.read_at;
         if (kinds().size() > 1) samples.back().core_kind_moves = moves;
@@ -171,12 +172,11 @@ class MacStream final : public ThreadStream {
     return static_cast<double>(mach) * base_.numerator / base_.denominator / 1e9;
   }
 
-  ThreadSample make_sample(std::int32_t process, std::uint64_t id, const Thread& thread,
-                           const CountsByLevel& now, nanoseconds time) {
-    ThreadSample sample = begin_sample(process, id, thread.name, time);
+  /// Adds the work between two reads of a thread to its sample.
+  void add_work(const CountsByLevel& before, const CountsByLevel& now, ThreadSample& sample) {
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
     for (std::size_t level = 0; level < kinds().size(); ++level) {
-      const os::ThreadCounts& then = thread.counts[level];
+      const os::ThreadCounts& then = before[level];
       ThreadWork& part = sample.work_by_kind[level];
       part.user_seconds = seconds(now[level].user_time - then.user_time);
       part.system_seconds = seconds(now[level].system_time - then.system_time);
@@ -188,7 +188,6 @@ class MacStream final : public ThreadStream {
       }
       sample.work_on_all_kinds.add(part);
     }
-    return sample;
   }
 
   const os::DarwinCalls& calls_;

@@ -4,11 +4,9 @@
 #include "cores/threads.h"
 #include "os/darwin_calls.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

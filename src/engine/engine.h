@@ -3,7 +3,7 @@
 #include "core/call_paths.h"
 #include "core/choices.h"
 #include "core/event.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"

@@ -92,9 +92,11 @@ class Division {
   bool make_room(Bins& bins, std::size_t unit) {
     std::deque<std::size_t> waiting{unit};
     std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
+
     while (!waiting.empty()) {
       const std::size_t next = waiting.front();
       waiting.pop_front();
+
       for (std::size_t b = 0; b < bins.size(); ++b) {
         if (reached.at(next).bin == b) continue;
         Bin fuller = bins[b];
@@ -107,6 +109,7 @@ class Division {
         }
       }
     }
+
     return false;
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/functions.h"
+#include "core/function_table.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "format/command_json.h"
 
 #include "core/choices.h"
-#include "core/own_metric.h"
 #include "core/text.h"
 #include "format/field_json.h"
 #include "format/function_json.h"
@@ -247,7 +246,9 @@ class SessionReader {
     HyperfineResult there = read_hyperfine_result(result, values->size(), lists_);
     recording().commands[*command].parameters = std::move(there.parameters);
     const std::size_t first = runs_.size();
-    add_empty_runs(*command, first, values->size(), there.statuses, runs_);
+    add_empty_runs(
+        {.command = *command, .first = first, .count = values->size(), .statuses = there.statuses},
+        runs_);
     runs_.set_values(first, 0, *values);
     for (HyperfineValues& metric : there.metrics) {
       const std::size_t place = *find_metric(recording().metrics, metric.role);
@@ -305,18 +306,28 @@ class SessionReader {
     return known;
   }
 
-  /// Adds runs until the command, whose runs begin at `first`, has `count` of them.
-  void add_empty_runs(std::size_t command, std::size_t first, std::size_t count,
-                      const std::vector<std::optional<int>>& statuses, SavedRuns& runs,
-                      const NumberList* layouts = nullptr) const {
-    for (std::size_t run = runs.size() - first; run < count; ++run) {
+  /// The runs of a command that a file does not list.
+  struct UnlistedRuns {
+    std::size_t command = 0;
+    std::size_t first = 0;  ///< index of the command's first run
+    std::size_t count = 0;
+    std::vector<std::optional<int>> statuses{};  ///< empty if unknown
+    const NumberList* layouts = nullptr;         ///< null if unknown
+  };
+
+  /// Adds runs until the command has as many as `unlisted` says.
+  static void add_empty_runs(const UnlistedRuns& unlisted, SavedRuns& runs) {
+    const NumberList* layouts = unlisted.layouts;
+    for (std::size_t run = runs.size() - unlisted.first; run < unlisted.count; ++run) {
       RunRow row;
-      row.command = command;
+      row.command = unlisted.command;
       row.round = run;
-      if (!statuses.empty()) row.status = statuses[run];
+      if (!unlisted.statuses.empty()) row.status = unlisted.statuses[run];
+
       std::uint64_t layout = 0;
       if (layouts != nullptr && run < layouts->size() && decode_value(layouts->at(run), layout))
         row.layout = layout_of_number(layout);
+
       row.ending = ending_of_status(row.status);
       runs.add(runs.size(), std::move(row));
     }
@@ -348,22 +359,25 @@ class SessionReader {
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
 
       if (!has_runs)
-        add_empty_runs(command, first, values->size(), {}, runs,
-                       lists_.numbers_in(there, "layouts"));
-      add_mean_and_bound(there, command, *place, *values, runs);
+        add_empty_runs({.command = command,
+                        .first = first,
+                        .count = values->size(),
+                        .layouts = lists_.numbers_in(there, "layouts")},
+                       runs);
+
+      add_mean_without_values(number_in(there, "mean"), command, *place, *values);
+      const ParsedJson* bound = member(there, "at_most");
+      if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
+        runs.set_bound(command, *place, *value);
       runs.set_values(first, *place, *values);
     }
     return {};
   }
 
-  void add_mean_and_bound(const ParsedJson& there, std::size_t command, std::size_t metric,
-                          const std::vector<double>& values, SavedRuns& runs) {
-    const auto mean = number_in(there, "mean");
+  void add_mean_without_values(std::optional<double> mean, std::size_t command, std::size_t metric,
+                               const std::vector<double>& values) {
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
       recording().means_without_runs.push_back({command, metric, *mean});
-    const ParsedJson* bound = member(there, "at_most");
-    if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
-      runs.set_bound(command, metric, *value);
   }
 
   static std::vector<Note> read_notes(const ParsedJson& there) {
@@ -552,22 +566,28 @@ std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t 
   return log_ratio(results.session, metric, command, *to);
 }
 
-void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
-                     const MetricResult& row, std::span<const std::optional<double>> samples) {
-  const Reference& reference = results.session.reference;
+void put_median_deviation(JsonWriter& json, const MetricResult& row,
+                          std::span<const std::optional<double>> samples) {
   std::vector<double> values;
   values.reserve(samples.size());
   for (const auto& sample : samples)
     if (sample) values.push_back(*sample);
+
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
                       : Json(stats::median_deviation(values, row.summary->median)));
+}
+
+/// Puts what a history compares commands by.
+void put_log_ratios(JsonWriter& json, const Results& results, std::size_t command,
+                    std::size_t metric) {
+  const Reference& reference = results.session.reference;
   if (const auto here = reference.index_in_session(command);
       here && command != reference.anchor_index)
-    put_value(json, "log_ratio_to_reference", log_ratio_to(results, row.metric, command, here));
+    put_value(json, "log_ratio_to_reference", log_ratio_to(results, metric, command, here));
   if (reference.anchor_index)
     put_value(json, "log_ratio_to_anchor",
-              log_ratio_to(results, row.metric, command, reference.anchor_index));
+              log_ratio_to(results, metric, command, reference.anchor_index));
 }
 
 StoredMetric stored_metric(const Results& results, const MetricResult& row) {
@@ -605,7 +625,8 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   std::vector<std::optional<double>> samples;
   for (const std::uint32_t run : results.session.runs.of_command(command))
     samples.push_back(results.session.runs.value(run, row.metric));
-  put_for_history(json, results, command, row, samples);
+  put_median_deviation(json, row, samples);
+  put_log_ratios(json, results, command, row.metric);
   json.list("samples", samples.size(),
             [&](std::size_t i, std::string& to) { add_sample(samples[i], metric.unit, to); });
   json.close();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/result.h"
 #include "format/json_text.h"
 

@@ -1,9 +1,6 @@
 #include "format/hyperfine.h"
 
-#include "core/numbers.h"
-#include "core/text.h"
 #include "format/run_lists.h"
-#include "format/sections.h"
 
 #include <cmath>
 #include <map>

@@ -12,7 +12,6 @@
 #include "report/exports.h"
 #include "report/format.h"
 #include "results/analyse.h"
-#include "stats/distributions.h"
 
 #include <algorithm>
 #include <array>
@@ -108,14 +107,6 @@ std::vector<std::size_t> timed_runs(const Results& results, std::size_t command)
   return runs;
 }
 
-void put_list(JsonWriter& json, std::string_view key, const Results& results,
-              const std::vector<std::size_t>& runs, Role metric) {
-  const auto index = find_metric(results.session.metrics, metric);
-  json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
-    add_sample(read_value(results, runs[i], index), results.session.metrics[*index].unit, to);
-  });
-}
-
 void put_statistics(JsonWriter& json, const Results& results, std::size_t command) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   const stats::Summary* wall_time = row != nullptr && row->summary ? &*row->summary : nullptr;
@@ -187,13 +178,19 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     json.put("is_reference", true);
 
   put_statistics(json, results, command);
-  put_list(json, "times", results, runs, Role::WallTime);
+  const auto put_list = [&](std::string_view key, Role role) {
+    const auto metric = find_metric(results.session.metrics, role);
+    json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
+      add_sample(read_value(results, runs[i], metric), results.session.metrics[*metric].unit, to);
+    });
+  };
+  put_list("times", Role::WallTime);
 
   // A list with gaps would not match the list of times.
   const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
-  if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
+  if (!runs.empty() && is_known) put_list("memory_usage_byte", Role::PeakRss);
 
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
     to += status_json(results.session.runs.row(runs[i]).status);

@@ -238,6 +238,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
     text += json_text(json);
     return;
   }
+
   constexpr std::size_t most_keys_of_a_line = 8;
   const bool is_on_one_line = std::none_of(json.begin(), json.end(),
                                            [](const Json& item) { return item.is_structured(); }) &&
@@ -245,6 +246,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   const std::string line = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
   const std::string line_of_item = is_on_one_line ? "" : line + "  ";
   std::string before = line_of_item;
+
   text += json.is_object() ? "{" : "[";
   for (const auto& [key, value] : json.items()) {
     text += before;

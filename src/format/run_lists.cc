@@ -3,6 +3,7 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/hyperfine.h"
+#include "format/sections.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,18 +1,14 @@
 #pragma once
 
-#include "core/numbers.h"
 #include "core/runs.h"
 #include "format/json_text.h"
 #include "format/saved_runs.h"
-#include "format/sections.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/functions.h"
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"

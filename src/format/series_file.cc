@@ -1,6 +1,5 @@
 #include "format/series_file.h"
 
-#include "core/text.h"
 #include "format/field_json.h"
 
 #include <algorithm>

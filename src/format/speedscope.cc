@@ -5,15 +5,12 @@
 #include "report/format.h"
 #include "results/path_changes.h"
 
-#include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // The format of https://www.speedscope.app/file-format-schema.json.
@@ -30,14 +27,14 @@ struct StacksOfCommand {
   std::vector<std::size_t> sampled{};  ///< paths with a time of their own
 
   std::int64_t weight_of(std::size_t path) const {
-    return report::to_microseconds(paths[path].candidate_self);
+    return report::to_microseconds(paths[path].candidate_own);
   }
 };
 
 /// Appends the frames of a path, the outermost first, as a list.
 void add_stack(const StacksOfCommand& of, std::size_t path, std::string& to) {
   std::vector<std::size_t> stack;
-  for (std::size_t at = path; at < of.paths.size(); at = of.paths[at].parent)
+  for (std::size_t at = path; at < of.paths.size(); at = of.paths[at].caller)
     stack.push_back(of.frames[at]);
 
   to += '[';

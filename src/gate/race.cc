@@ -69,24 +69,30 @@ bool is_shown_to_be_within_limit(const Comparison& samples, const RaceRule& rule
          judge_pair(samples, rule.limit, rule, levels).answer == Answer::Pass;
 }
 
+/// What a look compares commands by.
+struct PairTest {
+  const SamplesOfPair& samples;
+  const RaceRule& rule;
+  const RaceLook& look;
+};
+
 /// Returns the command that is shown to be better than `command`, if there is one among the first
 /// of `left`.
 std::optional<std::size_t> find_better(std::size_t command, std::span<const std::size_t> left,
-                                       const SamplesOfPair& samples, const RaceRule& rule,
-                                       const RaceLook& look) {
+                                       const PairTest& test) {
   for (const std::size_t leader : left.first(std::min(kLeaders, left.size())))
-    if (leader != command && is_shown_to_be_worse(samples(leader, command), rule, look))
+    if (leader != command &&
+        is_shown_to_be_worse(test.samples(leader, command), test.rule, test.look))
       return leader;
   return std::nullopt;
 }
 
 /// Begins with the pairs that are farthest apart, because one pair is enough to answer no.
-bool are_equal(std::span<const std::size_t> left, const SamplesOfPair& samples,
-               const RaceRule& rule, const RaceLook& look) {
+bool are_equal(std::span<const std::size_t> left, const PairTest& test) {
   for (std::size_t i = left.size(); i > 0; --i)
     for (const std::size_t reference : left)
       if (reference != left[i - 1] &&
-          !is_shown_to_be_within_limit(samples(reference, left[i - 1]), rule, look))
+          !is_shown_to_be_within_limit(test.samples(reference, left[i - 1]), test.rule, test.look))
         return false;
   return true;
 }
@@ -133,19 +139,20 @@ double RaceSchedule::take_look(std::size_t rounds, bool last) {
 
 RaceDecision decide_race(std::span<const std::size_t> best_first, const SamplesOfPair& samples,
                          const RaceRule& rule, const RaceLook& look) {
+  const PairTest test{samples, rule, look};
   RaceDecision decision;
   std::vector<std::size_t> left(best_first.begin(), best_first.end());
 
   for (std::size_t i = best_first.size(); i > 0; --i) {
     const std::size_t command = best_first[i - 1];
-    const auto better = find_better(command, left, samples, rule, look);
+    const auto better = find_better(command, left, test);
     if (!better) continue;
     decision.exits.push_back({command, look.rounds, better});
     std::erase(left, command);
   }
 
-  decision.are_rest_equal = left.size() > 1 && look.may_find_equals && rule.limit > 0.0 &&
-                            are_equal(left, samples, rule, look);
+  decision.are_rest_equal =
+      left.size() > 1 && look.may_find_equals && rule.limit > 0.0 && are_equal(left, test);
   return decision;
 }
 

@@ -3,7 +3,6 @@
 #include "core/metric.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>

@@ -76,23 +76,32 @@ double combined(double ranks, double mean, bool ranks_speak) {
                      : mean;
 }
 
-/// Returns which of the two p values are small enough for `level`. `may_mean`: the mean's test may
-/// decide.
-DecidedBy decided_by(double ranks, double mean, double level, bool ranks_speak, bool may_mean) {
-  const bool by_ranks = ranks_speak && ranks <= kErrorShareOfRankTest * level;
-  const bool by_mean = may_mean && mean <= (ranks_speak ? kErrorShareOfMeanTest * level : level);
+/// Which tests may decide, and the error that they may spend together.
+struct DecidingTests {
+  double level = 0.0;
+  bool ranks_speak = false;
+  bool mean_speaks = true;
+};
+
+/// Returns which of the p values of the rank test and of the mean's test are small enough.
+DecidedBy decided_by(double ranks, double mean, const DecidingTests& deciding) {
+  const double level = deciding.level;
+  const bool by_ranks = deciding.ranks_speak && ranks <= kErrorShareOfRankTest * level;
+  const bool by_mean = deciding.mean_speaks &&
+                       mean <= (deciding.ranks_speak ? kErrorShareOfMeanTest * level : level);
   if (by_ranks) return by_mean ? DecidedBy::Both : DecidedBy::Ranks;
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
 }
 
-/// Returns which tests let the gate pass. `level`: error that the look may spend on a pass.
-/// `ranks_alone`: true if only the rank test may decide, which then spends all of the error.
-DecidedBy passes(const Tests& tests, double level, bool ranks_speak, bool ranks_alone,
-                 std::optional<double> least_mean) {
+/// Returns which tests let the gate pass. `ranks_alone`: true if only the rank test may decide,
+/// which then spends all of the error.
+DecidedBy find_passing_tests(const Tests& tests, const DecidingTests& deciding, bool ranks_alone,
+                             std::optional<double> least_mean) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
   if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
-  if (ranks_alone) return tests.ranks.below <= level ? DecidedBy::Ranks : DecidedBy::Nothing;
-  return decided_by(tests.ranks.below, tests.mean.tails.below, level, ranks_speak, true);
+  if (ranks_alone)
+    return tests.ranks.below <= deciding.level ? DecidedBy::Ranks : DecidedBy::Nothing;
+  return decided_by(tests.ranks.below, tests.mean.tails.below, deciding);
 }
 
 /// Returns the error that a look may spend on the likelier answer.
@@ -221,11 +230,9 @@ bool are_few_layouts(std::span<const std::uint32_t> layouts) {
 }
 
 void enter_judgement(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
-                     const Look& look, Verdict& verdict) {
+                     Verdict& verdict) {
   const LookErrors& levels = test.levels;
   verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
-  verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
-  verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   verdict.p_value_of_fail = judgement.p_value_of_fail;
   verdict.p_value_of_pass = judgement.p_value_of_pass;
   verdict.spendable_error = judgement.allowed_error;
@@ -298,9 +305,10 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
-    const bool may_mean = tests.mean.difference > 0 || are_at_limit;
     result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
-                                   *levels.error_of_false_fail, speak, may_mean);
+                                   {.level = *levels.error_of_false_fail,
+                                    .ranks_speak = speak,
+                                    .mean_speaks = tests.mean.difference > 0 || are_at_limit});
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
       result.allowed_error = *levels.error_of_false_fail;
@@ -316,8 +324,8 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
       ranks_alone ? tests.ranks.below : combined(tests.ranks.below, tests.mean.tails.below, speak);
 
   if (!levels.error_of_false_pass || result.answer == Answer::Fail) return result;
-  result.decided_by =
-      passes(tests, level_of_pass, speak, ranks_alone, levels.max_mean_test_p_of_pass);
+  result.decided_by = find_passing_tests(tests, {.level = level_of_pass, .ranks_speak = speak},
+                                         ranks_alone, levels.max_mean_test_p_of_pass);
   if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
 
   return result;
@@ -366,7 +374,9 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
       verdict.is_given_up = true;
     }
     if (!judgement.answer) return false;
-    enter_judgement(judgement, evidence, test, look, verdict);
+    enter_judgement(judgement, evidence, test, verdict);
+    verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+    verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   } else {
     const bool is_hopeless = samples.is_empty() && at_look.lasting.obstacle != Obstacle::None;
     if (!look.last && !is_hopeless) return false;
@@ -497,11 +507,13 @@ void fail_gates_by_error_rate(std::span<Findings* const> findings, double error,
   for (Findings* benchmark : findings)
     for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
   const double alone = error / static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
+
   std::vector<double> p;
   p.reserve(verdicts.size());
   for (const Verdict* verdict : verdicts)
     p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_over_all_looks, alone)
                                                 : verdict->p_over_all_looks);
+
   const auto rejected =
       risk == ErrorRate::AnyFalseFail ? holm(p, error) : benjamini_hochberg(p, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {

@@ -79,12 +79,14 @@ std::string differences_in_words(const FleetEffect& effect) {
   if (count == 1)
     return "there is only one class of machines, so nothing is known about others" +
            detectable_in_words(effect);
+
   std::string text =
       combined.deviation_between_machines > 0.0
           ? fmt::format("the change differs between machines by {} (standard deviation)",
                         report::signed_percent(std::expm1(combined.deviation_between_machines), 1)
                             .substr(1))
           : "the difference between the machines is within the margin of error";
+
   constexpr double smallest = 0.001;
   text += fmt::format(
       "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
@@ -92,6 +94,7 @@ std::string differences_in_words(const FleetEffect& effect) {
   if (count < kMinMachines)
     text +=
         fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
+
   return text + detectable_in_words(effect);
 }
 

@@ -4,7 +4,6 @@
 #include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
-#include "report/table.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -412,6 +412,7 @@ Result<Request> parse(std::span<const std::string> typed) {
   const std::vector<std::string> arguments = with_command_first(typed);
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
+
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
@@ -419,11 +420,13 @@ Result<Request> parse(std::span<const std::string> typed) {
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
+
   // The build uses --man-page and --completions.
   if (first == "--man-page") return Request{.answer = cli::man_page(description())};
   if (first == "--completions" && arguments.size() == 2)
     if (std::string text = cli::completion(description(), arguments[1]); !text.empty())
       return Request{.answer = std::move(text)};
+
   const CommandInfo* command = find_command(first);
   if (command == nullptr) return unknown(first);
   return parse_command(*command, std::span(arguments).subspan(1));

@@ -234,6 +234,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                   {.heading = {"measured (UTC)"}},
                   {.heading = {std::string(values_heading(trend.against))}},
                   {.heading = {"change"}}}};
+
   const std::size_t count = trend.observations.size();
   for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
     const CommitValue& observation = trend.observations[i - 1];
@@ -244,6 +245,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
     const std::string failures = report::failures_text(observation.endings);
     if (!failures.empty()) table.rows.back()[3].text += " " + failures;
   }
+
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
                      std::min(count, kMaxRows), report::table_html(table));
 }

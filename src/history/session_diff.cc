@@ -1,7 +1,6 @@
 #include "history/session_diff.h"
 
 #include "core/text.h"
-#include "report/lines.h"
 #include "report/warning_lines.h"
 #include "session/setting_values.h"
 

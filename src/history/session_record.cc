@@ -274,10 +274,12 @@ class RecordReader {
         places_[place].says_reference ? find_reference(place) : beside(place, "reference");
     const auto anchor = beside(place, "anchor");
     record_.results[place].endings = read_endings(*places_[place].ours);
+
     if (anchor) {
       record_.results[place].anchored_name = places_[place].name;
       record_.results[place].anchor = places_[*anchor].name;
     }
+
     for (const auto& [name, there] : places_[place].metrics->items()) {
       auto metric = read_summary(name, there, place);
       if (!metric) return metric.error();

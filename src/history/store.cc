@@ -149,6 +149,7 @@ Result<std::vector<Period>> read_periods(Database& database,
     const auto some = variants.subspan(i, std::min(kMaxIds, variants.size() - i));
     std::vector<std::int64_t> ids;
     for (const MeasuredCommand& variant : some) ids.push_back(variant.id);
+
     auto asked = database.for_each_row(
         fmt::format("SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
                     "GROUP BY variant",
@@ -159,6 +160,7 @@ Result<std::vector<Period>> read_periods(Database& database,
         });
     if (!asked) return asked.error();
   }
+
   std::ranges::sort(periods, {}, &Period::first);
   return periods;
 }
@@ -342,6 +344,7 @@ Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
   const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
+
   for (std::size_t begun = 0; begun < files.size() || !reading.empty();) {
     for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
       const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
@@ -351,6 +354,7 @@ Result<void> for_each_record(std::span<const std::string> files,
         reading.push_back(std::async(std::launch::deferred, records_in, some));
       }
     }
+
     auto records = reading.front().get();
     reading.pop_front();
     for (auto& record : records)
@@ -483,6 +487,7 @@ Result<void> add_own(Database& database, const Batch& batch) {
     for (const Label& label : batch.records[place].labels)
       labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
   if (auto done = labels.end(); !done) return done;
+
   Rows points(
       database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
@@ -839,6 +844,7 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
   std::vector<std::string> texts;
   const auto condition = make_condition(database, what, texts);
   if (!condition) return condition.error();
+
   std::size_t count = 0;
   auto done = database.in_transaction([&]() -> Result<void> {
     const auto rows =
@@ -852,6 +858,7 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
                    "write more of the name"};
     return delete_sessions(database, *rows);
   });
+
   if (!done) return done.error();
   return count;
 }

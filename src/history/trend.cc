@@ -318,11 +318,13 @@ std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
   const auto links = ratios_by_anchors(measured);
   std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
   std::deque<std::string> next{newest};
+
   while (!next.empty()) {
     const std::string at = next.front();
     next.pop_front();
     for (const auto& [ends, ratios] : links) {
       if (ends.first != at && ends.second != at) continue;
+
       const std::string& other = ends.first == at ? ends.second : ends.first;
       const LogRatio link = weighted_mean(ratios);
       LogRatio sum = found.at(at);
@@ -331,6 +333,7 @@ std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
       if (found.emplace(other, sum).second) next.push_back(other);
     }
   }
+
   found.erase(newest);
   return found;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/result.h"
-#include "history/session_record.h"
 #include "history/store.h"
 #include "stats/change_points.h"
 #include "stats/models.h"

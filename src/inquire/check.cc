@@ -54,13 +54,16 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{
       several ? "counters " + counters.pmu : "counters", Severity::Ok,
       fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count)};
+
   const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
     line.severity = std::max(line.severity, standing);
     line.finding += "; " + finding;
     line.remedy = remedy;
   };
+
   if (const std::size_t dead = counters.free_counters - counters.working_counters; dead > 0)
     add(Severity::Note, fmt::format("the host of this virtual machine holds {}", dead), "");
+
   std::size_t held = counters.listed_counter_count - counters.free_counters;
   if (held > 0 && counters.watchdog) {
     add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
@@ -93,12 +96,14 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
                      fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
                                  machine.cpus, cpu_list_text(allowance.cpus)),
                      "start lauka without taskset, or in a container without a cpuset"});
+
   if (allowance.cpu_quota)
     lines.push_back(
         {"CPU quota", Severity::Problem,
          fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
                      *allowance.cpu_quota),
          "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"});
+
   if (allowance.memory_limit)
     lines.push_back(
         {"memory limit", Severity::Note,

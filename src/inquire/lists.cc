@@ -298,6 +298,7 @@ std::vector<MetricLine> metrics_here(
                      yes_or_no(metric.name != kTreePeakMemory || has_tree_peak),
                      std::string(metric.meaning)});
   add_core_lines(cores, lines);
+
   for (const KnownMetric& metric : kMade) {
     const bool is_by_option = metric.needs.starts_with("--");
     const auto events = split(metric.needs, ',');
@@ -307,6 +308,7 @@ std::vector<MetricLine> metrics_here(
                      is_by_option ? std::string(metric.needs) : yes_or_no(is_here),
                      std::string(metric.meaning)});
   }
+
   return lines;
 }
 

@@ -13,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <utility>
 

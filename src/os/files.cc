@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -393,7 +392,7 @@ bool create_mark_once(const char* mark) {
 
 Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root's rights"};
+  if (reader.error()) return *reader.error();
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
@@ -423,7 +422,7 @@ Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  if (owner.error()) return *owner.error();
   std::vector<std::string> all = {"/dev/shm", "/tmp"};
   if (const auto chosen = read_variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
   for (const std::string& place : all) {

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <limits>
 #include <utility>
 
 #include <fcntl.h>
@@ -139,12 +137,15 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
                                 std::string& output) const {
   constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
+
   for (;;) {
     const bool was_over = is_over();
     const ssize_t got = read(output_.get(), piece.data(), piece.size());
     if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
+
     const nanoseconds left = patience.left();
     if (left <= nanoseconds(0) || (got < 0 && has_stopped(patience))) return false;
+
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
       output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());

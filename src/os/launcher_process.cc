@@ -321,9 +321,11 @@ class LauncherProcess {
     state_.ended_count = 0;
     used_readings_ = 0;
     const std::int64_t began_ns = now_ns();
+
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       const std::int64_t latest_ns = state_.launches[i].latest_start_ns;
       if (i > 0 && latest_ns > 0 && now_ns() - began_ns > latest_ns) break;
+
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
       if (is_run_unwanted(setup_)) {
@@ -334,9 +336,10 @@ class LauncherProcess {
         if (state != nullptr) state->is_known = false;
         run(state_.launches[i], state, ended);
       }
+
       state_.ended_count = i + 1;
       if (ended.counter_error != 0 || state_.cancel ||
-          ends_batch(ended.outcome, state_.go_on_after_failure))
+          ends_batch(ended.outcome, state_.after_failure))
         break;
     }
   }
@@ -684,7 +687,7 @@ int LauncherCounters::open(SharedCounters* set) {
     if (error == 0) continue;
     if (!set->requests[i].optional) return error;
     optional_counter_error_ = error;
-    close(set, true);
+    close_optional(*set);
     return 0;
   }
   return 0;
@@ -738,13 +741,20 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   return 0;
 }
 
-void LauncherCounters::close(SharedCounters* set, bool only_optional) const {
+void LauncherCounters::close(SharedCounters* set) const {
   if (set == nullptr || calls_ == nullptr) return;
-  for (std::size_t i = set->count; i-- > 0;) {
-    if (only_optional && !set->requests[i].optional) continue;
-    if (set->descriptors[i] >= 0) calls_->close_descriptor(set->descriptors[i]);
-    set->descriptors[i] = -1;
-  }
+  for (std::size_t i = set->count; i-- > 0;) close_one(*set, i);
+}
+
+void LauncherCounters::close_optional(SharedCounters& set) const {
+  if (calls_ == nullptr) return;
+  for (std::size_t i = set.count; i-- > 0;)
+    if (set.requests[i].optional) close_one(set, i);
+}
+
+void LauncherCounters::close_one(SharedCounters& set, std::size_t index) const {
+  if (set.descriptors[index] >= 0) calls_->close_descriptor(set.descriptors[index]);
+  set.descriptors[index] = -1;
 }
 
 }  // namespace lauka::os

@@ -146,7 +146,7 @@ struct SharedState {
   std::array<char, 4096> control_group_file_on_program_cpus{};
   bool ignores_program_cpus = false;
 
-  bool go_on_after_failure = false;
+  AfterFailure after_failure = AfterFailure::Stop;
   std::size_t launch_count = 0;
   std::size_t ended_count = 0;
   std::array<SharedLaunch, Launcher::kMaxBatch> launches;
@@ -205,13 +205,15 @@ class LauncherCounters {
   /// Writes one reading per counter of `set` to `readings`. Returns 0 or errno.
   int read(const SharedCounters& set, Reading* readings) const;
 
-  void close(SharedCounters* set, bool only_optional = false) const;
+  void close(SharedCounters* set) const;
+  void close_optional(SharedCounters& set) const;
 
   /// Returns the launcher's original limit of descriptors; null if the launcher has not raised the
   /// limit.
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:
+  void close_one(SharedCounters& set, std::size_t index) const;
   int open_request(SharedCounters& set, std::size_t index);
   int open_one(const PerfEventAttr& attributes, const CounterPlace& place, int leader);
 

@@ -181,6 +181,7 @@ class FilesBelow final : public SettingFiles {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove this file"};
     };
+
     const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
     if (!file && errno == ENOENT) return std::optional<std::string>{};
     struct stat about {};
@@ -189,6 +190,7 @@ class FilesBelow final : public SettingFiles {
     if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
     if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
       return refused("it belongs to another user, or others may write to it");
+
     auto text = read_rest(file.get(), most);
     if (!text) return refused(std::generic_category().message(errno));
     if (static_cast<off_t>(text->size()) != about.st_size)

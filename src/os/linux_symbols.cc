@@ -73,18 +73,27 @@ Descriptor open_regular(const std::string& path) {
                                                                           : Descriptor();
 }
 
-/// Opens the debug file with the name `link` (from .gnu_debuglink) and the checksum `checksum`.
-/// Sets `path` to the path of the debug file. `root`: the folder that the process sees as "/";
-/// empty: lauka's own "/".
-Descriptor open_linked(const std::string& root, const std::string& program, const std::string& link,
-                       std::uint32_t checksum, std::string& path) {
+/// The debug file of a program, as its .gnu_debuglink names it.
+struct DebugLink {
+  std::string name{};
+  std::uint32_t checksum = 0;
+};
+
+struct DebugFile {
+  Descriptor file{};  ///< closed if there is none
+  std::string path{};
+};
+
+/// Opens the debug file of a program. `root`: the folder that the process sees as "/"; empty:
+/// lauka's own "/".
+DebugFile open_linked(const std::string& root, const std::string& program, const DebugLink& link) {
   const std::string folder = program.substr(0, program.rfind('/'));
   for (const std::string& place :
        {fmt::format("{}{}", root, folder), fmt::format("{}{}/.debug", root, folder),
         fmt::format("{}{}{}", root, kDebugFolder, folder)}) {
-    path = fmt::format("{}/{}", place, link);
+    std::string path = fmt::format("{}/{}", place, link.name);
     Descriptor file = open_regular(path);
-    if (file && checksum_of(file.get()) == checksum) return file;
+    if (file && checksum_of(file.get()) == link.checksum) return {std::move(file), std::move(path)};
   }
   return {};
 }
@@ -99,12 +108,16 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwar
   const std::string_view opened = file == nullptr ? "" : file;
   const std::string root(opened.substr(0, opened.size() - std::min(program.size(), opened.size())));
   for (const std::string& place : {root, std::string()}) {
-    std::string path = build_id.empty() ? "" : place + debug_file_of(build_id);
-    Descriptor debug = build_id.empty() ? Descriptor() : open_regular(path);
-    if (!debug && link != nullptr) debug = open_linked(place, program, link, checksum, path);
-    if (!debug) continue;
-    *found = strdup(path.c_str());  // libdwfl frees the copy
-    return debug.release();
+    DebugFile debug;
+    if (!build_id.empty()) {
+      debug.path = place + debug_file_of(build_id);
+      debug.file = open_regular(debug.path);
+    }
+    if (!debug.file && link != nullptr) debug = open_linked(place, program, {link, checksum});
+    if (!debug.file) continue;
+
+    *found = strdup(debug.path.c_str());  // libdwfl frees the copy
+    return debug.file.release();
   }
   return -1;
 }
@@ -280,7 +293,7 @@ bool can_read_symbols() {
 
 OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return {nullptr, reader.error()};
+  if (reader.error()) return {nullptr, reader.error()->what};
   auto opened = open_mapped("/proc/" + std::to_string(process) + "/root" + identity.path, identity);
   return opened.symbols ? std::move(opened) : open_mapped(identity.path, identity);
 }

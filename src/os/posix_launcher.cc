@@ -155,12 +155,14 @@ class SharedPrograms {
     const std::vector<std::string> all = program_environment(spec, "");
     SharedEnvironment environment{arena_.make<char*>(all.size() + 1)};
     char** own = environ;
+
     for (std::size_t i = 0; i < all.size(); ++i) {
       char** same = own;
       while (*same != nullptr && all[i] != *same) ++same;
       char*& variable = environment.variables[i];
       variable = *same != nullptr ? *same : arena_.copy(all[i]);
       if (*same != nullptr) own = same + 1;
+
       const auto is = [&](const std::string& name) {
         return !name.empty() && all[i].starts_with(name + "=");
       };
@@ -169,6 +171,7 @@ class SharedPrograms {
       if (spec.jobs > 1 && all[i].starts_with(kJobEntryPrefix))
         environment.job_digits = variable + kJobEntryPrefix.size();
     }
+
     return environment;
   }
 
@@ -196,15 +199,22 @@ class SharedPrograms {
   SharedEnvironment latest_environment_{};
 };
 
+/// The launcher's process, and what lauka shares with it.
+struct ForkedLauncher {
+  pid_t pid = 0;
+  SharedState* state = nullptr;
+  std::byte* arena = nullptr;
+  Descriptor socket{};
+};
+
 class PosixLauncher final : public Launcher {
  public:
-  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Descriptor socket, RunFiles files,
-                const LinuxCalls* counters)
-      : pid_(pid),
-        state_(state),
-        arena_(arena, kArenaBytes),
+  PosixLauncher(ForkedLauncher process, RunFiles files, const LinuxCalls* counters)
+      : pid_(process.pid),
+        state_(process.state),
+        arena_(process.arena, kArenaBytes),
         programs_(arena_),
-        socket_(std::move(socket)),
+        socket_(std::move(process.socket)),
         files_(std::move(files)),
         sampled_by_(counters) {}
 
@@ -247,14 +257,14 @@ class PosixLauncher final : public Launcher {
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
 
-  Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+  Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
 
     state_->cancel = false;
     state_->listener_ended_run = false;
-    state_->go_on_after_failure = go_on_after_failure;
+    state_->after_failure = after_failure;
     state_->launch_count = launches.size();
     keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
               state_->control_group_file);
@@ -298,12 +308,17 @@ class PosixLauncher final : public Launcher {
     }
 
     files_.drain();
-    return collect(go_on_after_failure);
+    return collect(after_failure);
   }
 
-  void use_program_cpus(bool are_used, const std::string& group) override {
-    state_->ignores_program_cpus = !are_used;
+  void use_program_cpus(const std::string& group) override {
+    state_->ignores_program_cpus = false;
     keep_path(group, state_->control_group_file_on_program_cpus);
+  }
+
+  void ignore_program_cpus() override {
+    state_->ignores_program_cpus = true;
+    keep_path("", state_->control_group_file_on_program_cpus);
   }
 
   std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
@@ -332,7 +347,7 @@ class PosixLauncher final : public Launcher {
     }
     const ProgramSpec& spec = program->second;
     const auto is_unwanted = [] { return first_interrupt_signal() != 0; };
-    if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
+    if (auto failed = open_named(spec, NamedFiles::Output, is_unwanted, named)) return failed;
     files_.begin(launch.listener, spec.output.sink, named.output.get(), now_ns);
     return std::nullopt;
   }
@@ -443,16 +458,16 @@ class PosixLauncher final : public Launcher {
     return TimedOut{kTerminateTimeout, true, shared.surviving_pid};
   }
 
-  std::vector<Ended> collect(bool go_on_after_failure) {
+  std::vector<Ended> collect(AfterFailure after_failure) {
     std::vector<Ended> all;
     all.reserve(state_->ended_count);
     for (std::size_t i = 0; i < state_->ended_count; ++i)
-      all.push_back(collect_run(i, go_on_after_failure));
+      all.push_back(collect_run(i, after_failure));
     return all;
   }
 
   /// Returns a run of the last batch, and kills the processes that it left if it was killed.
-  Ended collect_run(std::size_t run, bool go_on_after_failure) {
+  Ended collect_run(std::size_t run, AfterFailure after_failure) {
     const SharedEnded& shared = state_->ended[run];
     const SharedProgram& program = *state_->launches[run].program;
     last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
@@ -483,8 +498,10 @@ class PosixLauncher final : public Launcher {
 
     enter_survivor(std::max(shared.surviving_pid, left), ended.outcome);
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-    if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
-      ended.outcome = Cancelled{};
+    if (signalled != nullptr) {
+      if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
+      if (was_meant_for_lauka(signalled->signal)) ended.outcome = Cancelled{};
+    }
 
     add_readings(run, ended);
     if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
@@ -561,8 +578,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
-  return std::unique_ptr<Launcher>(
-      new PosixLauncher(pid, setup.state, arena, std::move(socket), std::move(files), counters));
+  return std::unique_ptr<Launcher>(new PosixLauncher(
+      {.pid = pid, .state = setup.state, .arena = arena, .socket = std::move(socket)},
+      std::move(files), counters));
 }
 
 }  // namespace

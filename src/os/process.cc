@@ -26,16 +26,19 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable)
     environment.emplace_back(*variable);
+
   if (spec.user) {
     set(environment, "HOME=" + spec.user->home);
     set(environment, "USER=" + spec.user->name);
     set(environment, "LOGNAME=" + spec.user->name);
   }
+
   if (!spec.folder.empty()) {
     std::error_code error;
     const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
     if (!error) set(environment, "PWD=" + folder.string());
   }
+
   for (const std::string& variable : spec.environment_changes) set(environment, variable);
   if (spec.jobs > 1) set(environment, std::string(kJobEntryPrefix) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);

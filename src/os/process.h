@@ -210,6 +210,9 @@ inline constexpr std::chrono::nanoseconds kTerminateTimeout = std::chrono::secon
 /// A function that a launcher calls at most five times a second during runs.
 using ProgressCallback = std::function<void()>;
 
+/// What a batch does after a run that fails.
+enum class AfterFailure : unsigned char { Stop, GoOn };
+
 /// Runs programs one after the other, and measures them.
 class Launcher : NonCopyable {
  public:
@@ -222,11 +225,12 @@ class Launcher : NonCopyable {
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
   /// Runs a batch of 1 to kMaxBatch launches in order. Ends the batch early after a run that does
-  /// not start, does not end by itself or cannot be counted, (unless `go_on_after_failure`) after a
-  /// run that fails, and at Launch::latest_start. Without Launch::goes_on_after_interrupt, also
-  /// ends the batch if lauka is asked to end. Returns the results, at least one. Returns an error
-  /// if the launcher itself fails.
-  virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+  /// not start, does not end by itself or cannot be counted, with AfterFailure::Stop after a run
+  /// that fails, and at Launch::latest_start. Without Launch::goes_on_after_interrupt, also ends
+  /// the batch if lauka is asked to end. Returns the results, at least one. Returns an error if the
+  /// launcher itself fails.
+  virtual Result<std::vector<Ended>> run(std::span<const Launch> launches,
+                                         AfterFailure after_failure,
                                          const ProgressCallback& tick) = 0;
 
   /// Returns the last lines of the latest run's standard error (OutputKind::Capture: of both
@@ -243,10 +247,13 @@ class Launcher : NonCopyable {
     return 0;
   }
 
-  /// Decides whether programs with ProgramSpec::cpus run on these CPUs (`are_used`) or on the CPUs
-  /// that lauka was started with. Without Launch::control_group_file, these programs join the
-  /// control group of the file `group` (empty: no group). Does nothing on macOS.
-  virtual void use_program_cpus(bool /*are_used*/, const std::string& /*group*/) {}
+  /// Lets programs with ProgramSpec::cpus run on these CPUs, as they do at first. Without
+  /// Launch::control_group_file, these programs join the control group of the file `group` (empty:
+  /// no group). Does nothing on macOS.
+  virtual void use_program_cpus(const std::string& /*group*/) {}
+
+  /// Lets them run on the CPUs that lauka was started with, in no group. Does nothing on macOS.
+  virtual void ignore_program_cpus() {}
 
   /// True if a run can consist of several copies of a program (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }

@@ -167,7 +167,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
 
   const auto found = find_program(spec);
   const ActAs user(spec.user);
-  if (!found || !user.error().empty()) return std::nullopt;
+  if (!found || user.error()) return std::nullopt;
   std::string path = path_seen_from(spec.folder, *found);
 
   for (int i = 0; i <= kMaxInterpreters; ++i) {
@@ -194,7 +194,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
 
 Result<std::string> find_program(const ProgramSpec& spec) {
   const ActAs user(spec.user);
-  if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root's rights"};
+  if (user.error()) return *user.error();
   constexpr std::string_view name = "PATH=";
   std::optional<std::string> path;
   for (const std::string& variable : spec.environment_changes) {

@@ -126,14 +126,15 @@ std::optional<Outcome> open_named(const PathsToOpen& named,
   return std::nullopt;
 }
 
-std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
+std::optional<Outcome> open_named(const ProgramSpec& spec, NamedFiles which,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own) {
   PathsToOpen named{.timeout = spec.timeout.value_or(nanoseconds::max())};
-  if (spec.input_path && !output_only) named.input = spec.input_path->c_str();
+  if (spec.input_path && which == NamedFiles::InputAndOutput)
+    named.input = spec.input_path->c_str();
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);
-  if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
+  if (user.error()) return NotStarted{LaunchStep::BecomeUser, EPERM};
   return open_named(named, is_unwanted, own);
 }
 

@@ -46,14 +46,16 @@ struct OpenedRunFiles {
 std::optional<Outcome> open_named(const PathsToOpen& named,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own);
 
-/// Opens the output file and (unless `output_only`) the input file that `spec` names, with the
-/// rights of `spec.user`. Returns the outcome of a run that cannot start; nullopt if all files are
-/// open.
-std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
+enum class NamedFiles : unsigned char { InputAndOutput, Output };
+
+/// Opens the files that `spec` names, with the rights of `spec.user`. Returns the outcome of a run
+/// that cannot start; nullopt if all files are open.
+std::optional<Outcome> open_named(const ProgramSpec& spec, NamedFiles which,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own);
 
-inline bool ends_batch(const Outcome& outcome, bool go_on_after_failure) {
-  return !has_exited_or_signalled(outcome) || (!succeeded(outcome) && !go_on_after_failure);
+inline bool ends_batch(const Outcome& outcome, AfterFailure after_failure) {
+  return !has_exited_or_signalled(outcome) ||
+         (!succeeded(outcome) && after_failure == AfterFailure::Stop);
 }
 
 InputRead check_input_read(int fd);

@@ -132,6 +132,10 @@ void handle(int signal_number, void (*handler)(int), int flags) {
   sigaction(signal_number, &action, nullptr);
 }
 
+bool asks_to_end(int signal_number) {
+  return std::ranges::find(kInterrupts, signal_number) != kInterrupts.end();
+}
+
 }  // namespace
 
 void ignore_file_size_signal() {
@@ -154,10 +158,12 @@ int first_interrupt_signal() {
   return interrupted_by;
 }
 
-bool was_meant_for_lauka(int signal_number, bool may_wait) {
-  if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
-  if (first_interrupt_signal() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
-  return first_interrupt_signal() != 0;
+bool was_meant_for_lauka(int signal_number) {
+  return asks_to_end(signal_number) && first_interrupt_signal() != 0;
+}
+
+void await_signal_like(int signal_number) {
+  if (asks_to_end(signal_number) && first_interrupt_signal() == 0) poll(nullptr, 0, kMomentMs);
 }
 
 SignalHold::SignalHold() {

@@ -24,8 +24,12 @@ void set_forced_end_action(void (*give_back)());
 int first_interrupt_signal();
 
 /// True if `signal_number`, which killed a program, is one of the signals that ask lauka to end,
-/// and lauka has received such a signal, too. `may_wait`: waits a moment for lauka's signal.
-bool was_meant_for_lauka(int signal_number, bool may_wait);
+/// and lauka has received such a signal, too.
+bool was_meant_for_lauka(int signal_number);
+
+/// Waits a moment for the signal that asks lauka to end, if `signal_number`, which killed a
+/// program, may have been meant for lauka, too.
+void await_signal_like(int signal_number);
 
 bool is_ignored(int signal_number);
 

@@ -205,26 +205,30 @@ class SpawningLauncher final : public Launcher {
     return Error{"the launcher of this system opens no counters", "please report it"};
   }
 
-  Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+  Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     std::vector<Ended> all;
     SignalHold hold;
     hold_ = &hold;
     // Unblocks the signals again, so that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
+
     tick_ = &tick;
     const nanoseconds batch_began = now();
     tick_due_ = {batch_began + kTick, kTick};
+
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
       const bool is_late =
           launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
       if (is_late && !all.empty()) break;
+
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
-      if (ends_batch(all.back().outcome, go_on_after_failure)) break;
+      if (ends_batch(all.back().outcome, after_failure)) break;
     }
+
     return all;
   }
 
@@ -259,7 +263,7 @@ class SpawningLauncher final : public Launcher {
     files_.begin();
 
     const auto is_unwanted = [this] { return is_interrupted(); };
-    if (const auto failed = open_named(spec, false, is_unwanted, own)) {
+    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, own)) {
       ended.outcome = *failed;
     } else {
       if (own.input) files.input = own.input.get();
@@ -292,14 +296,14 @@ class SpawningLauncher final : public Launcher {
     const std::span<RunObserver* const> watches = launch.run_observers;
     for (RunObserver* watch : watches) watch->before_start();
 
-    pid_t pid = 0;
-    if (const int error = spawn(program, files, launch.launch_variable_value, region, pid);
-        error != 0) {
+    const Spawned spawned = spawn(program, files, launch.launch_variable_value, region);
+    if (const int error = spawned.error; error != 0) {
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
     }
+    const pid_t pid = spawned.pid;
 
     // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
     for (RunObserver* watch : watches) watch->made(pid);
@@ -324,7 +328,7 @@ class SpawningLauncher final : public Launcher {
       end_early(pid, nanoseconds(*enough_ns) - began, ended);
     } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
-    } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal, false)) {
+    } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
       ended.outcome = Cancelled{};
     }
   }
@@ -344,8 +348,13 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  int spawn(const Program& program, const StandardFiles& files, const std::string& value,
-            RegionPage& region, pid_t& pid) {
+  struct Spawned {
+    pid_t pid = 0;
+    int error = 0;  ///< 0 if the process was made
+  };
+
+  Spawned spawn(const Program& program, const StandardFiles& files, const std::string& value,
+                RegionPage& region) {
     // lauka ignores these signals. A program gets them as lauka was started with them.
     sigset_t default_signals;
     sigemptyset(&default_signals);
@@ -394,10 +403,11 @@ class SpawningLauncher final : public Launcher {
     // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
     // child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
-    const int error = calls_.spawn(request, &pid);
+    Spawned spawned;
+    spawned.error = calls_.spawn(request, &spawned.pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
 
-    return error;
+    return spawned;
   }
 
   /// Watches a run until it has ended or was killed. Returns the outcome of a run that was killed

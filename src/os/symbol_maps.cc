@@ -71,7 +71,7 @@ SymbolMap kernel_symbols() {
 SymbolMap jit_symbols(int process, std::chrono::nanoseconds since,
                       const std::optional<User>& user) {
   const ActAs reader(user);
-  if (!reader.error().empty()) return {};
+  if (reader.error()) return {};
   const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat about {};

@@ -218,10 +218,12 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
   const auto terms = expand(pmu, text);
   if (!terms) return terms.error();
   EventCode code{pmu.type};
+
   for (const Term& term : *terms) {
     if (!term.value)
       return Error{fmt::format("the term '{}' needs a value", term.name),
                    fmt::format("write {}/{},{}=NUMBER/", pmu.name, text, term.name)};
+
     const auto file = read(pmu, "format", term.name);
     const auto word = parse_word(term.name);
     if (!file && !word) return unknown_term(pmu, term.name);
@@ -231,10 +233,12 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
           fmt::format("lauka does not understand how this machine describes the bits of '{}'",
                       term.name),
           ""};
+
     if (!put(code, *format, *term.value))
       return Error{fmt::format("the value {:#x} of '{}' is too wide", *term.value, term.name),
                    fmt::format("'{}' has {} bits", term.name, width_of(*format))};
   }
+
   return code;
 }
 

@@ -67,8 +67,9 @@ ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)
   if (acting_) return;
   const int why = errno;
   if (geteuid() == 0) give_back();
-  error_ =
-      "lauka cannot act as the user " + user->name + ": " + std::generic_category().message(why);
+  error_ = Error{
+      "lauka cannot act as the user " + user->name + ": " + std::generic_category().message(why),
+      "use --as-root to keep root's rights"};
 }
 
 ActAs::~ActAs() {

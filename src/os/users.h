@@ -3,7 +3,6 @@
 #include "core/command.h"
 #include "core/result.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,15 +33,15 @@ class ActAs : NonCopyable {
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
   ~ActAs();
 
-  /// Returns why the rights could not be changed; empty if there was no error.
-  const std::string& error() const { return error_; }
+  /// Returns why the rights could not be changed; nullopt if there was no error.
+  const std::optional<Error>& error() const { return error_; }
 
  private:
   void give_back() const;
 
   const IdentityCalls& calls_;
   bool acting_ = false;
-  std::string error_;
+  std::optional<Error> error_;
   gid_t original_group_ = 0;
   std::vector<gid_t> original_groups_;
 };

@@ -18,8 +18,10 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                          ? !gate.fails_below_limit
                          : metric.better == Better::Less && gate.fails_below_limit;
   if (!gains) return;
+
   const std::string limit =
       gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
+
   if (gate.is_for_keeping()) {
     notes.push_back(
         {NoteKind::ImprovementFails,
@@ -29,6 +31,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                      gate.fails_below_limit ? '<' : '>', limit)});
     return;
   }
+
   notes.push_back({NoteKind::ImprovementFails,
                    fmt::format("the gate on {} fails if the metric improves ({} is better); to "
                                "fail if it gets worse, write '{} {} {}'",

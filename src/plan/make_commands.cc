@@ -85,6 +85,7 @@ std::vector<std::string> list_differences(const Command& command,
     if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
       parts.push_back(label + mine);
   };
+
   add("cwd ", [](const Command& labelled) { return labelled.folder; });
   for (const std::string& variable : command.environment)
     if (differs([&](const Command& other) {

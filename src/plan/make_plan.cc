@@ -87,11 +87,14 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
   for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
   for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
+
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
+
   for (const std::string& name : by_name.of_gates)
     if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
+
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
@@ -101,6 +104,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
           lacks_blanks ? "put blanks around a minus sign"
                        : fmt::format("did you mean {}?", nearest(name, names))};
   }
+
   return by_engine;
 }
 
@@ -108,6 +112,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
                                bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
+
   const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
     const auto& pairs = by_name.formulas.event_pairs;
@@ -115,13 +120,16 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
                                       pairs.end());
     return request;
   };
+
   if (!with_defaults) return select_events(make_request(names));
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
+
   const std::vector<std::string> all = append_to_default_events(*defaults, names);
   if (all.size() == default_names(*defaults).size() && !options.single_pass &&
       by_name.formulas.event_pairs.empty())
     return defaults;
+
   auto set = select_events(make_request(all));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
   return set;
@@ -167,11 +175,13 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
       (options.metric_selection == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();
   if (needs_none && !asked_for) return EventSet{};
+
   const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
+
   const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Default events may stay uncounted, because refusing `-r 1` would be worse.
@@ -302,14 +312,24 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
   return check_run_options(options, plan);
 }
 
-Result<void> add_metrics(const Options& options, const CountingOptions& counting,
-                         const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
+/// What decides which metrics a plan has, besides its events.
+struct MetricsToPlan {
+  const Options& options;
+  const CountingOptions& counting;
+  const FormulaRequest& formulas;
+  bool has_tree_peak = false;
+};
+
+Result<void> add_metrics(const MetricsToPlan& request, Plan& plan) {
+  const Options& options = request.options;
+  const CountingOptions& counting = request.counting;
+
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
-                              !counting.events.empty(), has_tree_peak);
+                              !counting.events.empty(), request.has_tree_peak);
 
   if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
-  if (auto computed = add_formulas(formulas, plan.setting.events, plan.metrics); !computed)
+  if (auto computed = add_formulas(request.formulas, plan.setting.events, plan.metrics); !computed)
     return computed;
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
@@ -366,19 +386,23 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
         "--until ends a run at the first line that matches, so --jobs would not wait for the other "
         "copies",
         "use only one of them"};
+
   if (std::ranges::any_of(options.counting.scraped_metrics,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until cannot be combined with --scrape, which reads the output only after the run",
         "use only one of them; a program can also write its metrics to the file that LAUKA_METRICS "
         "names"};
+
   if (!options.commands.expected_outputs.empty())
     return Error{"--until ends runs early, so --expect-output has no complete output to compare",
                  "use only one of them"};
+
   if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, but Valgrind counts only runs that end by themselves",
                  fmt::format("use only one of --until and --engine {}",
                              row_of(options.counting.engine).name)};
+
   return std::nullopt;
 }
 
@@ -441,7 +465,11 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
 
-  if (auto metrics = add_metrics(options, counting, by_name.formulas, here.has_tree_peak, plan);
+  if (auto metrics = add_metrics({.options = options,
+                                  .counting = counting,
+                                  .formulas = by_name.formulas,
+                                  .has_tree_peak = here.has_tree_peak},
+                                 plan);
       !metrics)
     return metrics.error();
   plan.setting.stop =

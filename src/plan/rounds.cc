@@ -65,11 +65,13 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const auto turns = static_cast<std::uint32_t>(plan.setting.events.count_passes(serves));
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
+
   std::vector<Step> steps;
   steps.reserve(commands.size());
   for (const std::uint32_t command : commands)
     steps.push_back(
         Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
+
   if (plan.setting.order == Order::Random && steps.size() > 1) {
     std::mt19937_64 generator(seed_of_round(plan.setting.seed, kind, round));
     shuffle(steps, generator);

@@ -434,6 +434,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     const Event& event = events.events[i];
     if (event.role == Role::CoreTime) continue;
+
     const bool is_part_row = event.index_for_all_core_kinds && selection != MetricSelection::All;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),

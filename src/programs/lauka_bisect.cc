@@ -1,7 +1,5 @@
-#include "app/call.h"
 #include "app/deliver.h"
 #include "app/inquiries.h"
-#include "app/measure.h"
 #include "app/prepare.h"
 #include "app/tuning.h"
 #include "bisect/command_line.h"
@@ -12,14 +10,11 @@
 #include "cli/describe.h"
 #include "core/program_name.h"
 #include "core/text.h"
-#include "os/clock.h"
 #include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "plan/command_layouts.h"
 #include "programs/bisect/workshop.h"
 #include "report/format.h"
-#include "report/lines.h"
 #include "report/screen.h"
 
 #include <algorithm>
@@ -87,15 +82,15 @@ class Bisection {
   std::optional<Stop> compare_ends(SearchRecord& record);
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
   std::optional<Stop> measure_ends_precisely(const Condition& condition, SearchRecord& record);
-  Stop end_failed(const Comparison& comparison) const;
+  Stop end_failed(const MeasuredCandidate& comparison) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
-  OrStop<Comparison> measure_step(const Step& step, const EndsChange& ends);
+  OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const std::vector<std::size_t>& before, std::size_t after);
 
   std::optional<Stop> name_commit(const Commit& culprit, SearchRecord& record);
-  std::optional<Stop> compare_with_parent(const Side& before, const Side& after,
+  std::optional<Stop> compare_with_parent(const CommitInTree& before, const CommitInTree& after,
                                           SearchRecord& record);
   void say_remarks(const SearchRecord& record);
 
@@ -206,7 +201,7 @@ std::optional<Stop> Bisection::search_anew(SearchRecord& record) {
   return do_steps(record);
 }
 
-Stop Bisection::end_failed(const Comparison& comparison) const {
+Stop Bisection::end_failed(const MeasuredCandidate& comparison) const {
   // What is wrong with the command line has been said, and no commit is at fault.
   if (comparison.status != static_cast<int>(ExitStatus::Usage))
     refuse({fmt::format("the commit {} {}", describe(commits_.back()), comparison.failure),
@@ -227,7 +222,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   auto compared = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
                                     {.gates = {rise, fall}, .error = error_of_ends()});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  const Comparison first = std::get<Comparison>(std::move(compared));
+  const MeasuredCandidate first = std::get<MeasuredCandidate>(std::move(compared));
   if (!first.failure.empty()) return end_failed(first);
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
@@ -275,19 +270,19 @@ std::optional<Stop> Bisection::measure_ends_precisely(const Condition& condition
                                   .error = error_of_ends(),
                                   .precision = std::abs(ends.change) * share_of_change});
   if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
-  const Comparison second = std::get<Comparison>(std::move(again));
+  const MeasuredCandidate second = std::get<MeasuredCandidate>(std::move(again));
   if (!second.failure.empty()) return end_failed(second);
   record.ends = second.change();
   return std::nullopt;
 }
 
 /// Builds and measures a commit. The result has a failure if the commit cannot be tested.
-OrStop<Comparison> Bisection::measure_step(const Step& step, const EndsChange& ends) {
+OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsChange& ends) {
   const Commit& commit = commits_[step.commit];
   const auto made = workshop_.build(Tree::Test, commit);
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   if (const std::string& failure = std::get<std::string>(made); !failure.empty())
-    return Comparison{.failure = failure};
+    return MeasuredCandidate{.failure = failure};
 
   if (const auto stop = workshop_.build_needed(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.middle);
@@ -301,7 +296,7 @@ OrStop<Comparison> Bisection::measure_step(const Step& step, const EndsChange& e
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
   auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
-  const Comparison comparison = std::get<Comparison>(std::move(measured));
+  const MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(measured));
 
   StepRecord record{.commit = commits_[step.commit],
                     .limit = limit_percent(ends, step.middle) / 100.0};
@@ -396,10 +391,10 @@ std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& 
   // The culprit is built in a worktree that has nothing of other commits, because a build that
   // makes nothing would leave theirs to be measured.
   const bool parent_is_good = record.parent->id == record.good.id;
-  const Side before{parent_is_good ? Tree::Good : Tree::Test, *record.parent};
-  const Side after{Tree::Last, culprit};
+  const CommitInTree before{parent_is_good ? Tree::Good : Tree::Test, *record.parent};
+  const CommitInTree after{Tree::Last, culprit};
 
-  for (const Side& side : {before, after}) {
+  for (const CommitInTree& side : {before, after}) {
     const auto made = workshop_.build(side.tree, side.commit);
     if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
     if (const std::string& failure = std::get<std::string>(made); !failure.empty()) {
@@ -411,7 +406,8 @@ std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& 
   return compare_with_parent(before, after, record);
 }
 
-std::optional<Stop> Bisection::compare_with_parent(const Side& before, const Side& after,
+std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
+                                                   const CommitInTree& after,
                                                    SearchRecord& record) {
   workshop_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
                             before.commit.short_id()));
@@ -424,7 +420,7 @@ std::optional<Stop> Bisection::compare_with_parent(const Side& before, const Sid
        .lists_functions =
            options.output.presentation.functions || options.counting.profiling_period});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  Comparison comparison = std::get<Comparison>(std::move(compared));
+  MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(compared));
 
   if (!comparison.failure.empty()) {
     record.doubt =
@@ -508,7 +504,7 @@ Result<Prepared> prepare_search(const Request& request) {
   if (!commits) return commits.error();
 
   const os::ActAs owner(*user);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  if (owner.error()) return *owner.error();
   auto exports = os::open_exports(request.options.output.exports, {});
   if (!exports) return exports.error();
   return Prepared{*std::move(user), *std::move(repository), *std::move(commits),
@@ -559,7 +555,11 @@ int run(int argc, const char* const* argv) {
   const std::string work = request->work_folder.empty()
                                ? prepared->repository.shared_folder() + "/lauka-bisect"
                                : std::filesystem::absolute(request->work_folder).string();
-  Workshop workshop(*request, *std::move(launcher), prepared->user, prepared->repository, work);
+  Workshop workshop({.request = *request,
+                     .repository = prepared->repository,
+                     .launcher = *std::move(launcher),
+                     .user = prepared->user,
+                     .work = work});
   if (const auto status = workshop.check_options()) return *status;
   if (auto begun = workshop.begin(make_head(words, prepared->commits)); !begun)
     return refuse(begun.error(), ExitStatus::Usage);

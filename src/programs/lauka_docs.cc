@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: lauka_docs FOLDER\n", stderr);
     return 2;
   }
+
   const auto lauka = lauka::cli::lauka_description();
   for (const auto& [name, text] :
        {std::pair("lauka.1", lauka::cli::man_page(lauka)),
@@ -25,5 +26,6 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
+
   return 0;
 }

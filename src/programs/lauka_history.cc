@@ -183,6 +183,7 @@ Result<Answer> steps(Database& database, const Request& request) {
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   bool found = false;
+
   auto done = for_each_series(
       loader, request.series_selection, [&](const MetricHistory& series) -> Result<void> {
         for (const SessionPoint& point : series.points) {
@@ -195,6 +196,7 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
         }
         return {};
       });
+
   if (!done) return done.error();
   if (!found)
     return Error{"has no step " + cited(request.command_arguments[0]),

@@ -308,9 +308,19 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   return svg_path("shape", above + below + "z");
 }
 
-std::string draw(const Results& results, const Metric& metric, const Line& line, const Axis& axis,
+/// The values of a metric, a line for each command.
+struct Overview {
+  const Results& results;
+  std::size_t metric = 0;
+  std::vector<Line> lines{};
+};
+
+std::string draw(const Overview& overview, const Line& line, const Axis& axis,
                  std::string_view classes) {
+  const Results& results = overview.results;
+  const Metric& metric = results.session.metrics[overview.metric];
   const double middle = static_cast<double>(kOverviewHeight) / 2;
+
   std::string marks;
   const auto [low, high] = line.interval.value_or(stats::IntervalEnds{line.center, line.center});
   const Notation notation = notation_of(
@@ -324,6 +334,7 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.center), middle));
+
   return stretched_svg(kOverviewHeight, classes, title,
                        fmt::format("<title>{}</title>", html_text(title)) +
                            svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
@@ -339,19 +350,19 @@ std::string write_numbers(const Results& results, std::size_t metric, const Line
   return html;
 }
 
-void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
-                View view, const Sink& sink) {
-  const Metric& of = results.session.metrics[metric];
-  const Axis axis = make_axis(lines, view);
+void write_view(const Overview& overview, View view, const Sink& sink) {
+  const Results& results = overview.results;
+  const Axis axis = make_axis(overview.lines, view);
   sink(fmt::format("<div class=\"bars view {}\">\n",
                    view == View::FromZero ? "from-zero" : "close-up"));
   const std::vector<std::string> classes = command_classes(results);
-  for (const Line& line : lines) {
+  for (const Line& line : overview.lines) {
     const std::string& color = classes[line.command];
-    sink(bar_row(command_html(results, line.command, color), draw(results, of, line, axis, color),
-                 write_numbers(results, metric, line)));
+    sink(bar_row(command_html(results, line.command, color), draw(overview, line, axis, color),
+                 write_numbers(results, overview.metric, line)));
   }
-  sink(bar_row("", svg_tick_labels(tick_labels(axis, of)), "") + "</div>\n");
+  const Metric& metric = results.session.metrics[overview.metric];
+  sink(bar_row("", svg_tick_labels(tick_labels(axis, metric)), "") + "</div>\n");
 }
 
 constexpr std::size_t kDeltaHeight = 22;
@@ -679,15 +690,19 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
 }
 
 void write_overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const std::vector<Line> lines = make_overview(results, metric);
-  if (lines.empty()) return;
+  const Overview overview{results, metric, make_overview(results, metric)};
+  if (overview.lines.empty()) return;
+
   const bool is_wide = is_far_apart(results, metric);
   sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
-  write_view(results, metric, lines, View::FromZero, sink);
-  write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  sink(fmt::format("<p class=\"aside\">The dot is the {}", name_of_centers(results, lines)));
-  if (std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); }))
+  write_view(overview, View::FromZero, sink);
+  write_view(overview, is_wide ? View::Logarithmic : View::CloseUp, sink);
+
+  sink(fmt::format("<p class=\"aside\">The dot is the {}",
+                   name_of_centers(results, overview.lines)));
+  if (std::ranges::any_of(overview.lines,
+                          [](const Line& line) { return line.interval.has_value(); }))
     sink(fmt::format(
         ", the bar is its {:g}% confidence interval, and the shape shows where the runs lie",
         100 * results.session.confidence));

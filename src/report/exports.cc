@@ -34,7 +34,7 @@ constexpr const char* kLineEnd = "\r\n";
 /// True if a spreadsheet could take `text` for a formula, such as -1+2, but not -1.5.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
-         !is_decimal(text, true);
+         !is_decimal(text);
 }
 
 std::string number(std::optional<double> value) {
@@ -131,13 +131,18 @@ std::string first_field(const Results& results) {
   return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
-void write_run_rows(const Results& results, const std::string& first,
-                    const std::vector<std::string>& metrics,
-                    const std::vector<std::string>& parameters, bool has_layouts,
-                    const Sink& sink) {
+/// The columns of --export-runs that not every export has.
+struct RunColumns {
+  std::vector<std::string> metrics{};
+  std::vector<std::string> parameters{};
+  bool has_layouts = false;
+};
+
+void write_run_rows(const Results& results, const RunColumns& columns, const Sink& sink) {
+  const std::string first = first_field(results);
   std::vector<std::optional<std::size_t>> places;
-  places.reserve(metrics.size());
-  for (const std::string& name : metrics)
+  places.reserve(columns.metrics.size());
+  for (const std::string& name : columns.metrics)
     places.push_back(find_metric(results.session.metrics, name));
 
   for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
@@ -150,12 +155,12 @@ void write_run_rows(const Results& results, const std::string& first,
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
 
-    if (has_layouts)
+    if (columns.has_layouts)
       sink("," +
            (count_layouts(results.session, run.command) > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
       sink("," + (place ? number(results.session.runs.value(i, *place)) : ""));
-    sink(parameter_fields(results.session.commands[run.command], parameters) + kLineEnd);
+    sink(parameter_fields(results.session.commands[run.command], columns.parameters) + kLineEnd);
   }
 }
 
@@ -433,7 +438,8 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
     below = listed_lines(suite_layout_lines(report)) +
-            listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)) +
+            listed_lines(gates_in_one_line(report) +
+                         suite_gate_lines(report, ListedGates::NotPlainPasses, false)) +
             listed_lines(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);
@@ -492,21 +498,21 @@ void write_summary_csv(const Report& report, const Sink& sink) {
 }
 
 void write_runs_csv(const Report& report, const Sink& sink) {
-  std::vector<std::string> metrics;
+  RunColumns columns{.parameters = list_parameters(report)};
   for (const Results& results : report.benchmarks)
     for (const Metric& metric : results.session.metrics)
-      if (!metric.percentile) add_missing({metric.name}, metrics);
-  std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
-                        "command,run,round,pass,status,outcome";
-  const bool has_layouts = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+      if (!metric.percentile) add_missing({metric.name}, columns.metrics);
+  columns.has_layouts = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.session.setting.layouts > 1;
   });
-  if (has_layouts) heading += ",layout";
-  for (const std::string& name : metrics) heading += "," + csv_field(name);
-  const std::vector<std::string> parameters = list_parameters(report);
-  sink(heading + parameter_headings(parameters) + kLineEnd);
-  for (const Results& results : report.benchmarks)
-    write_run_rows(results, first_field(results), metrics, parameters, has_layouts, sink);
+
+  std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
+                        "command,run,round,pass,status,outcome";
+  if (columns.has_layouts) heading += ",layout";
+  for (const std::string& name : columns.metrics) heading += "," + csv_field(name);
+  sink(heading + parameter_headings(columns.parameters) + kLineEnd);
+
+  for (const Results& results : report.benchmarks) write_run_rows(results, columns, sink);
 }
 
 std::string benchfmt_word(std::string_view text) {
@@ -590,10 +596,6 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results) 
   }
 
   return unique;
-}
-
-std::string markdown_code_cell(std::string_view text) {
-  return markdown_code<Inside::Cell>(text);
 }
 
 void write_markdown(const Report& report, const Sink& sink) {

@@ -84,6 +84,4 @@ class BenchfmtNames {
 /// with -sec or -B for seconds or bytes.
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-std::string markdown_code_cell(std::string_view text);
-
 }  // namespace lauka::report

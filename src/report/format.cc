@@ -312,6 +312,10 @@ std::string runs_of_kind(const Endings& of_kind) {
   return plural(of_kind.runs_with_ending, run_of_kind(kind_of(of_kind)));
 }
 
+Notation notation_of_quantile(const stats::QuantileEstimate& quantile, const Metric& metric) {
+  return notation_of(quantile.value, (quantile.high - quantile.low) / 2.0, metric);
+}
+
 }  // namespace
 
 std::string Notation::text(double value) const {
@@ -536,14 +540,17 @@ std::string exact_decimal(double value) {
   return fmt::to_string(value);
 }
 
-std::string quantile_text(const MetricResult& row, const Metric& metric, bool with_interval) {
+std::string quantile_text(const MetricResult& row, const Metric& metric) {
+  if (!row.quantile) return "n/a";
+  return notation_of_quantile(*row.quantile, metric).text(row.quantile->value);
+}
+
+std::string quantile_with_interval(const MetricResult& row, const Metric& metric) {
   if (!row.quantile)
-    return with_interval
-               ? fmt::format("n/a (needs {})", plural(row.runs_needed_for_percentile, "run"))
-               : "n/a";
+    return fmt::format("n/a (needs {})", plural(row.runs_needed_for_percentile, "run"));
+
   const auto [value, low, high] = *row.quantile;
-  const Notation notation = notation_of(value, (high - low) / 2.0, metric);
-  if (!with_interval) return notation.text(value);
+  const Notation notation = notation_of_quantile(*row.quantile, metric);
   return with_uncertainty(notation.text(value),
                           {.low = notation.text(low), .high = notation.text(high)});
 }
@@ -552,13 +559,13 @@ std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
   if (row.largest_bound_of_runs) return "≤ " + quantity(*row.largest_bound_of_runs, metric);
   if (row.mean_without_run_values) return quantity(*row.mean_without_run_values, metric);
   if (row.is_probably_uncounted) return "0 (not counted?)";
-  if (metric.percentile) return quantile_text(row, metric, true);
+  if (metric.percentile) return quantile_with_interval(row, metric);
   if (!row.summary) return "n/a";
   return mean_text(*row.summary, metric);
 }
 
 std::string short_mean_text(const MetricResult& row, const Metric& metric) {
-  if (row.quantile) return quantile_text(row, metric, false);
+  if (row.quantile) return quantile_text(row, metric);
   return row.summary ? quantity(row.summary->mean, metric) : mean_cell_text(row, metric);
 }
 

@@ -128,9 +128,12 @@ std::string mean_cell_text(const MetricResult& row, const Metric& metric);
 /// Returns the text that tables show for a metric's mean without σ: usually "591ms".
 std::string short_mean_text(const MetricResult& row, const Metric& metric);
 
+/// Formats a percentile: "12.3ms", or "n/a" if it is unknown.
+std::string quantile_text(const MetricResult& row, const Metric& metric);
+
 /// Formats a percentile with its interval: "12.3ms (11.9ms … 12.8ms)", or "n/a (needs 36 runs)" if
-/// it is unknown. Without `with_interval`, nothing is in parentheses.
-std::string quantile_text(const MetricResult& row, const Metric& metric, bool with_interval);
+/// it is unknown.
+std::string quantile_with_interval(const MetricResult& row, const Metric& metric);
 
 /// Returns a metric's name for a sentence: "wall time" for wall_time.
 std::string metric_in_words(std::string_view metric);

@@ -4,7 +4,6 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/function_name.h"
-#include "report/lines.h"
 #include "report/paths.h"
 #include "results/analyse.h"
 #include "stats/distributions.h"

@@ -1,6 +1,6 @@
 #include "report/function_name.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 #include "report/style.h"
 

@@ -184,18 +184,25 @@ std::string tuned_machine(const Circumstances& at) {
   return html + html_list(missing) + "</details>\n";
 }
 
-void write_charts(const Results& results, std::size_t max_points, bool opens, const Sink& sink,
-                  const std::function<void(std::size_t metric)>& rest) {
+struct ChartSettings {
+  std::size_t max_points = 0;
+  bool opens_primary = true;  ///< false: all charts are folded
+  std::function<void(std::size_t metric)>
+      write_rest{};  ///< writes what follows a chart; may be empty
+};
+
+void write_charts(const Results& results, const ChartSettings& settings, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
-  MetricDrawings drawings(results, max_points);
+  MetricDrawings drawings(results, settings.max_points);
   sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
                    std::max<std::size_t>(results.session.runs.size(), 1),
                    commands_for_page_script(results)));
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;
-    sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n", opens && m == primary ? " open" : "",
-                     drawings.attributes(m), html_text(metric_title(results.session.metrics[m]))));
-    if (rest) rest(m);
+    sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n",
+                     settings.opens_primary && m == primary ? " open" : "", drawings.attributes(m),
+                     html_text(metric_title(results.session.metrics[m]))));
+    if (settings.write_rest) settings.write_rest(m);
     sink("</details>\n");
   }
   sink("</div>\n");
@@ -259,14 +266,18 @@ void write_overview(const Results& results, const Sink& sink) {
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMaxCommandsWithAllDeltaCharts;
-  write_charts(results, kMaxDrawnPoints, !has_many, sink, [&](std::size_t metric) {
+  const auto write_rest = [&](std::size_t metric) {
     const std::string deltas = metric == primary || !has_many ? delta_chart(results, metric) : "";
     if (!deltas.empty())
       sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
                        100 * results.session.confidence) +
            deltas);
     write_layout_chart(results, metric, sink);
-  });
+  };
+
+  write_charts(
+      results,
+      {.max_points = kMaxDrawnPoints, .opens_primary = !has_many, .write_rest = write_rest}, sink);
 }
 
 void write_tables(const Results& results, const Sink& sink) {
@@ -334,7 +345,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          verdict_part(*results) + function_part(*results) + path_graphs(*results) +
          table_html(metrics_table(*results, true), "matrix metrics"));
-    write_charts(*results, most, true, sink, {});
+    write_charts(*results, {.max_points = most}, sink);
     sink("</details>\n");
   }
 }
@@ -372,6 +383,7 @@ void write_page_end(std::string_view script, const Sink& sink) {
 void write_html(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   write_page_begin(page_title(report), "", sink);
+
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
   if (report.is_suite())
@@ -379,6 +391,7 @@ void write_html(const Report& report, const Sink& sink) {
   else
     write_session_page(report, sink);
   sink(tuned_machine(first.session.circumstances));
+
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
@@ -386,6 +399,7 @@ void write_html(const Report& report, const Sink& sink) {
     return std::ranges::any_of(results.session.function_tables,
                                [](const FunctionTable& table) { return !table.paths.empty(); });
   });
+
   write_page_end(
       fmt::format("{}{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : "",
                   has_paths ? page_files::kIcicleJs : ""),

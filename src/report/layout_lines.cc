@@ -1,6 +1,5 @@
 #include "report/layout_lines.h"
 
-#include "core/text.h"
 #include "report/format.h"
 #include "results/analyse.h"
 

@@ -85,6 +85,7 @@ Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
+
   if (!condition.limit_value && percent == 0) {
     if (!condition.is_for_keeping()) return {"not " + limit, limit};
     Condition opposite = condition;
@@ -92,6 +93,7 @@ Claims make_claims(const Condition& condition) {
     const std::string better = change_in_words(opposite, percent);
     return {better, "not " + better};
   }
+
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
                                               : (percent > 0) == condition.fails_below_limit;
@@ -977,12 +979,12 @@ std::string series_line(const Results& results) {
                      is_kept ? "kept" : "not kept", place.level, place.kept);
 }
 
-std::string suite_gate_lines(const Report& suite, bool all, bool color) {
+std::string suite_gate_lines(const Report& suite, ListedGates which, bool color) {
   const gate::Verdict* tolerated = last_tolerated_verdict(suite.benchmarks);
   std::vector<GateText> gates;
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (!all && verdict.answer == gate::Answer::Pass &&
+      if (which == ListedGates::NotPlainPasses && verdict.answer == gate::Answer::Pass &&
           risen_wall_time(results, verdict) == nullptr &&
           gate::acceptance_use_of(verdict) == gate::AcceptanceUse::None)
         continue;

@@ -37,10 +37,14 @@ std::string gate_lines(const Results& results, bool color);
 /// Returns the line about the session's place in its series (--series); empty without one.
 std::string series_line(const Results& results);
 
+enum class ListedGates : unsigned char {
+  All,
+  NotPlainPasses,  ///< leaves out gates that pass without lines below
+};
+
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
-/// Many equal lines are one. `all`: false: leaves out gates that pass without
-/// lines below.
-std::string suite_gate_lines(const Report& suite, bool all, bool color);
+/// Many equal lines are one.
+std::string suite_gate_lines(const Report& suite, ListedGates which, bool color);
 
 /// Returns a line for each gated candidate that failed in every run.
 std::vector<std::string> all_runs_failed_lines(const Report& report);

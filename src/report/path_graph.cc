@@ -1,9 +1,9 @@
 #include "report/path_graph.h"
 
+#include "core/reference.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/table.h"
-#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include <map>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -76,7 +75,7 @@ std::string element_of(std::span<const PathChange> paths, std::span<const DrawnC
 
   Names names;
   add("parent", list_of(paths, [](const PathChange& path) {
-        return path.parent == kNoCaller ? -1LL : static_cast<long long>(path.parent);
+        return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
       }));
   add("name", list_of(paths, [&](const PathChange& path) { return names.index_of(path.name); }));
 
@@ -106,19 +105,20 @@ std::string path_graphs(const Results& results) {
   };
 
   std::string html;
-  const std::vector<std::size_t> candidates = find_candidates(results);
-  for (const std::size_t candidate : candidates) {
-    const auto changes = compare_paths(results, candidate);
+  const Reference& references = results.session.reference;
+  for (const std::size_t c : candidates_or_all(references, results.commands.size())) {
+    const auto changes = show_paths(results, c);
     if (!changes) continue;
-    const auto reference = results.session.reference.index_in_session(candidate);
-    const DrawnCommand before =
-        reference ? drawn(*reference) : DrawnCommand{"c7", name_of_references(results)};
-    html += element_of(changes->paths, std::vector<DrawnCommand>{before, drawn(candidate)});
-  }
 
-  for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
-    if (const auto listed = list_paths(results, c))
-      html += element_of(listed->paths, std::vector<DrawnCommand>{drawn(c)});
+    std::vector<DrawnCommand> commands{drawn(c)};
+    if (references.is_candidate(c)) {
+      const auto reference = references.index_in_session(c);
+      commands.insert(commands.begin(), reference
+                                            ? drawn(*reference)
+                                            : DrawnCommand{"c7", name_of_references(results)});
+    }
+    html += element_of(changes->paths, commands);
+  }
   if (html.empty()) return "";
 
   return "<h3>Call paths</h3>\n" + html +

@@ -1,20 +1,17 @@
 #include "report/paths.h"
 
+#include "core/reference.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/function_name.h"
-#include "report/lines.h"
 #include "report/table.h"
-#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,15 +27,15 @@ constexpr std::size_t kMaxFrameWidth = 60;
 
 /// True if the path is of a program, or of the function by which a program or thread begins.
 bool is_beginning(std::span<const PathChange> paths, std::uint32_t path) {
-  const std::uint32_t caller = paths[path].parent;
-  return caller == kNoCaller || paths[caller].parent == kNoCaller;
+  const std::uint32_t caller = paths[path].caller;
+  return caller == kNoCaller || paths[caller].caller == kNoCaller;
 }
 
 std::string callers_of(std::span<const PathChange> paths, const PathChange& path) {
   std::string callers;
   std::size_t named = 0;
-  for (std::uint32_t at = path.parent; at != kNoCaller && !is_beginning(paths, at);
-       at = paths[at].parent) {
+  for (std::uint32_t at = path.caller; at != kNoCaller && !is_beginning(paths, at);
+       at = paths[at].caller) {
     if (++named > kMaxNamedCallers) return "… > " + callers;
     std::string name = shortened_function(one_line(paths[at].name), kMaxCallerWidth);
     if (!callers.empty()) name.append(" > ").append(callers);
@@ -66,7 +63,7 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
   for (const auto& candidate : sorted) {
     std::set<std::size_t> with_callers = chosen.paths;
     for (std::size_t at = candidate.second; at < changes.paths.size();
-         at = changes.paths[at].parent)
+         at = changes.paths[at].caller)
       with_callers.insert(at);
     if (with_callers.size() > most) {
       chosen.has_all = false;
@@ -109,7 +106,7 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
   std::vector<std::size_t> depths(changes.paths.size());
   for (const std::size_t path : chosen) {
     const PathChange& change = changes.paths[path];
-    if (change.parent != kNoCaller) depths[path] = depths[change.parent] + 1;
+    if (change.caller != kNoCaller) depths[path] = depths[change.caller] + 1;
     TableRow row = {{.text = std::string(2 * depths[path], ' ') +
                              shortened_function(one_line(change.name), kMaxFrameWidth)}};
     if (is_compared) row.push_back({.text = quantity(change.reference_mean, metric)});
@@ -158,8 +155,8 @@ std::string callers_with_most_of(const FunctionChange& change, std::span<const P
   double share = 0.0;
   const PathChange* largest = nullptr;
   for (const PathChange& path : paths) {
-    if (path.name != change.name || !path.is_self_sure) continue;
-    const double of_path = path.self_difference() / change.difference();
+    if (path.name != change.name || !path.is_own_sure) continue;
+    const double of_path = path.own_difference() / change.difference();
     if (of_path < most || of_path <= share) continue;
     share = of_path;
     largest = &path;
@@ -171,12 +168,9 @@ std::string path_text(const Results& results, const Style& style) {
   if (!results.presentation.paths) return "";
 
   std::string text;
-  const std::vector<std::size_t> candidates = find_candidates(results);
-  for (const std::size_t candidate : candidates)
-    if (const auto changes = compare_paths(results, candidate))
-      text += section_of(results, candidate, *changes, style);
-  for (std::size_t c = 0; candidates.empty() && c < results.commands.size(); ++c)
-    if (const auto listed = list_paths(results, c)) text += section_of(results, c, *listed, style);
+  for (const std::size_t c : candidates_or_all(results.session.reference, results.commands.size()))
+    if (const auto changes = show_paths(results, c))
+      text += section_of(results, c, *changes, style);
 
   if (!text.empty()) return text;
   const bool has_paths =

@@ -3,7 +3,6 @@
 #include "report/style.h"
 #include "results/results.h"
 
-#include <cstddef>
 #include <span>
 #include <string>
 

@@ -85,8 +85,10 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     const Command& command = results.session.commands[c];
     const Parameter* value = find_parameter(command, parameter);
     if (value == nullptr) continue;
+
     const auto summary = summarize_succeeded_runs(results, c, metric);
     if (!summary) continue;
+
     std::string name = name_of_series(command, parameter);
     const auto [place, is_new] =
         places.try_emplace({command.source_command_index, name}, all.size());
@@ -94,6 +96,7 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     all[place->second].points.push_back(
         {*parse_number(value->value), summary->median, summary->q1, summary->q3, summary->mean, c});
   }
+
   for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
   return all;
 }
@@ -176,9 +179,20 @@ std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& a
   return ticks;
 }
 
-std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
-                 const std::string& parameter, bool logarithmic) {
-  const Metric& of = results.session.metrics[metric];
+/// A metric against the values of a parameter.
+struct Scan {
+  const Results& results;
+  std::size_t metric = 0;
+  std::string parameter{};
+  std::vector<Series> all{};
+};
+
+enum class AxisScale : unsigned char { Linear, Logarithmic };
+
+std::string view(const Scan& scan, AxisScale scale) {
+  const std::vector<Series>& all = scan.all;
+  const Metric& of = scan.results.session.metrics[scan.metric];
+  const bool logarithmic = scale == AxisScale::Logarithmic;
   const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
@@ -187,9 +201,9 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // A power law is a straight line only on logarithmic axes.
-    const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
+    const auto law = logarithmic ? fit_law(all[i], scan.results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
-    content += draw_line(axes, all[i], parameter, color_class(i));
+    content += draw_line(axes, all[i], scan.parameter, color_class(i));
   }
 
   std::vector<TickLabel> labels;
@@ -203,13 +217,16 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
                                  .axis = axes.y,
                                  .metric = of,
                                  .width_units = kSvgUnits,
-                                 .title = of.name + " against " + parameter,
+                                 .title = of.name + " against " + scan.parameter,
                                  .content = content}) +
          svg_tick_labels(labels) + "</div>\n";
 }
 
-std::string legend(const Results& results, std::size_t metric, const std::vector<Series>& all,
-                   const std::string& parameter) {
+std::string legend(const Scan& scan) {
+  const Results& results = scan.results;
+  const std::vector<Series>& all = scan.all;
+  const std::string parameter = html_text(scan.parameter);
+
   std::string html;
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
@@ -218,7 +235,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
-          html_text(parameter), law->exponent, 100 * results.session.confidence, law->exponent_low,
+          parameter, law->exponent, 100 * results.session.confidence, law->exponent_low,
           law->exponent_high);
     html += "</p>\n";
   }
@@ -226,10 +243,10 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   return html + fmt::format(
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
-                    html_text(results.session.metrics[metric].name), html_text(parameter),
-                    is_scan(results) ? "; everywhere else, a stronger colour means a larger " +
-                                           html_text(parameter)
-                                     : "");
+                    html_text(results.session.metrics[scan.metric].name), parameter,
+                    is_scan(results)
+                        ? "; everywhere else, a stronger colour means a larger " + parameter
+                        : "");
 }
 
 const Point& best_point(const Results& results, std::size_t metric,
@@ -312,9 +329,10 @@ std::string scan_headline(const Results& results, std::size_t metric) {
 std::string scan_chart(const Results& results, std::size_t metric) {
   const auto parameter = scanned(results);
   if (!parameter) return "";
-  const std::vector<Series> all = make_series(results, metric, *parameter);
-  if (all.empty()) return "";
-  const auto [x, y] = find_extents(all);
+  const Scan scan{results, metric, *parameter, make_series(results, metric, *parameter)};
+  if (scan.all.empty()) return "";
+
+  const auto [x, y] = find_extents(scan.all);
   const bool can_be_logarithmic = x.low > 0 && y.low > 0 && x.high > x.low;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {
@@ -322,9 +340,9 @@ std::string scan_chart(const Results& results, std::size_t metric) {
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }
-  html += view(results, metric, all, *parameter, false);
-  if (can_be_logarithmic) html += view(results, metric, all, *parameter, true);
-  return html + legend(results, metric, all, *parameter) + "</div>\n";
+  html += view(scan, AxisScale::Linear);
+  if (can_be_logarithmic) html += view(scan, AxisScale::Logarithmic);
+  return html + legend(scan) + "</div>\n";
 }
 
 }  // namespace lauka::report

@@ -426,12 +426,14 @@ std::optional<double> short_run_median_seconds(const Results& results) {
 std::string about_short_runs(const Results& results, const Style& style) {
   const auto shortest = short_run_median_seconds(results);
   if (!shortest) return "";
+
   const auto& start = results.session.seconds_of_running_true;
   if (!start)
     return dim_note(
         "a run shorter than 1 ms may consist mostly of the start of its process; to find out, "
         "measure the command 'true' as well",
         style);
+
   const std::string text = quantity(*start, Unit::Seconds);
   return dim_note(
       *start < *shortest

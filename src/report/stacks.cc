@@ -1,14 +1,12 @@
 #include "report/stacks.h"
 
+#include "core/reference.h"
 #include "core/text.h"
 #include "report/format.h"
-#include "results/analyse.h"
 #include "results/path_changes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +35,7 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const Results& results = report.benchmarks.at(target.benchmark);
   const bool is_compared = results.session.reference.is_candidate(target.command);
 
-  const auto changes =
-      is_compared ? compare_paths(results, target.command) : list_paths(results, target.command);
+  const auto changes = show_paths(results, target.command);
   if (!changes) return;
 
   // A path follows its caller's path, or the paths through one of the caller's other calls.
@@ -46,13 +43,13 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   std::vector<std::size_t> sizes;
   sizes.reserve(changes->paths.size());
   for (const PathChange& path : changes->paths) {
-    const bool is_program = path.parent == kNoCaller;
-    stack.resize(is_program ? 0 : sizes[path.parent]);
+    const bool is_program = path.caller == kNoCaller;
+    stack.resize(is_program ? 0 : sizes[path.caller]);
     stack += (is_program ? "" : ";") + folded_frame(path.name);
     sizes.push_back(stack.size());
 
-    const std::int64_t before = to_microseconds(path.reference_self);
-    const std::int64_t after = to_microseconds(path.candidate_self);
+    const std::int64_t before = to_microseconds(path.reference_own);
+    const std::int64_t after = to_microseconds(path.candidate_own);
     if (before == 0 && after == 0) continue;
     sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
                      : fmt::format("{} {}\n", stack, after));
@@ -61,9 +58,10 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
 
 void write_first_folded(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
-  const std::vector<std::size_t> candidates = find_candidates(results);
+  const std::vector<std::size_t> shown =
+      candidates_or_all(results.session.reference, results.commands.size());
   ExportTarget first;
-  first.command = candidates.empty() ? 0 : candidates.front();
+  first.command = shown.front();
   write_folded(report, first, sink);
 }
 

@@ -423,8 +423,10 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
   if (!quiet && !style.verbose)
     text += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
 
-  const std::string below = suite_gate_lines(suite, style.verbose && !quiet, style.color) +
-                            gates_in_one_line(suite) + suite_race_lines(suite);
+  const ListedGates which =
+      style.verbose && !quiet ? ListedGates::All : ListedGates::NotPlainPasses;
+  const std::string below = suite_gate_lines(suite, which, style.color) + gates_in_one_line(suite) +
+                            suite_race_lines(suite);
   const std::string verdicts =
       (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
 

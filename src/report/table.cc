@@ -178,8 +178,8 @@ Cell race_cell(const RowOf& row) {
 Cell make_mean_cell(const RowOf& row) {
   if (row.values == nullptr) return {"n/a"};
   if (!row.metric.percentile) return {mean_cell_text(*row.values, row.metric)};
-  return {.text = quantile_text(*row.values, row.metric, true),
-          .shorter_texts = {quantile_text(*row.values, row.metric, false)}};
+  return {.text = quantile_with_interval(*row.values, row.metric),
+          .shorter_texts = {quantile_text(*row.values, row.metric)}};
 }
 
 Cell range_cell(const RowOf& row) {

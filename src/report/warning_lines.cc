@@ -60,6 +60,15 @@ std::string value_text(SettingKind kind, const std::string& value) {
   return kind == SettingKind::Libraries ? "build " + value.substr(0, digits) : cited(value);
 }
 
+/// Returns the texts; of more than `most` and one, the first texts and "7 more".
+std::vector<std::string> first_texts(std::vector<std::string> texts, std::size_t most) {
+  if (texts.size() <= most || texts.size() - most == 1) return texts;
+  std::string more = fmt::format("{} more", texts.size() - most);
+  texts.resize(most);
+  texts.push_back(std::move(more));
+  return texts;
+}
+
 /// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
 /// LD_PRELOAD 'a.so'".
 std::string entries_text(const SettingDifference& difference, DifferenceSide subject,
@@ -81,12 +90,7 @@ std::string entries_text(const SettingDifference& difference, DifferenceSide sub
                           : fmt::format("without {}", name));
   }
 
-  if (texts.size() > most && texts.size() - most > 1) {
-    const std::size_t more = texts.size() - most;
-    texts.resize(most);
-    texts.push_back(fmt::format("{} more", more));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return fmt::format("{}", fmt::join(first_texts(std::move(texts), most), ", "));
 }
 
 std::string_view loss_text(CounterLoss loss) {
@@ -550,16 +554,6 @@ std::string subject_of(const Results& results, const Words& words) {
                        : cited(name);
 }
 
-/// Returns "a, b and c"; of many texts, the first texts and "7 more".
-std::string enumerated(std::vector<std::string> texts) {
-  if (texts.size() > kMaxNamed + 1) {
-    std::string more = fmt::format("{} more", texts.size() - kMaxNamed);
-    texts.resize(kMaxNamed);
-    texts.push_back(std::move(more));
-  }
-  return listed(texts);
-}
-
 bool share_words(const Words& a, const Words& b) {
   return a.event.empty() && a.advice == b.advice &&
          a.text_for_all_commands == b.text_for_all_commands;
@@ -569,9 +563,6 @@ bool share_a_line(const Words& a, const Words& b) {
   return a.kind == b.kind && !a.has_own_line && !b.has_own_line;
 }
 
-/// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
-/// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
-/// neither subjects nor figures.
 /// A subject of warnings, and the figures of its warnings; either may be empty.
 using SubjectAndFigures = std::pair<std::string, std::string>;
 
@@ -582,9 +573,12 @@ std::string list_subjects(const std::vector<SubjectAndFigures>& subjects) {
     const bool has_both = !subject.empty() && !figures.empty();
     texts.push_back(has_both ? fmt::format("{} ({})", subject, figures) : subject + figures);
   }
-  return texts.empty() ? "" : enumerated(std::move(texts));
+  return texts.empty() ? "" : listed(first_texts(std::move(texts), kMaxNamed));
 }
 
+/// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
+/// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
+/// neither subjects nor figures.
 std::string subjects_text(const Results& results, std::span<const Words> group, bool are_alike) {
   std::vector<SubjectAndFigures> subjects;
   for (const Words& each : group) {

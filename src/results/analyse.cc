@@ -6,7 +6,7 @@
 #include "results/results.h"
 #include "results/warnings.h"
 #include "session/baseline.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 #include "session/series.h"
 #include "session/setting_values.h"
 #include "stats/detectable.h"

@@ -1,9 +1,8 @@
 #include "results/pairing.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>

@@ -1,8 +1,7 @@
 #include "results/path_changes.h"
 
 #include "core/call_paths.h"
-#include "core/functions.h"
-#include "gate/verdict.h"
+#include "core/function_table.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,12 +16,12 @@ namespace lauka {
 
 namespace {
 
-const PathTable* paths_of(const Side& side) {
+const PathTable* paths_of(const FunctionSide& side) {
   return side.table == nullptr || side.table->paths.rounds() != side.rounds ? nullptr
                                                                             : &side.table->paths;
 }
 
-std::set<std::string_view> list_programs(const Side& side) {
+std::set<std::string_view> list_programs(const FunctionSide& side) {
   std::set<std::string_view> programs;
   const PathTable* paths = paths_of(side);
   for (std::size_t path = 0; paths != nullptr && path < paths->size(); ++path)
@@ -33,7 +32,7 @@ std::set<std::string_view> list_programs(const Side& side) {
 /// Numbers the frames of paths of two sides, so that frames that are paired have the same number.
 class PairedFrames {
  public:
-  PairedFrames(const Side& reference, const Side& candidate,
+  PairedFrames(const FunctionSide& reference, const FunctionSide& candidate,
                std::span<const PairedFunction> functions)
       : functions_(functions) {
     const std::vector<FunctionToPair> rows_before = reference.list_rows();
@@ -96,7 +95,7 @@ class PairedFrames {
 class SidePaths {
  public:
   /// Adds the side's paths to `joined`.
-  SidePaths(const Side& side, bool is_of_candidate, PairedFrames& frames, PathTree& joined)
+  SidePaths(const FunctionSide& side, bool is_of_candidate, PairedFrames& frames, PathTree& joined)
       : side_(side), paths_(paths_of(side)), joined_(joined) {
     for (std::size_t path = 0; paths_ != nullptr && path < paths_->size(); ++path) {
       const std::uint32_t caller = paths_->caller_of(path);
@@ -105,7 +104,7 @@ class SidePaths {
     }
   }
 
-  const Side& side() const { return side_; }
+  const FunctionSide& side() const { return side_; }
 
   /// Calls take(round, own, totals) for each round, with the times of each joined path.
   template <typename Take>
@@ -123,7 +122,7 @@ class SidePaths {
   }
 
  private:
-  const Side& side_;
+  const FunctionSide& side_;
   const PathTable* paths_;
   const PathTree& joined_;
   std::vector<std::uint32_t> places_;  // of each path in `joined`
@@ -134,14 +133,21 @@ struct PathMeans {
   std::vector<double> totals{};
 };
 
-/// Returns the means of all joined paths, and adds the totals of functions to `totals`, in
-/// `member`.
-PathMeans add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined,
-                     RoundValues FunctionTotals::*member, std::vector<FunctionTotals>& totals) {
+/// What one side's rounds add up to.
+struct AddedRounds {
+  PathMeans means{};                             ///< of all joined paths
+  std::vector<RoundValues> totals_of_functions;  ///< by the index of the pair
+};
+
+AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
   const std::vector<bool> are_first = find_first_calls(joined);
   const auto rounds = static_cast<double>(side.side().rounds);
 
-  PathMeans means{std::vector<double>(joined.size()), std::vector<double>(joined.size())};
+  AddedRounds added{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};
+  PathMeans& means = added.means;
+  means.own.resize(joined.size());
+  means.totals.resize(joined.size());
+
   side.for_each_round([&](std::size_t round, const std::vector<double>& own,
                           const std::vector<double>& path_totals) {
     std::vector<double> of_functions(frames.function_count());
@@ -152,9 +158,10 @@ PathMeans add_rounds(const SidePaths& side, const PairedFrames& frames, const Pa
         of_functions[joined[path].frame] += path_totals[path];
     }
     for (std::size_t i = 0; i < of_functions.size(); ++i)
-      append_round(totals[i].*member, round, of_functions[i]);
+      append_round(added.totals_of_functions[i], round, of_functions[i]);
   });
-  return means;
+
+  return added;
 }
 
 /// The values of the tested paths of one side, by the index of the path among them.
@@ -180,7 +187,7 @@ TestedValues list_values(const SidePaths& side, std::span<const std::size_t> tes
 std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
   std::vector<std::vector<std::uint32_t>> calls(paths.size() + 1);  // those without a caller last
   for (std::uint32_t path = 0; path < paths.size(); ++path)
-    calls[std::min<std::size_t>(paths[path].parent, paths.size())].push_back(path);
+    calls[std::min<std::size_t>(paths[path].caller, paths.size())].push_back(path);
 
   const auto larger = [&](std::uint32_t path) {
     return std::max(paths[path].reference_mean, paths[path].candidate_mean);
@@ -197,7 +204,7 @@ std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
     next.pop_back();
     places[path] = static_cast<std::uint32_t>(sorted.size());
     sorted.push_back(paths[path]);
-    if (paths[path].parent != kNoCaller) sorted.back().parent = places[paths[path].parent];
+    if (paths[path].caller != kNoCaller) sorted.back().caller = places[paths[path].caller];
     next.insert(next.end(), calls[path].rbegin(), calls[path].rend());
   }
   return sorted;
@@ -210,7 +217,7 @@ std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
   };
   double whole = 0.0;
   for (const PathChange& path : paths)
-    if (path.parent == kNoCaller) whole += time_of(path);
+    if (path.caller == kNoCaller) whole += time_of(path);
 
   std::vector<std::size_t> tested;
   for (std::size_t path = 0; path < paths.size(); ++path)
@@ -239,13 +246,13 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
     PathChange& path = paths[tested[i]];
     path.half_width = totals[i].half_width;
     path.is_sure = totals_differ[i] && path.difference() != 0.0;
-    path.is_self_sure = own_differ[i] && path.self_difference() != 0.0;
+    path.is_own_sure = own_differ[i] && path.own_difference() != 0.0;
   }
 }
 
 }  // namespace
 
-JoinedPaths join_paths(const Side& reference, const Side& candidate,
+JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candidate,
                        std::span<const PairedFunction> functions, double confidence) {
   const bool has_reference = reference.table != nullptr;
   const PathTable* before_paths = paths_of(reference);
@@ -258,22 +265,24 @@ JoinedPaths join_paths(const Side& reference, const Side& candidate,
   const SidePaths before(reference, false, frames, joined);
   const SidePaths after(candidate, true, frames, joined);
 
+  AddedRounds added_before = add_rounds(before, frames, joined);
+  AddedRounds added_after = add_rounds(after, frames, joined);
+
   JoinedPaths compared;
-  compared.totals.resize(functions.size());
-  const PathMeans means_before =
-      add_rounds(before, frames, joined, &FunctionTotals::reference, compared.totals);
-  const PathMeans means_after =
-      add_rounds(after, frames, joined, &FunctionTotals::candidate, compared.totals);
+  compared.totals.reserve(functions.size());
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    compared.totals.push_back({.reference = std::move(added_before.totals_of_functions[i]),
+                               .candidate = std::move(added_after.totals_of_functions[i])});
 
   std::vector<PathChange> paths;
   paths.reserve(joined.size());
   for (std::size_t path = 0; path < joined.size(); ++path)
     paths.push_back({.name = frames.name_of(joined[path].frame),
-                     .parent = joined[path].caller,
-                     .reference_mean = means_before.totals[path],
-                     .candidate_mean = means_after.totals[path],
-                     .reference_self = means_before.own[path],
-                     .candidate_self = means_after.own[path]});
+                     .caller = joined[path].caller,
+                     .reference_mean = added_before.means.totals[path],
+                     .candidate_mean = added_after.means.totals[path],
+                     .reference_own = added_before.means.own[path],
+                     .candidate_own = added_after.means.own[path]});
 
   test_differences(before, after, confidence, paths);
   compared.paths = sort_paths(paths);
@@ -293,6 +302,11 @@ std::optional<MetricByFunction> list_paths(const Results& results, std::size_t c
     if (auto listed = list_functions(results, metric, command); listed && !listed->paths.empty())
       return listed;
   return std::nullopt;
+}
+
+std::optional<MetricByFunction> show_paths(const Results& results, std::size_t command) {
+  return results.session.reference.is_candidate(command) ? compare_paths(results, command)
+                                                         : list_paths(results, command);
 }
 
 }  // namespace lauka

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/round_values.h"
-#include "results/functions.h"
+#include "results/function_changes.h"
 #include "results/pairing.h"
 #include "results/sides.h"
 
@@ -29,10 +29,10 @@ struct JoinedPaths {
 };
 
 /// Compares the call paths of two sides. `functions`: pairs of the rows of both sides, as
-/// Side::list_rows() returns them. A program that only one side executes is paired with the only
-/// one that only the other side executes. The totals of the tested paths are one family of tests,
-/// and their own times are another.
-JoinedPaths join_paths(const Side& reference, const Side& candidate,
+/// FunctionSide::list_rows() returns them. A program that only one side executes is paired with the
+/// only one that only the other side executes. The totals of the tested paths are one family of
+/// tests, and their own times are another.
+JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candidate,
                        std::span<const PairedFunction> functions, double confidence);
 
 /// Compares the call paths of a candidate with its reference's. Returns nullopt if a side has none
@@ -41,5 +41,9 @@ std::optional<MetricByFunction> compare_paths(const Results& results, std::size_
 
 /// Lists the call paths of a command, as changes from 0. Returns nullopt if it has none.
 std::optional<MetricByFunction> list_paths(const Results& results, std::size_t command);
+
+/// Compares the call paths of a candidate with its reference's, and lists those of other commands.
+/// Returns nullopt as compare_paths() and list_paths() do.
+std::optional<MetricByFunction> show_paths(const Results& results, std::size_t command);
 
 }  // namespace lauka

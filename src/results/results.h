@@ -5,7 +5,7 @@
 #include "core/metric.h"
 #include "core/recording.h"
 #include "gate/verdict.h"
-#include "results/functions.h"
+#include "results/function_changes.h"
 #include "session/baseline.h"
 #include "stats/delta.h"
 #include "stats/layouts.h"

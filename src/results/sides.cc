@@ -2,7 +2,6 @@
 
 #include "results/analyse.h"
 #include "session/baseline.h"
-#include "session/series.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"
@@ -25,15 +24,15 @@ std::vector<std::uint32_t> list_layouts(const MeasuredCommand& of, const std::st
   return layouts;
 }
 
-std::optional<Side> find_side(const MeasuredCommand& of, const std::string& metric,
-                              const MetricResult& row) {
+std::optional<FunctionSide> find_side(const MeasuredCommand& of, const std::string& metric,
+                                      const MetricResult& row) {
   if (of.index >= of.session.function_tables.size()) return std::nullopt;
   const FunctionTable& table = of.session.function_tables[of.index];
   const std::size_t place = table.find(metric);
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
   if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return Side{&table, place, rounds, *row.mean(), list_layouts(of, metric)};
+  return FunctionSide{&table, place, rounds, *row.mean(), list_layouts(of, metric)};
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
@@ -49,7 +48,7 @@ struct MeanError {
   std::size_t values = 0;
 };
 
-std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_function) {
+std::optional<MeanError> error_of_mean(const FunctionSide& side, const RoundValues& of_function) {
   const std::vector<double> values = all_rounds(of_function, side.rounds);
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
@@ -63,7 +62,7 @@ std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_f
 
 }  // namespace
 
-std::vector<FunctionToPair> Side::list_rows() const {
+std::vector<FunctionToPair> FunctionSide::list_rows() const {
   std::vector<FunctionToPair> rows;
   if (table == nullptr) return rows;
   rows.reserve(table->functions.size());
@@ -72,16 +71,16 @@ std::vector<FunctionToPair> Side::list_rows() const {
   return rows;
 }
 
-std::optional<Side> candidate_side(const Results& results, std::size_t metric,
-                                   std::size_t command) {
+std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
+                                           std::size_t command) {
   const MetricResult* row = row_of(results.commands[command], metric);
   if (row == nullptr) return std::nullopt;
   return find_side(find_measured(results.session, command), results.session.metrics[metric].name,
                    *row);
 }
 
-std::optional<Side> reference_side(const Results& results, std::size_t metric,
-                                   std::size_t candidate) {
+std::optional<FunctionSide> reference_side(const Results& results, std::size_t metric,
+                                           std::size_t candidate) {
   const std::size_t reference = pair_of(results.session, candidate).reference;
   return find_side(find_measured(results.session, reference), results.session.metrics[metric].name,
                    result_of_reference(results, candidate, metric));

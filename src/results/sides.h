@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/round_values.h"
 #include "results/pairing.h"
 #include "results/results.h"
@@ -13,7 +13,7 @@
 namespace lauka {
 
 /// A command's values of one metric by function.
-struct Side {
+struct FunctionSide {
   const FunctionTable* table = nullptr;
   std::size_t place = 0;  ///< of the metric in FunctionTable::metrics
   std::size_t rounds = 0;
@@ -25,15 +25,16 @@ struct Side {
 };
 
 /// Returns the side of a command; nullopt if its values by function are not those of its runs.
-std::optional<Side> candidate_side(const Results& results, std::size_t metric, std::size_t command);
+std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
+                                           std::size_t command);
 
 /// Returns the side of a candidate's reference, which may be in a baseline.
-std::optional<Side> reference_side(const Results& results, std::size_t metric,
-                                   std::size_t candidate);
+std::optional<FunctionSide> reference_side(const Results& results, std::size_t metric,
+                                           std::size_t candidate);
 
 /// Values of a function or call path in the rounds of a side.
 struct SideValues {
-  const Side& side;
+  const FunctionSide& side;
   const RoundValues& values;
 };
 

@@ -12,8 +12,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace lauka {
 
 namespace {
@@ -374,16 +372,23 @@ std::optional<Warning> other_cores(const Results& results) {
   return worst;
 }
 
-void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
-                             const QuotaWait& throttling, std::vector<Warning>& warnings) {
+/// What the warnings of all commands have in common.
+struct CommonFindings {
+  Shown shown_split = Shown::Always;  ///< of the warning about user and system time
+  QuotaWait throttling{};
+};
+
+void add_warnings_of_command(const Results& results, std::size_t c, const CommonFindings& common,
+                             std::vector<Warning>& warnings) {
   const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   const Shown shown_wall_time =
       wall_time ? results.session.metrics[*wall_time].shown : Shown::Verbose;
   if (const auto coarse = coarse_clock(results, c))
     warnings.push_back({*coarse, c, shown_wall_time});
-  if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
+  if (const auto split = uncertain_split(results, c))
+    warnings.push_back({*split, c, common.shown_split});
   if (const auto busy = busy_machine(results, c);
-      busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
+      busy && !is_wait_of_quota(common.throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c, shown_wall_time});
   if (const auto& lost = results.session.commands[c].lost_counts)
     warnings.push_back(
@@ -496,13 +501,11 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
 
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
-  const Shown shown = shown_of_split(results);
-
-  const QuotaWait throttling = worst_throttling(results);
-  if (throttling.throttled > 0) warnings.push_back({Throttled{throttling}});
+  const CommonFindings common{shown_of_split(results), worst_throttling(results)};
+  if (common.throttling.throttled > 0) warnings.push_back({Throttled{common.throttling}});
 
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    add_warnings_of_command(results, c, shown, throttling, warnings);
+    add_warnings_of_command(results, c, common, warnings);
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (auto other = other_circumstances(results, c)) warnings.push_back(*std::move(other));
   if (const auto few = few_runs(results)) warnings.push_back({*few});

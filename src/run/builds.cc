@@ -7,6 +7,7 @@
 #include "os/process.h"
 #include "os/program_files.h"
 #include "plan/command_layouts.h"
+#include "run/programs.h"
 
 #include <algorithm>
 #include <array>
@@ -212,7 +213,7 @@ Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
     if (!program) return program.error();
 
     const os::Launch launch{.program = *program};
-    const auto ended = launcher.run({&launch, 1}, false, {});
+    const auto ended = launcher.run({&launch, 1}, os::AfterFailure::Stop, {});
     if (!ended) return ended.error();
     const Outcome& outcome = ended->front().outcome;
     if (!succeeded(outcome))
@@ -226,10 +227,12 @@ Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& read
     std::map<std::string, std::uint32_t> layout_of_files;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       if (reader.interrupt_check() != 0) return {};
+
       const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
       const auto [same, is_new] = layout_of_files.emplace(hash, layout);
       if (is_new) continue;
+
       return Error{
           fmt::format("layouts {} and {} of {} are identical files", same->second + 1, layout + 1,
                       cited(plan.commands[c].name)),

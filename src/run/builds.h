@@ -7,14 +7,12 @@
 #include "os/process.h"
 #include "plan/plan.h"
 #include "run/fingerprints.h"
-#include "run/programs.h"
 
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka {

@@ -62,9 +62,11 @@ std::string call_of(const Plan& plan, const Command& command) {
     call += text;
     call += '\0';
   };
+
   // With a shell, the only word is the shell's whole line.
   for (std::size_t i = plan.shell ? 0 : 1; i < command.words.size(); ++i) add(command.words[i]);
   add({});
+
   for (const std::string& variable : command.environment) add(variable);
   add({});
   add(command.folder);

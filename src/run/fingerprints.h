@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/record.h"
 #include "plan/plan.h"
 #include "run/stopping.h"
 

@@ -1,12 +1,11 @@
 #pragma once
 
 #include "core/call_paths.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/seals.h"
 
 #include <chrono>
 #include <cstdint>

@@ -279,11 +279,13 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t p
     values.clear();
     return error;
   };
+
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return std::nullopt;
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
     if (auto scraped = scrape(metric, values); !scraped) return refused(scraped.error());
   }
+
   for (const os::MetricFiles::RunFile& written : batch_) {
     if (written.run_index != place) continue;
     if (!written.is_whole)
@@ -292,24 +294,29 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t p
            "write fewer lines, or only their sum"});
     if (auto read_all = read(written.text, values); !read_all) return refused(read_all.error());
   }
+
   return std::nullopt;
 }
 
 Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
   const OwnMetric& metric = plan_.reported_metrics[place];
   std::string text;
+
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
     const auto match = last_match(*metric.pattern, which, text);
     if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
+
     const auto value = parse_own_value(**match, metric.unit);
     if (!value)
       return value.error().about(
           fmt::format("{} found {}, which", option_of(metric), cited(**match)));
+
     values.resize(std::max(values.size(), place + 1));
     values[place] = *value;
     return {};
   }
+
   const std::string end = output_end();
   return Error{
       fmt::format("{} matches nothing in its output; {}", option_of(metric),
@@ -325,10 +332,12 @@ Result<std::optional<std::string_view>> ReportedValues::last_match(const Pattern
   const std::uint64_t least = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
+
   for (std::uint64_t end = size; end > least;) {
     const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
     const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
     const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kMaxMatchBytes : 0), size);
+
     text.resize(static_cast<std::size_t>(to - from));
     text.resize(launcher_.read_kept(which, from, text));
     auto found = pattern.group_in_last_match(
@@ -336,6 +345,7 @@ Result<std::optional<std::string_view>> ReportedValues::last_match(const Pattern
          std::min(static_cast<std::size_t>(end - from), text.size()), from == 0},
         goes_on);
     if (!found || *found) return found;
+
     end = begin;
   }
   return std::optional<std::string_view>{};

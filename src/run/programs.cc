@@ -108,7 +108,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   bool counts = false;
 
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
-    const auto all = launcher.run(launches, false, {});
+    const auto all = launcher.run(launches, os::AfterFailure::Stop, {});
     if (!all) return all.error();
     if (interrupt() != 0) return std::vector<Usage>{};
 
@@ -252,16 +252,19 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   const auto program =
       programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
+
   const os::Launch launch{.program = *program,
                           .launch_variable_value = step ? iteration_value(*step) : "",
                           .goes_on_after_interrupt = row.follows_runs()};
-  const auto all = launcher_.run({&launch, 1}, false, {});
+
+  const auto all = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {
     failed.outcome = NotStarted{LaunchStep::ReachLauncher, 0};
     failed.output_end = all.error().line();
     return failed;
   }
+
   if (row.is_of_a_run()) time_ += all->front().time_with_preparation;
   failed.outcome = all->front().outcome;
   if (succeeded(failed.outcome)) return std::nullopt;

@@ -24,18 +24,25 @@ namespace lauka {
 os::ProgramSpec make_program(const Plan& plan, const Command& command,
                              const std::optional<User>& user);
 
+/// What programs are made from and registered with; the references must outlive the programs.
+struct ProgramSources {
+  const Plan& plan;
+  os::Launcher& launcher;
+  const std::optional<User>& user;
+  /// One element per pass, filled before Programs::prepare().
+  const std::vector<std::unique_ptr<engine::ArmedPass>>& armed;
+  bool has_metric_files = false;  ///< true if programs may get LAUKA_METRICS
+};
+
 /// The programs of a session: each command without a simulator, and in each simulated pass.
 class Programs {
  public:
-  /// `armed`: one element per pass, filled before prepare(). `has_metric_files`: true if programs
-  /// may get LAUKA_METRICS.
-  Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
-           const std::vector<std::unique_ptr<engine::ArmedPass>>& armed, bool has_metric_files)
-      : plan_(plan),
-        launcher_(launcher),
-        user_(user),
-        armed_(armed),
-        has_metric_files_(has_metric_files) {}
+  explicit Programs(const ProgramSources& sources)
+      : plan_(sources.plan),
+        launcher_(sources.launcher),
+        user_(sources.user),
+        armed_(sources.armed),
+        has_metric_files_(sources.has_metric_files) {}
 
   /// Registers the programs that exist. Refuses a missing program if its command has no setup or
   /// prepare hook, which could make the program.

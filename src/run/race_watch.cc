@@ -3,8 +3,6 @@
 #include "gate/verdict.h"
 #include "session/series.h"
 
-#include <algorithm>
-
 namespace lauka {
 
 namespace {

@@ -202,13 +202,13 @@ Runner& runner_of(const Runners& runners, std::span<const std::size_t> lap, std:
 /// first run of a command.
 std::size_t count_turns_to_share(const Runners& runners, std::span<const std::size_t> lap,
                                  nanoseconds unknown) {
-  const bool goes_on_after_failure = runner_of(runners, lap, 0).steps().goes_on_after_failure();
+  const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
   std::size_t turns = 0;
   std::size_t launches = 0;
   for (nanoseconds whole{}; turns < lap.size() && whole < kBatchTime; ++turns) {
     Runner& runner = runner_of(runners, lap, turns);
     const RunSteps* next = runner.next_to_share();
-    if (next == nullptr || runner.steps().goes_on_after_failure() != goes_on_after_failure) break;
+    if (next == nullptr || runner.steps().policy_after_failure() != policy) break;
     const auto time = runner.steps().time_if_shareable(*next, unknown);
     launches += next->steps.size();
     if (!time || launches > os::Launcher::kMaxBatch) break;
@@ -249,7 +249,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
     launch.latest_start = kBatchTime;
 
   auto all =
-      context.launcher.run(batch, runner_of(runners, lap, 0).steps().goes_on_after_failure(), {});
+      context.launcher.run(batch, runner_of(runners, lap, 0).steps().policy_after_failure(), {});
   if (!all) return 0;  // a turn by itself meets the error again
 
   nanoseconds whole{};
@@ -309,16 +309,19 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   std::uint32_t order = latest_kept(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   Runners runners;
+
   for (const BenchmarkToRun& run : runs) {
     const bool is_part = !run.name.empty();
     if (is_part)
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+
     runners.push_back(std::make_unique<Runner>(
         run, context, is_part ? static_cast<Observer&>(*observers.back()) : context.observer,
         is_part ? &order : nullptr));
     if (auto made = runners.back()->steps().prepare(); !made)
       return is_part ? made.error().prefixed("benchmark " + cited(run.name)) : made.error();
   }
+
   take_turns(runners, context, seed);
   std::vector<SessionResult> results;
   results.reserve(runners.size());

@@ -42,7 +42,11 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       context_(context),
       observer_(observer),
       under_way_(std::move(under_way)),
-      programs_(plan_, context.launcher, context.user, armed_, context.metric_files != nullptr),
+      programs_({.plan = plan_,
+                 .launcher = context.launcher,
+                 .user = context.user,
+                 .armed = armed_,
+                 .has_metric_files = context.metric_files != nullptr}),
       hooks_(plan_, context.launcher),
       reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
@@ -219,6 +223,7 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
   if (action.steps.front().kind != RoundKind::Timed || may_have_more_runs || runs_one_by_one() ||
       action.steps.size() > os::Launcher::kMaxBatch)
     return std::nullopt;
+
   std::chrono::duration<double> time{};
   bool is_known = true;
   for (const Step& step : action.steps) {
@@ -226,6 +231,7 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
     is_known = is_known && pace.count > 0;
     time += pace.count > 0 ? std::chrono::duration<double>(pace.mean) : unknown;
   }
+
   // In a long batch, the progress line would name a command that is not running.
   if (observer_.wants_progress() && (!is_known || time > kBatchTime)) return std::nullopt;
   return std::chrono::duration_cast<nanoseconds>(time);
@@ -302,19 +308,19 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
 
 Result<std::vector<os::Ended>> StepRunner::launch_batch(std::span<const os::Launch> launches,
                                                         const Step& step,
-                                                        bool go_on_after_failure) {
+                                                        os::AfterFailure after_failure) {
   batch_began_ = context_.clock.now();
   shared_error_output_end_.reset();
   under_way_(step);
   os::ProgressCallback tick;
   if (observer_.wants_progress()) tick = [&] { under_way_(step); };
-  return context_.launcher.run(launches, go_on_after_failure, tick);
+  return context_.launcher.run(launches, after_failure, tick);
 }
 
 Result<std::vector<os::Ended>> StepRunner::launch_alone(std::span<const Step> steps) {
   const auto launches = make_launches(steps, 0);
   if (!launches) return launches.error();
-  auto all = launch_batch(*launches, steps.front(), goes_on_after_failure());
+  auto all = launch_batch(*launches, steps.front(), policy_after_failure());
   const auto tree_peak = benchmark_.groups != nullptr ? benchmark_.groups->end() : std::nullopt;
   if (!all) return all;
   if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
@@ -347,7 +353,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   auto launch = check_.make_launch(step.command, step.layout);
   if (!launch) return cut_short_without_runs(launch.error());
   ask_for_end_state(step, *launch);
-  const auto all = launch_batch({&*launch, 1}, step, true);
+  const auto all = launch_batch({&*launch, 1}, step, os::AfterFailure::GoOn);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
   if (auto wrong = check_.verdict()) {
@@ -364,7 +370,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
 std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome))
     return Interrupted{context_.pending_interrupt()};
-  const bool may_fail = goes_on_after_failure()
+  const bool may_fail = policy_after_failure() == os::AfterFailure::GoOn
                             ? can_be_ignored(ended.outcome)
                             : is_listed_status(ended.outcome, plan_.ignore_failure);
   if (succeeded(ended.outcome) || may_fail) return std::nullopt;

@@ -12,7 +12,7 @@
 #include "run/runner.h"
 #include "run/sampling_cost.h"
 #include "run/scheduler.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include <chrono>
 #include <cstddef>
@@ -93,8 +93,9 @@ class StepRunner {
   /// program holds the counters.
   void check_counters();
 
-  bool goes_on_after_failure() const {
-    return plan_.ignore_failure && plan_.ignore_failure->ignores_all;
+  os::AfterFailure policy_after_failure() const {
+    return plan_.ignore_failure && plan_.ignore_failure->ignores_all ? os::AfterFailure::GoOn
+                                                                     : os::AfterFailure::Stop;
   }
 
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
@@ -121,7 +122,7 @@ class StepRunner {
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
-                                              const Step& step, bool go_on_after_failure);
+                                              const Step& step, os::AfterFailure after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;

@@ -103,18 +103,22 @@ SettingValues settings_of_metric(const Metric& metric) {
   const bool is_simulated = metric.kind == RoundKind::Simulated;
   const bool is_counted =
       metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;
+
   // Older files have no engine, but say what was simulated.
   if (is_counted)
     values[SettingKind::Region] = metric.of_region ? "the region"
                                   : is_simulated   ? "simulated runs"
                                                    : kWholeRuns;
+
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
+
   if (const auto& sampled = method.sampled) {
     values.set_if_known(SettingKind::SampledClock, sampled->clock);
     if (sampled->period.count() > 0)
       values[SettingKind::SamplingPeriod] = exact_duration(sampled->period);
   }
+
   return values;
 }
 
@@ -128,10 +132,12 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
 SettingValues settings_of_session(const Circumstances& circumstances) {
   SettingValues values;
   const Machine& machine = circumstances.machine;
+
   if (const auto& priority = circumstances.priority) {
     values[SettingKind::Nice] = std::to_string(priority->nice);
     values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
   }
+
   values.set_if_known(SettingKind::Host, machine.name);
   values.set_if_known(SettingKind::Processor, machine.cpu_model);
   values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
@@ -139,6 +145,7 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   values.set_if_known(SettingKind::Microcode, machine.microcode);
   values.set_if_known(SettingKind::Architecture, machine.architecture);
   values.set_if_known(SettingKind::Kernel, machine.kernel);
+
   if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
   values.set_if_known(SettingKind::Governor, machine.governor);
   values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);

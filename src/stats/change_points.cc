@@ -252,28 +252,35 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
   }
 }
 
-/// Returns the most certain step after `begin` that point `last` confirms; nullopt if no step is
-/// more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if the
-/// rating is not above `best`, the best rating so far.
+/// Where a step is searched for.
+struct StepSearch {
+  std::size_t begin = 0;          ///< the step is after this point
+  std::size_t last = 0;           ///< the point that confirms the step
+  std::size_t fewest_before = 0;  ///< points from `begin` on before the step
+  double least_certainty = 0.0;   ///< the step must be more certain than that
+};
+
+/// Returns the most certain step; nullopt if no step is certain enough. `certainty(at, best)` rates
+/// a step at `at`; it may return 0 if the rating is not above `best`, the best rating so far.
 template <typename Certainty>
-std::optional<LevelStep> most_certain_step(std::size_t begin, std::size_t last,
-                                           std::size_t fewest_before, double most,
-                                           const Certainty& certainty) {
+std::optional<LevelStep> most_certain_step(const StepSearch& search, const Certainty& certainty) {
   std::optional<LevelStep> step;
+  double most = search.least_certainty;
   for (std::size_t count = kMinPointsAround; count <= kMaxPointsAfter; ++count) {
-    if (last + 1 - begin < count + fewest_before) break;
-    const std::size_t at = last + 1 - count;
+    if (search.last + 1 - search.begin < count + search.fewest_before) break;
+    const std::size_t at = search.last + 1 - count;
     const double found = certainty(at, most);
     if (found <= most) continue;
     most = found;
-    step = LevelStep{.first_point = at, .confirming_point = last};
+    step = LevelStep{.first_point = at, .confirming_point = search.last};
   }
   return step;
 }
 
 std::optional<LevelStep> step_at(const Series& series, std::size_t begin, std::size_t last,
                                  double sure) {
-  return most_certain_step(begin, last, kMinPointsAround, sure, [&](std::size_t at, double most) {
+  const StepSearch search{begin, last, kMinPointsAround, sure};
+  return most_certain_step(search, [&](std::size_t at, double most) {
     const Window before{back(at, kWindow, begin), at};
     const Window after{at, last + 1};
     const double deviates = series.cautious(before, after, most);
@@ -293,7 +300,8 @@ std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, 
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
   if (around < kMinForSteps) return std::nullopt;
-  return most_certain_step(begin, last, kMinPointsBefore, 1.0, [&](std::size_t at, double) {
+  const StepSearch search{begin, last, kMinPointsBefore, 1.0};
+  return most_certain_step(search, [&](std::size_t at, double) {
     return series.student({begin, at}, {at, last + 1}) / kBounds[around];
   });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stats/delta.h"
+#include "stats/distributions.h"
 
 #include <cstddef>
 #include <optional>

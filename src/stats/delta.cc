@@ -374,10 +374,12 @@ std::optional<Estimate> log_width(const SamplePair& all, std::size_t parts,
       Places own;
       for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
       if (own.empty()) return std::nullopt;
+
       const Delta delta = delta_of({.reference = at(all.reference, own),
                                     .candidate = at(all.candidate, own),
                                     .paired = all.paired},
                                    tails, {});
+
       const auto width =
           delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
       if (!width) return std::nullopt;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/command.h"
 #include "stats/delta.h"
 #include "stats/sample_pair.h"
 #include "stats/summary.h"

@@ -499,6 +499,7 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
   for (const Switch& row : kSwitches) {
     if (row.help.empty()) continue;
     const ListLine line = make_list_line(row, found);
+
     std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
     if (!line.stays.empty())
       values += fmt::format("{}{}", values.empty() ? "" : "; ", fmt::join(line.stays, "; "));
@@ -506,9 +507,11 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
     text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", line.asked ? '+' : '-', row.name, name_width,
                         values, "", name_width, row.help);
   }
+
   if (!cpus.command_cpus.empty())
     text += fmt::format("\nThe commands get the CPUs {}, and everything else gets the CPUs {}.\n",
                         cpu_list_text(cpus.command_cpus), cpu_list_text(cpus.other_cpus));
+
   return text +
          "\n--tune changes the settings that are marked with +. --tune=+NAME,-NAME changes the "
          "choice.\n";

@@ -161,9 +161,11 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
 Result<void> claim(os::SettingFiles& files) {
   constexpr int most_tries = 100;
   int error = 0;
+
   for (int i = 0; i < most_tries; ++i) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
+
     const auto pid = journal_writer_pid(files);
     const bool is_ending = pid && !files.is_alive(*pid);
     error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
@@ -174,6 +176,7 @@ Result<void> claim(os::SettingFiles& files) {
     if (error != EWOULDBLOCK && error != ENOENT) break;
     files.pause();  // another process may be creating or removing the folder
   }
+
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
       error == EPERM
@@ -205,10 +208,12 @@ std::optional<Journal> parse_journal(std::string_view text) {
   const std::string_view rest = lines.back();
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
+
   const auto first = blank_separated(lines.front());
   if (first.size() != 3 || first[0] != kFirstWord) return std::nullopt;
   const auto pid = parse_whole_number(first[2], 1, std::numeric_limits<int>::max());
   if (!pid) return std::nullopt;
+
   Journal journal{.boot = std::string(first[1]), .pid = static_cast<int>(*pid)};
   journal.is_whole = rest.empty() && lines.back() == kLastLine;
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -218,6 +223,7 @@ std::optional<Journal> parse_journal(std::string_view text) {
                          std::string(fields[2])};
     if (is_possible(change)) journal.changes.push_back(std::move(change));
   }
+
   return journal;
 }
 

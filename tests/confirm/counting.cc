@@ -78,7 +78,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (!program) return program.error();
   strategy_->use_words(words_for(events));
   const os::Launch launch{*program, os::kNoCounters, {strategy_.get()}};
-  const auto ended = setting_.launcher.run({&launch, 1}, true, {});
+  const auto ended = setting_.launcher.run({&launch, 1}, os::AfterFailure::GoOn, {});
   if (!ended) return ended.error();
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
   const RunValues values = strategy_->finish(ended->front());

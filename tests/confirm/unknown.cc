@@ -102,7 +102,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
   for (unsigned i = 0; i < std::max(setting.runs, 3U); ++i) {
     os::Launch launch{*program, os::kNoCounters};
     if (strategy != nullptr) launch.run_observers = {strategy};
-    const auto ended = setting.launcher.run({&launch, 1}, true, {});
+    const auto ended = setting.launcher.run({&launch, 1}, os::AfterFailure::GoOn, {});
     if (!ended || ended->empty()) return std::nullopt;
     if (strategy != nullptr) static_cast<void>(strategy->finish(ended->front()));
     walls.push_back(static_cast<double>(ended->front().usage.wall_ns) * 1e-6);
@@ -145,7 +145,7 @@ void add_losses(const Setting& setting, CountingStrategy& strategy, std::vector<
   double least = 10;
   for (unsigned i = 0; i < setting.short_runs; ++i) {
     const os::Launch launch{*program, os::kNoCounters, {&strategy}};
-    const auto ended = setting.launcher.run({&launch, 1}, true, {});
+    const auto ended = setting.launcher.run({&launch, 1}, os::AfterFailure::GoOn, {});
     if (!ended || ended->empty()) return;
     const RunValues run = strategy.finish(ended->front());
     if (run.uncounted_reason) ++faults[run.uncounted_reason->what];

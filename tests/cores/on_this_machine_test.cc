@@ -58,7 +58,7 @@ class Counted {
     while (all.size() < count) {
       const std::vector<os::Launch> launches(std::min<std::size_t>(count - all.size(), 50),
                                              {program, counters_});
-      const auto ended = must(launcher_->run(launches, false, {}));
+      const auto ended = must(launcher_->run(launches, os::AfterFailure::Stop, {}));
       REQUIRE(ended.size() == launches.size());
       all.insert(all.end(), ended.begin(), ended.end());
     }

@@ -32,7 +32,7 @@ struct Launched {
   os::Ended run_once(const os::ProgramSpec& spec, os::Launch launch = {},
                      const os::ProgressCallback& tick = {}) const {
     launch.program = must(launcher->add_program(spec));
-    const auto all = must(launcher->run({&launch, 1}, false, tick));
+    const auto all = must(launcher->run({&launch, 1}, os::AfterFailure::Stop, tick));
     REQUIRE(all.size() == 1);
     return all.front();
   }

@@ -246,14 +246,14 @@ TEST_CASE("macOS: a batch ends after a failed run, or goes on where failures are
   Bench bench;
   const std::vector<Launch> launches(3,
                                      {must(bench.launcher->add_program(bench.program("exit 1")))});
-  CHECK(bench.launcher->run(launches, false, {})->size() == 1);
-  CHECK(bench.launcher->run(launches, true, {})->size() == 3);
+  CHECK(bench.launcher->run(launches, AfterFailure::Stop, {})->size() == 1);
+  CHECK(bench.launcher->run(launches, AfterFailure::GoOn, {})->size() == 3);
   std::vector<Launch> timed(3, {must(bench.launcher->add_program(bench.program("sleep 50ms")))});
   timed[0].latest_start = timed[2].latest_start = 60ms;
-  CHECK(bench.launcher->run(timed, false, {})->size() == 2);
+  CHECK(bench.launcher->run(timed, AfterFailure::Stop, {})->size() == 2);
   const ProgramSpec late = bench.slow("sleep 9s", 10ms);
   const std::vector<Launch> slow(2, {must(bench.launcher->add_program(late))});
-  CHECK(bench.launcher->run(slow, true, {})->size() == 1);
+  CHECK(bench.launcher->run(slow, AfterFailure::GoOn, {})->size() == 1);
 }
 
 namespace {

@@ -44,7 +44,8 @@ class FakeLauncher final : public os::Launcher {
     return static_cast<os::CounterSetId>(sets_.size() - 1);
   }
 
-  Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
+  Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches,
+                                     os::AfterFailure after_failure,
                                      const os::ProgressCallback& tick) override {
     ++requests_;
     launches_ += launches.size();
@@ -61,7 +62,8 @@ class FakeLauncher final : public os::Launcher {
       all.push_back(end_of(launch));
       time += all.back().time_with_preparation;
       const bool failed = !succeeded(all.back().outcome);
-      if (all.back().counter_error != 0 || (failed && !go_on_after_failure)) break;
+      if (all.back().counter_error != 0 || (failed && after_failure == os::AfterFailure::Stop))
+        break;
       if (std::holds_alternative<Cancelled>(all.back().outcome)) break;
     }
     return all;

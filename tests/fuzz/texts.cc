@@ -96,7 +96,7 @@ void numbers(std::string_view bytes) {
   const auto values = list_decimals(parts[0], parts[1], parts[2], most);
   if (!values) return check_line(values.error());
   require(!values->empty() && values->size() <= most);
-  for (const std::string& value : *values) require(is_decimal(value, true));
+  for (const std::string& value : *values) require(is_decimal(value));
 }
 
 void options(std::string_view bytes) {

@@ -61,7 +61,7 @@ TEST_CASE(
       refused_with = error;
       {
         const ActAs acting(user, kRefusing);
-        CHECK(acting.error().empty() == (refused == 0));
+        CHECK(acting.error().has_value() == (refused != 0));
         CHECK(geteuid() == (refused == 0 ? 54321 : 0));
         CHECK((refused == 0 || rights() == before));
       }

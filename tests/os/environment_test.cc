@@ -59,7 +59,7 @@ TEST_CASE("launches of one batch each have their own value") {
   const ProgramId id = must(launcher->add_program(spec));
   const std::vector<Launch> launches = {{.program = id, .launch_variable_value = "3"},
                                         {.program = id, .launch_variable_value = "4"}};
-  const auto all = must(launcher->run(launches, true, {}));
+  const auto all = must(launcher->run(launches, AfterFailure::GoOn, {}));
   REQUIRE(all.size() == 2);
   CHECK(std::get<Exited>(all[0].outcome).status == 3);
   CHECK(std::get<Exited>(all[1].outcome).status == 4);

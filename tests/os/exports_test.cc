@@ -334,7 +334,7 @@ TEST_CASE(
     if (is_foreign) REQUIRE(chown(target.c_str(), 54321, 54321) == 0);
     REQUIRE(chmod(folder.file("").c_str(), is_foreign ? 01777 : 0755) == 0);
     const ActAs other(User{.id = 54322, .group = 54322});
-    REQUIRE(other.error().empty());
+    REQUIRE_FALSE(other.error());
     auto file = ExportFile::open(target);
     CHECK(file.value()->note().find(is_foreign ? "it belongs to another user, and only owners"
                                                : "because no file can be created in its folder") !=

@@ -209,20 +209,20 @@ TEST_CASE("a killed launcher is reported as such, and no process of its run live
       break;
     }
   });
-  const auto all = launcher->run({&launch, 1}, false, {});
+  const auto all = launcher->run({&launch, 1}, AfterFailure::Stop, {});
   killer.join();
   REQUIRE_FALSE(all.has_value());
   CHECK(all.error().what == "the launcher process was killed by SIGKILL");
   for (const pid_t pid : ids_in(file.text())) CHECK_FALSE(is_alive(pid));
-  CHECK_FALSE(launcher->run({&launch, 1}, false, {}).has_value());
+  CHECK_FALSE(launcher->run({&launch, 1}, AfterFailure::Stop, {}).has_value());
 }
 
 TEST_CASE("a dismissed launcher runs nothing more") {
   const auto launcher = must(start_launcher());
   const Launch launch{must(launcher->add_program(program({"tiny"})))};
-  REQUIRE(launcher->run({&launch, 1}, false, {}).has_value());
+  REQUIRE(launcher->run({&launch, 1}, AfterFailure::Stop, {}).has_value());
   launcher->dismiss();
-  CHECK_FALSE(launcher->run({&launch, 1}, false, {}).has_value());
+  CHECK_FALSE(launcher->run({&launch, 1}, AfterFailure::Stop, {}).has_value());
 }
 
 TEST_CASE("a signal to lauka's group does not reach what is about to begin") {
@@ -242,7 +242,7 @@ TEST_CASE("a signal to lauka's group does not reach what is about to begin") {
     bool all_ended_well = true;
     const std::vector<Launch> launches(50, Launch{*id, kNoCounters});
     for (int i = 0; i < 6; ++i) {
-      const auto all = (*launcher)->run(launches, true, {});
+      const auto all = (*launcher)->run(launches, AfterFailure::GoOn, {});
       all_ended_well &= all.has_value() && all->size() == launches.size() &&
                         std::all_of(all->begin(), all->end(), [](const Ended& ended) {
                           return std::holds_alternative<Exited>(ended.outcome);
@@ -483,7 +483,7 @@ TEST_CASE("after a time-out no other run of the batch begins before its leftover
   spec.timeout = 30ms;
   const auto id = launcher->add_program(spec);
   const std::vector<Launch> launches = {{*id}, {*id}};
-  CHECK(launcher->run(launches, true, {})->size() == 1);
+  CHECK(launcher->run(launches, AfterFailure::GoOn, {})->size() == 1);
 }
 
 TEST_CASE("a standard output that was closed cannot be written, and nothing is lost in silence") {
@@ -499,8 +499,8 @@ TEST_CASE("a batch is run in order, to its end or to the first failure") {
   const auto good = launcher->add_program(program({"tiny"}));
   const auto bad = launcher->add_program(program({"fail", "status", "4"}));
   const std::vector<Launch> launches = {{*good}, {*bad}, {*good}};
-  CHECK(launcher->run(launches, false, {})->size() == 2);
-  const auto all = launcher->run(launches, true, {});
+  CHECK(launcher->run(launches, AfterFailure::Stop, {})->size() == 2);
+  const auto all = launcher->run(launches, AfterFailure::GoOn, {});
   REQUIRE(all->size() == 3);
   CHECK(std::get<Exited>((*all)[1].outcome).status == 4);
 }
@@ -510,9 +510,9 @@ TEST_CASE("a batch ends before a run whose latest start has passed, but has at l
   const auto slow = must(launcher->add_program(shell("sleep 0.05")));
   std::vector<Launch> launches = {{slow}, {slow}, {slow}};
   launches[0].latest_start = launches[2].latest_start = 1ms;
-  CHECK(must(launcher->run(launches, false, {})).size() == 2);
+  CHECK(must(launcher->run(launches, AfterFailure::Stop, {})).size() == 2);
   launches[2].latest_start = 1h;
-  CHECK(must(launcher->run(launches, false, {})).size() == 3);
+  CHECK(must(launcher->run(launches, AfterFailure::Stop, {})).size() == 3);
 }
 
 TEST_CASE("a tick comes while a long run goes on, at most five times a second") {
@@ -522,7 +522,7 @@ TEST_CASE("a tick comes while a long run goes on, at most five times a second") 
       must(launcher->add_program(shell("until [ -s " + file.name() + " ]; do sleep 0.01; done")))};
   int ticks = 0;
   const auto began = std::chrono::steady_clock::now();
-  const auto all = launcher->run({&launch, 1}, false, [&] {
+  const auto all = launcher->run({&launch, 1}, AfterFailure::Stop, [&] {
     if (++ticks == 3) std::ofstream(file.name()) << "enough";
   });
   REQUIRE(all.has_value());
@@ -543,7 +543,7 @@ TEST_CASE("an interrupt kills the run and its tree at once") {
             while (ids_in(file.text()).size() < 2) std::this_thread::sleep_for(5ms);
             kill(pid, SIGINT);
           });
-          const auto all = launcher->run({&launch, 1}, false, {});
+          const auto all = launcher->run({&launch, 1}, AfterFailure::Stop, {});
           sender.join();
           const auto ids = ids_in(file.text());
           const bool dead = std::none_of(ids.begin(), ids.end(), is_alive);

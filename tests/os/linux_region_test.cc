@@ -52,7 +52,7 @@ std::vector<Ended> run_region(const std::vector<std::string>& words, int times, 
     launch.counters = must(launcher->add_counters({&request, 1}));
   }
   const std::vector<Launch> launches(static_cast<std::size_t>(times), launch);
-  return must(launcher->run(launches, true, {}));
+  return must(launcher->run(launches, AfterFailure::GoOn, {}));
 }
 
 Ended run_region(const std::vector<std::string>& words) {

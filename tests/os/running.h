@@ -63,7 +63,7 @@ inline ProgramSpec shell(const std::string& script) {
 /// Runs a program once, with what `launch` has besides it.
 inline Ended run_once(Launcher& launcher, const ProgramSpec& spec, Launch launch = {}) {
   launch.program = must(launcher.add_program(spec));
-  const auto all = must(launcher.run({&launch, 1}, false, {}));
+  const auto all = must(launcher.run({&launch, 1}, AfterFailure::Stop, {}));
   REQUIRE(all.size() == 1);
   return all.front();
 }

@@ -113,11 +113,18 @@ TEST_CASE("without a second command there is no column for deltas") {
 }
 
 TEST_CASE("code keeps its pipes and backticks in a cell") {
-  CHECK(markdown_code_cell("a | b") == "`a \\| b`");
-  CHECK(markdown_code_cell("echo `date`") == "`` echo `date` ``");
-  CHECK(markdown_code_cell("a ``x`` b") == "```a ``x`` b```");
-  CHECK(markdown_code_cell("two\nlines") == "`two\\nlines`");
-  CHECK(markdown_code_cell(" x ") == "`  x  `");
+  const auto cell_of = [](const std::string& code) {
+    std::string text;
+    write_markdown(Table{.columns = {{.heading = {"c"}, .cell_content = CellContent::Code}},
+                         .rows = {{{.text = code}}}},
+                   [&](std::string_view part) { text += part; });
+    return text.substr(text.find("|\n", text.find("|\n") + 1) + 2);
+  };
+  CHECK(cell_of("a | b") == "| `a \\| b` |\n");
+  CHECK(cell_of("echo `date`") == "| `` echo `date` `` |\n");
+  CHECK(cell_of("a ``x`` b") == "| ```a ``x`` b``` |\n");
+  CHECK(cell_of("two\nlines") == "| `two\\nlines` |\n");
+  CHECK(cell_of(" x ") == "| `  x  ` |\n");
 }
 
 TEST_CASE("a name below the table is text, whatever Markdown would make of it") {

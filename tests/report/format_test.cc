@@ -396,10 +396,10 @@ TEST_CASE("a percentile and the ends of its interval have the notation of a row"
   values.quantile = {0.498, 0.4431, 0.608};
   Metric of = metric("m", Unit::Seconds);
   of.percentile = Percentile{};
-  CHECK(quantile_text(values, of, true) == "498ms (443ms … 608ms)");
+  CHECK(quantile_with_interval(values, of) == "498ms (443ms … 608ms)");
   values.quantile = {0.498, 0.4979, 0.49812};
-  CHECK(quantile_text(values, of, true) == "498.00ms (497.90ms … 498.12ms)");
-  CHECK(quantile_text(values, of, false) == "498.00ms");
+  CHECK(quantile_with_interval(values, of) == "498.00ms (497.90ms … 498.12ms)");
+  CHECK(quantile_text(values, of) == "498.00ms");
 }
 
 TEST_CASE("a delta has as many digits as its interval and its significance need") {

@@ -66,15 +66,15 @@ TEST_CASE("paths of two builds are paired though their programs have different n
   const std::vector<PathChange>& paths = find_changes(results, 0, 1)->paths;
   REQUIRE(paths.size() == 8);
   CHECK(paths[0].name == "new");
-  CHECK(paths[0].parent == kNoCaller);
+  CHECK(paths[0].caller == kNoCaller);
   CHECK(is_near(paths[0].reference_mean, 0.1015));
   // The largest path comes first.
   CHECK(paths[2].name == "first");
   CHECK(paths[3].name == "work");
-  CHECK(paths[3].parent == 2);
-  CHECK(paths[3].is_self_sure);
+  CHECK(paths[3].caller == 2);
+  CHECK(paths[3].is_own_sure);
   CHECK(paths[2].is_sure);
-  CHECK_FALSE(paths[2].is_self_sure);
+  CHECK_FALSE(paths[2].is_own_sure);
   CHECK(paths[4].name == "second");
   CHECK_FALSE(paths[5].is_sure);
 }
@@ -164,13 +164,13 @@ TEST_CASE("paths that do not fit are not said to be equal") {
 TEST_CASE("most of a change came through the path with the largest part of it") {
   const std::vector<PathChange> paths = {
       {.name = "new", .is_sure = true},
-      {.name = "main", .parent = 0},
-      {.name = "a", .parent = 1},
-      {.name = "f", .parent = 2, .candidate_self = 6.0, .is_self_sure = true},
-      {.name = "b", .parent = 1},
-      {.name = "f", .parent = 4, .candidate_self = 9.0, .is_self_sure = true},
-      {.name = "c", .parent = 1},
-      {.name = "f", .parent = 6, .reference_self = 5.0, .is_self_sure = true}};
+      {.name = "main", .caller = 0},
+      {.name = "a", .caller = 1},
+      {.name = "f", .caller = 2, .candidate_own = 6.0, .is_own_sure = true},
+      {.name = "b", .caller = 1},
+      {.name = "f", .caller = 4, .candidate_own = 9.0, .is_own_sure = true},
+      {.name = "c", .caller = 1},
+      {.name = "f", .caller = 6, .reference_own = 5.0, .is_own_sure = true}};
   CHECK(callers_with_most_of({.name = "f", .candidate_mean = 10.0}, paths) == "b");
 }
 

@@ -4,8 +4,10 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -250,6 +252,27 @@ inline std::vector<std::string> violations(const Source& source, const std::vect
     if (!wrong.empty()) found.push_back(source.path + ": <" + include.header + "> " + wrong);
   }
   return found;
+}
+
+/// Returns the entries of src/rooms.txt that no file of their room makes use of, one line each:
+/// "run: os/clock.h". `sources`: all files below src.
+inline std::vector<std::string> unused_entries(const std::vector<Source>& sources,
+                                               const std::vector<Room>& rooms) {
+  std::map<std::string, std::set<std::string>, std::less<>> included;  // by room
+  for (const Source& source : sources) {
+    auto& of_room = included[detail::first_folder(source.path)];
+    for (const detail::Include& include : detail::includes_of(source.text)) {
+      if (!include.quoted) continue;
+      of_room.insert(include.header);
+      of_room.insert(detail::first_folder(include.header));
+    }
+  }
+
+  std::vector<std::string> unused;
+  for (const Room& room : rooms)
+    for (const std::string& entry : room.may_include)
+      if (!included[room.name].contains(entry)) unused.push_back(room.name + ": " + entry);
+  return unused;
 }
 
 /// Returns the calls of POSIX in `source` whose header it does not include itself, one line each:

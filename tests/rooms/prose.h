@@ -42,10 +42,10 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/make_commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
-    {"run/program_facts.cc", ""},            // options of env(1), names of variables
-    {"report/function_name.cc", ""},         // what a demangler writes
-    {"report/warning_lines.cc", "abm"},      // the kernel's name of a processor's feature
-    {"session/functions.cc", "total_time"},  // a name that the user typed
+    {"run/program_facts.cc", ""},                   // options of env(1), names of variables
+    {"report/function_name.cc", ""},                // what a demangler writes
+    {"report/warning_lines.cc", "abm"},             // the kernel's name of a processor's feature
+    {"session/function_metrics.cc", "total_time"},  // a name that the user typed
     {"tune/", ""},
 });
 

@@ -1,5 +1,6 @@
 #include "run/kept_rounds.h"
 
+#include "core/seals.h"
 #include "run/bench.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "stats/layouts.h"
 
+#include "core/command.h"
 #include "stats/distributions.h"
 #include "stats/noise.h"
 

@@ -366,6 +366,7 @@ def _session(text: str) -> Session:
         json = _json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"this is not JSON: {error}") from None
+
     try:
         if not isinstance(json, dict) or "lauka" not in json:
             raise Unreadable("it was not written by lauka --export-json")
@@ -374,6 +375,7 @@ def _session(text: str) -> Session:
             raise Unreadable(f"lauka.format is {session['format']}, and this module reads {_FORMAT}")
         if "benchmarks" in session:
             raise Unreadable("it is of a suite, which this module does not read")
+
         commands = tuple(_command(session["metrics"], result) for result in json["results"])
         return Session(
             commands=commands,

@@ -357,13 +357,22 @@ bool is_printable(std::string_view text) {
   });
 }
 
+enum class Presence : unsigned char { Optional, Required };
+
+/// An entry of a dictionary.
+struct PlistField {
+  std::string_view key{};
+  std::string name{};  ///< as errors name it
+  Presence presence = Presence::Optional;
+};
+
 class KpepParser {
  public:
   Result<KpepDatabase> parse(const PlistValue& root) {
     if (root.get<PlistDict>() == nullptr)
       return Error{"is not a kpep database: it holds no dictionary", ""};
     check_version(root.find("version"));
-    database_.name = text(root, "name", "name", true);
+    database_.name = text(root, {"name", "name", Presence::Required});
     const PlistValue* system = root.find("system");
     const PlistValue* cpu = system == nullptr ? nullptr : system->find("cpu");
     if (cpu == nullptr || cpu->get<PlistDict>() == nullptr)
@@ -392,14 +401,15 @@ class KpepParser {
   }
 
   void read_cpu(const PlistValue& cpu) {
-    const auto architecture = text(cpu, "architecture", "system.cpu.architecture", true);
+    const auto architecture =
+        text(cpu, {"architecture", "system.cpu.architecture", Presence::Required});
     if (architecture != "arm64")
       refuse(fmt::format("is for the architecture {}, and lauka knows arm64 only",
                          cited(architecture)));
-    database_.marketing_name = text(cpu, "marketing_name", "system.cpu.marketing_name", false);
-    database_.fixed_counters = counters(cpu, "fixed_counters", true);
-    database_.config_counters = counters(cpu, "config_counters", true);
-    database_.power_counters = counters(cpu, "power_counters", false);
+    database_.marketing_name = text(cpu, {"marketing_name", "system.cpu.marketing_name"});
+    database_.fixed_counters = counters(cpu, "fixed_counters", Presence::Required);
+    database_.config_counters = counters(cpu, "config_counters", Presence::Required);
+    database_.power_counters = counters(cpu, "power_counters", Presence::Optional);
     if ((database_.fixed_counters & database_.config_counters) != 0)
       refuse("has counters that are both fixed and configurable");
     read_events(cpu.find("events"));
@@ -411,10 +421,10 @@ class KpepParser {
     return {!event.is_fixed, event.is_fixed ? event.mask : event.selector_number, event.name};
   }
 
-  CounterMask counters(const PlistValue& cpu, std::string_view key, bool required) {
+  CounterMask counters(const PlistValue& cpu, std::string_view key, Presence presence) {
     const std::uint64_t most = (std::uint64_t{1} << kMaxChipCounters) - 1;
     return static_cast<CounterMask>(
-        number(cpu, key, fmt::format("system.cpu.{}", key), most, required).value_or(0));
+        number(cpu, {key, fmt::format("system.cpu.{}", key), presence}, most).value_or(0));
   }
 
   void read_events(const PlistValue* events) {
@@ -433,10 +443,11 @@ class KpepParser {
       return fmt::format("{} of event {}", key, cited(name));
     };
     const auto text_of = [&](std::string_view key) {
-      return text(properties, key, of_event(key), false);
+      return text(properties, {key, of_event(key)});
     };
-    const auto number_of = [&](std::string_view key, std::uint64_t most, bool required = false) {
-      return number(properties, key, of_event(key), most, required);
+    const auto number_of = [&](std::string_view key, std::uint64_t most,
+                               Presence presence = Presence::Optional) {
+      return number(properties, {key, of_event(key), presence}, most);
     };
 
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
@@ -449,7 +460,9 @@ class KpepParser {
     const auto fixed = number_of("fixed_counter", kMaxChipCounters - 1);
     event.is_fixed = fixed.has_value();
     event.selector_number = static_cast<std::uint16_t>(
-        number_of("number", kMaxEventNumber, !event.is_fixed).value_or(0));
+        number_of("number", kMaxEventNumber,
+                  event.is_fixed ? Presence::Optional : Presence::Required)
+            .value_or(0));
 
     // Reads the mask even if a fixed counter decides it, so that an invalid mask is refused.
     const auto mask = number_of("counters_mask", kMaxMask);
@@ -487,31 +500,32 @@ class KpepParser {
     }
   }
 
-  std::string text(const PlistValue& dict, std::string_view key, std::string_view called,
-                   bool required) {
-    const PlistValue* found = dict.find(key);
+  std::string text(const PlistValue& dict, const PlistField& field) {
+    const PlistValue* found = dict.find(field.key);
     const auto* value = found == nullptr ? nullptr : found->get<std::string>();
-    if (found == nullptr && required)
-      refuse(fmt::format("is not a kpep database: it has no {}", called));
+    if (found == nullptr && field.presence == Presence::Required)
+      refuse(fmt::format("is not a kpep database: it has no {}", field.name));
     else if (found != nullptr && value == nullptr)
-      refuse(fmt::format("is damaged: {} is not text", called));
+      refuse(fmt::format("is damaged: {} is not text", field.name));
     else if (value != nullptr && !is_printable(*value))
-      refuse(fmt::format("is damaged: {} has control characters", called));
+      refuse(fmt::format("is damaged: {} has control characters", field.name));
     return value == nullptr ? std::string() : *value;
   }
 
-  std::optional<std::uint64_t> number(const PlistValue& dict, std::string_view key,
-                                      std::string_view called, std::uint64_t most, bool required) {
-    const PlistValue* found = dict.find(key);
+  std::optional<std::uint64_t> number(const PlistValue& dict, const PlistField& field,
+                                      std::uint64_t most) {
+    const PlistValue* found = dict.find(field.key);
     if (found == nullptr) {
-      if (required) refuse(fmt::format("is damaged: there is no {}", called));
+      if (field.presence == Presence::Required)
+        refuse(fmt::format("is damaged: there is no {}", field.name));
       return std::nullopt;
     }
+
     const auto* value = found->get<std::uint64_t>();
     if (value == nullptr)
-      refuse(fmt::format("is damaged: {} is not a number", called));
+      refuse(fmt::format("is damaged: {} is not a number", field.name));
     else if (*value > most)
-      refuse(fmt::format("is damaged: {} is out of range (at most {})", called, most));
+      refuse(fmt::format("is damaged: {} is out of range (at most {})", field.name, most));
     else
       return *value;
     return std::nullopt;

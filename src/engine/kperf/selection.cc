@@ -169,10 +169,12 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
   for (const std::string& name : names) {
     auto event = find_event_by_any_name(database, name);
     if (!event) return event.error();
+
     const auto same = std::ranges::find_if(selection.events, [&](const SelectedEvent& other) {
       return other.accounted == event->accounted &&
              other.hardware_event.name == event->hardware_event.name;
     });
+
     if (same == selection.events.end())
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
@@ -181,6 +183,7 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
            fmt::format("'{}' is the same event as '{}', so it is counted only once", event->name,
                        same->name)});
   }
+
   std::stable_partition(selection.events.begin(), selection.events.end(),
                         [](const SelectedEvent& event) { return event.accounted != &kEnergy; });
   return {};

@@ -120,11 +120,13 @@ class ThreadStrategy final : public CountingStrategy {
       notes.push_back(
           {NoteKind::PeriodRaised,
            "--period was raised to 1 ms, because the kernel does not sample more often"});
+
     if (!sampling_.samples_ending_threads)
       notes.push_back(
           {NoteKind::Sampled, fmt::format("counts are sampled every {:.3g} ms, so they lack what "
                                           "each thread did after its last sample",
                                           static_cast<double>(period_ns_) * 1e-6)});
+
     if (threads_not_ended_ > 0)
       notes.push_back(
           {NoteKind::Orphans,
@@ -132,6 +134,7 @@ class ThreadStrategy final : public CountingStrategy {
                        threads_not_ended_ == 1 ? "thread had" : "threads had",
                        sampling_.period_ns ? "what they did after their last sample is not counted"
                                            : "what they did is not counted")});
+
     return notes;
   }
 
@@ -178,6 +181,7 @@ class ThreadStrategy final : public CountingStrategy {
     if (run.instruction_coverage && *run.instruction_coverage < kMinCoverage)
       run.redo =
           RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
+
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
@@ -187,6 +191,7 @@ class ThreadStrategy final : public CountingStrategy {
           "threads outlived the command, so lauka samples threads while they run from now on", 1};
       return run;
     }
+
     threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
     return run;
   }
@@ -320,7 +325,7 @@ std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& lau
   if (!program) return std::nullopt;
   strategy.use_words({});
   const os::Launch launch{*program, os::kNoCounters, {&strategy}};
-  const auto ended = launcher.run({&launch, 1}, true, {});
+  const auto ended = launcher.run({&launch, 1}, os::AfterFailure::GoOn, {});
   if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
   return strategy.finish(ended->front());
 }

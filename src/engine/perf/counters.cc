@@ -446,6 +446,7 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
     if ((tally.attribute_flags & kUserAndKernel) == kUserAndKernel) return "";
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
+
     const bool is_doubtful =
         history.least_count_above_zero > 0
             ? history.least_count_above_zero >= kTooManyForNone

@@ -37,59 +37,63 @@ Error why_region_not_counted() {
           "make sure that it does not close descriptors that it was given"};
 }
 
+/// What is counted in a pass; the references must outlive the pass.
+struct PerfPass {
+  CounterGroups layout{};
+  std::vector<EventCountSource> sources{};
+  /// Indices of the layout's counters whose own counts are appended to the counts of the events.
+  std::vector<std::size_t> parts{};
+  const os::LinuxCalls& calls;
+  PerfConditions situation{};  ///< conditions when the engine was made
+  double& fastest_clock;
+  const std::set<std::size_t>& uncounted;  ///< indices of commands without counters
+  bool of_region = false;
+};
+
 class PerfCounting final : public ArmedPass {
  public:
-  /// `parts`: indices of the layout's counters whose own counts are appended to the counts of the
-  /// events. `situation`: conditions when the engine was made. `uncounted`: indices of commands
-  /// without counters.
-  PerfCounting(CounterGroups layout, std::vector<EventCountSource> sources,
-               std::vector<std::size_t> parts, const os::LinuxCalls& calls,
-               PerfConditions situation, double& fastest_clock,
-               const std::set<std::size_t>& uncounted, bool of_region)
-      : layout_(std::move(layout)),
-        sources_(std::move(sources)),
-        parts_(std::move(parts)),
-        calls_(calls),
-        situation_(situation),
-        judge_(fastest_clock),
-        uncounted_(uncounted),
-        of_region_(of_region) {}
+  explicit PerfCounting(PerfPass pass) : pass_(std::move(pass)), judge_(pass_.fastest_clock) {}
 
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> requests;
-    for (std::size_t i = 0; i < layout_.counters.size(); ++i) {
-      os::PerfEventAttr attributes = layout_.counters[i].attributes;
-      if (layout_.leader_of_counter[i] == i) attributes = as_leader(attributes);
-      if (of_region_) attributes.flags &= ~os::kPerfEnableOnExec;
-      requests.push_back(make_request(attributes, layout_.leader_of_counter[i]));
-      requests.back().counts_only_region = of_region_;
+    for (std::size_t i = 0; i < pass_.layout.counters.size(); ++i) {
+      os::PerfEventAttr attributes = pass_.layout.counters[i].attributes;
+      if (pass_.layout.leader_of_counter[i] == i) attributes = as_leader(attributes);
+      if (pass_.of_region) attributes.flags &= ~os::kPerfEnableOnExec;
+      requests.push_back(make_request(attributes, pass_.layout.leader_of_counter[i]));
+      requests.back().counts_only_region = pass_.of_region;
     }
     return requests;
   }
 
   std::vector<std::string> timed_pmus() const override {
     std::vector<std::string> pmus;
-    for (const std::size_t leader : timed_groups()) pmus.push_back(layout_.counters[leader].pmu);
+    for (const std::size_t leader : timed_groups())
+      pmus.push_back(pass_.layout.counters[leader].pmu);
     return pmus;
   }
 
   std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
+    CountsOfRun counted{
+        std::vector<std::optional<std::uint64_t>>(pass_.sources.size() + pass_.parts.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
       counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
     }
-    for (std::size_t event = 0; event < sources_.size(); ++event)
-      if (sources_[event].accounted_source != nullptr)
-        counted.counts[event] = sources_[event].accounted_source->read(ended);
-    if (uncounted_.contains(command)) return counted;
+
+    for (std::size_t event = 0; event < pass_.sources.size(); ++event)
+      if (pass_.sources[event].accounted_source != nullptr)
+        counted.counts[event] = pass_.sources[event].accounted_source->read(ended);
+
+    if (pass_.uncounted.contains(command)) return counted;
     if (auto absent = why_none(ended)) {
       counted.why_missing_counts = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
       return counted;
     }
+
     for (const std::size_t leader : timed_groups())
       counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
     fill(counted, ended, command);
@@ -99,8 +103,8 @@ class PerfCounting final : public ArmedPass {
  private:
   std::vector<std::size_t> timed_groups() const {
     std::vector<std::size_t> groups;
-    for (const std::size_t leader : layout_.group_leaders)
-      if (layout_.counters[leader].core && !of_region_) groups.push_back(leader);
+    for (const std::size_t leader : pass_.layout.group_leaders)
+      if (pass_.layout.counters[leader].core && !pass_.of_region) groups.push_back(leader);
     if (groups.size() < 2) groups.clear();
     return groups;
   }
@@ -111,12 +115,12 @@ class PerfCounting final : public ArmedPass {
   };
 
   std::optional<MissingCounts> why_none(const os::Ended& ended) const {
-    if (layout_.counters.empty()) return std::nullopt;
+    if (pass_.layout.counters.empty()) return std::nullopt;
     if (ended.counter_error != 0)
-      return MissingCounts{why_not_opened(ended.counter_error, {}, situation_)};
-    if (ended.readings.size() != layout_.counters.size())
+      return MissingCounts{why_not_opened(ended.counter_error, {}, pass_.situation)};
+    if (ended.readings.size() != pass_.layout.counters.size())
       return MissingCounts{{"the launcher did not read the counters", ""}};
-    if (of_region_ && ended.region && ended.region->counter_failures > 0)
+    if (pass_.of_region && ended.region && ended.region->counter_failures > 0)
       return MissingCounts{why_region_not_counted()};
     return why_group_is_not_exact(ended);
   }
@@ -127,12 +131,13 @@ class PerfCounting final : public ArmedPass {
     std::size_t core_groups = 0;
     bool shared = false;
 
-    for (const std::size_t leader : layout_.group_leaders) {
+    for (const std::size_t leader : pass_.layout.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
-      if (of_region_ && reading.enabled_ns == 0) return MissingCounts{why_region_not_counted()};
+      if (pass_.of_region && reading.enabled_ns == 0)
+        return MissingCounts{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
 
-      if (layout_.counters[leader].core) {
+      if (pass_.layout.counters[leader].core) {
         ++core_groups;
         core_running += reading.running_ns;
         core_enabled = std::max(core_enabled, reading.enabled_ns);
@@ -145,11 +150,11 @@ class PerfCounting final : public ArmedPass {
     // times shows if something was not counted.
     shared = shared || !ran_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
-      Error why = why_not_all_the_time(situation_, read_situation(calls_));
+      Error why = why_not_all_the_time(pass_.situation, read_situation(pass_.calls));
       return MissingCounts{why, why.what};
     }
 
-    for (const Fillers& fillers : layout_.fillers) {
+    for (const Fillers& fillers : pass_.layout.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
@@ -162,12 +167,12 @@ class PerfCounting final : public ArmedPass {
   }
 
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
-    const std::vector<std::size_t>& counters = layout_.counters_by_event[event];
-    const Counter& first = layout_.counters[counters.front()];
-    Tally tally{sources_[event].event.name, first.role, first.attributes.flags, 0, 0};
+    const std::vector<std::size_t>& counters = pass_.layout.counters_by_event[event];
+    const Counter& first = pass_.layout.counters[counters.front()];
+    Tally tally{pass_.sources[event].event.name, first.role, first.attributes.flags, 0, 0};
     for (const std::size_t counter : counters) {
-      tally.count += layout_.counters[counter].scale * ended.readings[counter].value;
-      if (layout_.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
+      tally.count += pass_.layout.counters[counter].scale * ended.readings[counter].value;
+      if (pass_.layout.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
     }
     return tally;
   }
@@ -176,8 +181,8 @@ class PerfCounting final : public ArmedPass {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
 
-    for (std::size_t event = 0; event < sources_.size(); ++event) {
-      if (sources_[event].accounted_source != nullptr) continue;
+    for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
+      if (pass_.sources[event].accounted_source != nullptr) continue;
       events.push_back(event);
       tallies.push_back(sum_counters(event, ended));
     }
@@ -189,11 +194,12 @@ class PerfCounting final : public ArmedPass {
       if (!doubts[i].empty()) continue;
 
       counted.counts[events[i]] = tallies[i].count;
-      for (const std::size_t counter : layout_.counters_by_event[events[i]]) {
-        const auto part = std::ranges::find(parts_, counter);
-        if (part != parts_.end())
-          counted.counts[sources_.size() + static_cast<std::size_t>(part - parts_.begin())] =
-              layout_.counters[counter].scale * ended.readings[counter].value;
+      for (const std::size_t counter : pass_.layout.counters_by_event[events[i]]) {
+        const auto part = std::ranges::find(pass_.parts, counter);
+        if (part != pass_.parts.end())
+          counted
+              .counts[pass_.sources.size() + static_cast<std::size_t>(part - pass_.parts.begin())] =
+              pass_.layout.counters[counter].scale * ended.readings[counter].value;
       }
     }
 
@@ -212,15 +218,9 @@ class PerfCounting final : public ArmedPass {
       counted.redo = RepeatRequest{RedoReason::Counting, std::move(why), kMaxRedos};
   }
 
-  CounterGroups layout_;
-  std::vector<EventCountSource> sources_;
-  std::vector<std::size_t> parts_;
-  const os::LinuxCalls& calls_;
-  PerfConditions situation_;
+  PerfPass pass_;
   CountChecker judge_;
-  const std::set<std::size_t>& uncounted_;
   unsigned bad_in_a_row_ = 0;
-  bool of_region_;
 };
 
 void add_whole_run(EventSet& set, std::size_t count) {
@@ -338,14 +338,21 @@ class PerfEngine final : public CounterEngine {
       return Error{fmt::format("there is no pass {}", pass), ""};
     const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].event_indices;
+
     CounterGroups layout = place_events(events);
     std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
-    return OwnedPass(std::make_unique<PerfCounting>(std::move(layout), std::move(sources),
-                                                    std::move(parts), calls_, prober_.situation(),
-                                                    fastest_clock_, uncounted_, of_region));
+
+    return OwnedPass(std::make_unique<PerfCounting>(PerfPass{.layout = std::move(layout),
+                                                             .sources = std::move(sources),
+                                                             .parts = std::move(parts),
+                                                             .calls = calls_,
+                                                             .situation = prober_.situation(),
+                                                             .fastest_clock = fastest_clock_,
+                                                             .uncounted = uncounted_,
+                                                             .of_region = of_region}));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -399,6 +406,7 @@ class PerfEngine final : public CounterEngine {
   EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
+
     for (const std::string_view name : kDefaultEvents) {
       auto source = prober_.find(name);
       if (source) {
@@ -408,6 +416,7 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
+
     if (sources_.empty()) return make_empty_event_set(first_reason);
     EventSet set;
     if (!left_out.empty())
@@ -451,6 +460,7 @@ class PerfEngine final : public CounterEngine {
         return event.name == full || (has_role && !sources_[index].has_modifier);
       });
     };
+
     std::vector<std::pair<std::size_t, std::size_t>> together;
     for (const EventNamePair& pair : wanted_together) {
       for (const std::string_view modifier : {"", ":u", ":k"}) {
@@ -460,6 +470,7 @@ class PerfEngine final : public CounterEngine {
           together.emplace_back(first - events.begin(), second - events.begin());
       }
     }
+
     return partition(events.size(), fits_among(events), together);
   }
 

@@ -180,14 +180,12 @@ std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& 
   return code ? std::optional(*code) : std::nullopt;
 }
 
-EventOnPmu part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::EventCode& code,
-                         const std::string& encoding, const os::Sysfs& sysfs) {
-  return {pmu.name,
-          true,
-          {code},
-          encoding,
-          sysfs.read_topdown_scale(pmu, event),
-          find_leader(event, pmu, sysfs)};
+/// Returns the part of a core's event, with what a topdown event needs besides its code.
+EventOnPmu with_topdown(EventOnPmu part, std::string_view event, const os::Pmu& pmu,
+                        const os::Sysfs& sysfs) {
+  part.scale = sysfs.read_topdown_scale(pmu, event);
+  part.leader_code = find_leader(event, pmu, sysfs);
+  return part;
 }
 
 /// Returns which PMUs the cores have, as a remedy; empty if they have none.
@@ -238,7 +236,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   resolved.description = encoding.value_or("");
   resolved.events_on_pmus.push_back(
       pmu->kind == os::PmuKind::Core
-          ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
+          ? with_topdown({pmu->name, true, {*code}, resolved.description}, terms, *pmu, sysfs)
           : EventOnPmu{pmu->name, false, {*code}, resolved.description});
   return resolved;
 }
@@ -264,7 +262,8 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.events_on_pmus.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
+    resolved.events_on_pmus.push_back(
+        with_topdown({pmu.name, true, {*code}, *terms}, text, pmu, sysfs));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.

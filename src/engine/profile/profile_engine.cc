@@ -1,6 +1,6 @@
 #include "engine/profile/profile_engine.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 #include "engine/engine.h"
 #include "engine/perf/counters.h"
@@ -40,6 +40,7 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
   attributes.size = os::kPerfSizeWithConfig3;
   attributes.config = 0;  // PERF_COUNT_HW_CPU_CYCLES or PERF_COUNT_SW_CPU_CLOCK
   attributes.sample_period = period;
+
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
@@ -47,9 +48,11 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
                      os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
                      os::kPerfBuildId;
+
   if (request.call_graph == CallGraphChoice::FramePointers)
     attributes.sample_type |= os::kPerfSampleCallchain;
   if (request.user_only) attributes.flags |= kUserOnly;
+
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
 }
@@ -126,36 +129,43 @@ std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
   return "--profile=" + period_text(std::min(period * enough, longest));
 }
 
-/// The functions that the user asked for.
-struct AskedFunctions {
-  std::vector<std::string> typed{};
-  std::vector<std::string> normalized{};
-  std::vector<bool> are_totals{};  ///< true: the time with what the function called
+/// A function that the user asked for.
+struct AskedFunction {
+  std::string typed{};
+  std::string normalized{};
+  bool is_total = false;  ///< true: the time with what the function called
+};
+
+std::vector<std::string> list_normalized(std::span<const AskedFunction> functions) {
+  std::vector<std::string> names;
+  names.reserve(functions.size());
+  for (const AskedFunction& function : functions) names.push_back(function.normalized);
+  return names;
+}
+
+/// What a sampled pass needs; the references must outlive the pass.
+struct SamplingSetup {
+  os::PerfEventAttr attributes{};
+  std::chrono::nanoseconds period{};
+  std::vector<AskedFunction> functions{};
+  std::optional<User> user{};
+  std::shared_ptr<SampledTotals> seen{};
+  /// Indices of commands from which the kernel takes the event.
+  const std::set<std::size_t>& uncounted;
+  const os::LinuxCalls& calls;
 };
 
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
-  /// `uncounted`: indices of commands from which the kernel takes the event. Both `uncounted` and
-  /// `calls` must outlive the object.
-  Sampling(const os::PerfEventAttr& attributes, std::chrono::nanoseconds period,
-           const AskedFunctions& functions, const std::optional<User>& user,
-           std::shared_ptr<SampledTotals> seen, const std::set<std::size_t>& uncounted,
-           const os::LinuxCalls& calls)
-      : attributes_(attributes),
-        period_(period),
-        functions_(functions.normalized),
-        are_totals_(functions.are_totals),
-        wanted_(functions_),
-        seen_(std::move(seen)),
-        names_(user),
-        uncounted_(uncounted),
-        calls_(calls) {
+  explicit Sampling(SamplingSetup setup)
+      : setup_(std::move(setup)), wanted_(list_normalized(setup_.functions)), names_(setup_.user) {
     begin();
   }
 
   std::vector<os::CounterRequest> requests() const override {
-    return {{.attributes = std::bit_cast<decltype(os::CounterRequest::attributes)>(attributes_),
-             .takes_samples = true}};
+    return {
+        {.attributes = std::bit_cast<decltype(os::CounterRequest::attributes)>(setup_.attributes),
+         .takes_samples = true}};
   }
 
   os::SampleListener* samples() override { return this; }
@@ -186,7 +196,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
 
-    if (uncounted_.contains(command)) {
+    if (setup_.uncounted.contains(command)) {
       begin();
       return without_counts(std::nullopt);
     }
@@ -215,30 +225,30 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   void add_unsampled(CountsOfRun& counted) {
-    if (known_.size() < functions_.size()) known_.merge(names_.find_in_new_files(wanted_));
+    if (known_.size() < setup_.functions.size()) known_.merge(names_.find_in_new_files(wanted_));
     for (const std::size_t function : known_)
       if (counted.counts[1 + function] == 0)
-        counted.functions->push_back({functions_[function], {0}});
+        counted.functions->push_back({setup_.functions[function].normalized, {0}});
   }
 
   double nanoseconds_per_unit(std::uint64_t used_ns) const {
-    if (attributes_.type == os::kPerfTypeSoftware) return 1.0;
+    if (setup_.attributes.type == os::kPerfTypeSoftware) return 1.0;
     return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
   }
 
   CountsOfRun without_counts(std::optional<Error> why) const {
-    return {.counts = std::vector<std::optional<std::uint64_t>>(1 + functions_.size()),
+    return {.counts = std::vector<std::optional<std::uint64_t>>(1 + setup_.functions.size()),
             .why_missing_counts = std::move(why)};
   }
 
   std::uint64_t used_ns(const os::Ended& ended) const {
-    const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
+    const bool has_kernel = (setup_.attributes.flags & os::kPerfExcludeKernel) == 0;
     return ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
   }
 
   CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
     CountsOfRun counted;
-    counted.counts.assign(1 + functions_.size(), 0);
+    counted.counts.assign(1 + setup_.functions.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
     const auto to_ns = [&](std::uint64_t sampled) {
       return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
@@ -251,7 +261,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
       time_ns = to_ns(time_ns);
       *counted.counts[0] += time_ns;
       for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
-        if (are_totals_[function])
+        if (setup_.functions[function].is_total)
           matching[function].insert(sampled.name);
         else
           *counted.counts[1 + function] += time_ns;
@@ -264,7 +274,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     for (const auto& [function, names] : matching)
       counted.counts[1 + function] = sum_total(counted.paths, names);
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
-    seen_->has_left_out_paths = seen_->has_left_out_paths || samples.has_left_out_paths;
+    setup_.seen->has_left_out_paths = setup_.seen->has_left_out_paths || samples.has_left_out_paths;
 
     add_unsampled(counted);
     return counted;
@@ -299,15 +309,15 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           fmt::format("the kernel throttled sampling in each of {} runs, so samples were lost "
                       "(perf_event_max_sample_rate is {}); sample less often ({})",
                       attempts,
-                      trimmed(calls_.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
+                      trimmed(setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
                                   .value_or("unknown")),
-                      option_for_fewer_samples(period_))};
+                      option_for_fewer_samples(setup_.period))};
 
     if (run.loss_count > 0)
       return IncompleteRun{
           "samples were lost",
           fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
-                      option_for_fewer_samples(period_))};
+                      option_for_fewer_samples(setup_.period))};
 
     if (is_partial_)
       return IncompleteRun{
@@ -323,7 +333,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   bool lacks_process(const ProcessesSeen& seen, const os::Ended& ended) const {
     if (seen.started_count < ended.started_count) return true;
     return std::ranges::any_of(seen.unended, [this](std::uint32_t process) {
-      return calls_.count_subfolders(fmt::format("/proc/{}/task", process)) < 0;
+      return setup_.calls.count_subfolders(fmt::format("/proc/{}/task", process)) < 0;
     });
   }
 
@@ -340,21 +350,18 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   void add_to_totals(const SampledRun& run, const os::Ended& ended, std::uint64_t sampled_ns) {
-    seen_->sampled_ns += sampled_ns;
-    seen_->used_ns += used_ns(ended);
-    seen_->before_first_samples_ns += static_cast<double>(run.seen.thread_count * cpu_count_) *
-                                      static_cast<double>(period_.count());
-    seen_->withdrawn_count += run.seen.withdrawn_count;
-    seen_->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
+    setup_.seen->sampled_ns += sampled_ns;
+    setup_.seen->used_ns += used_ns(ended);
+    setup_.seen->before_first_samples_ns +=
+        static_cast<double>(run.seen.thread_count * cpu_count_) *
+        static_cast<double>(setup_.period.count());
+    setup_.seen->withdrawn_count += run.seen.withdrawn_count;
+    setup_.seen->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
   }
 
-  os::PerfEventAttr attributes_;
-  std::chrono::nanoseconds period_;
-  std::vector<std::string> functions_;
-  std::vector<bool> are_totals_;
+  SamplingSetup setup_;
   WantedFunctions wanted_;
   std::set<std::size_t> known_;
-  std::shared_ptr<SampledTotals> seen_;
   RunRecords records_;
   FunctionNames names_;
   std::chrono::nanoseconds since_{};
@@ -362,8 +369,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::uint64_t in_incomplete_stacks_ns_ = 0;
   bool is_partial_ = false;
   std::size_t cpu_count_ = 0;
-  const std::set<std::size_t>& uncounted_;
-  const os::LinuxCalls& calls_;
 };
 
 class WithProfile final : public EngineWrapper {
@@ -373,7 +378,7 @@ class WithProfile final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     EventRequest others = wanted;
-    functions_ = {};
+    functions_.clear();
     std::erase_if(others.names, [this](const std::string& name) { return take(name); });
     const bool needs_others = wanted.names.empty() || !others.names.empty();
     auto set = needs_others ? wrapped_engine().select(others) : Result<EventSet>(EventSet{});
@@ -395,14 +400,19 @@ class WithProfile final : public EngineWrapper {
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    const bool is_own = event >= event_ && event - event_ <= functions_.typed.size();
+    const bool is_own = event >= event_ && event - event_ <= functions_.size();
     return is_own ? nullptr : wrapped_engine().accounted(event);
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return OwnedPass(std::make_unique<Sampling>(attributes_, request_.period, functions_,
-                                                  request_.user, seen_, uncounted_, *calls_));
+      return OwnedPass(std::make_unique<Sampling>(SamplingSetup{.attributes = attributes_,
+                                                                .period = request_.period,
+                                                                .functions = functions_,
+                                                                .user = request_.user,
+                                                                .seen = seen_,
+                                                                .uncounted = uncounted_,
+                                                                .calls = *calls_}));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
@@ -438,9 +448,9 @@ class WithProfile final : public EngineWrapper {
     if (at == std::string_view::npos || at + 1 == name.size()) return false;
     const bool is_total = name.substr(0, at) == kTotalTime;
     if (!is_total && name.substr(0, at) != kSampledTime) return false;
-    functions_.typed.emplace_back(name.substr(at + 1));
-    functions_.normalized.push_back(normalized_function(functions_.typed.back()));
-    functions_.are_totals.push_back(is_total);
+    std::string typed(name.substr(at + 1));
+    std::string normalized = normalized_function(typed);
+    functions_.push_back({std::move(typed), std::move(normalized), is_total});
     return true;
   }
 
@@ -568,14 +578,13 @@ class WithProfile final : public EngineWrapper {
                        SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
     set.events.push_back(whole);
 
-    for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
+    for (const AskedFunction& function : functions_) {
       Event event = whole;
-      const bool is_total = functions_.are_totals[i];
-      event.name = std::string(is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
-                   functions_.typed[i];
-      event.meaning = fmt::format("in the function {}{}: {}", functions_.typed[i],
-                                  is_total ? " and what it called" : "", whole.meaning);
-      event.only_function = functions_.normalized[i];
+      event.name = std::string(function.is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
+                   function.typed;
+      event.meaning = fmt::format("in the function {}{}: {}", function.typed,
+                                  function.is_total ? " and what it called" : "", whole.meaning);
+      event.only_function = function.normalized;
       set.events.push_back(std::move(event));
     }
 
@@ -591,7 +600,7 @@ class WithProfile final : public EngineWrapper {
   ProfileRequest request_;
   bool is_tried_ = false;
   Note note_;
-  AskedFunctions functions_;
+  std::vector<AskedFunction> functions_;
   std::set<std::size_t> uncounted_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
   std::size_t event_ = ~std::size_t{0};

@@ -478,6 +478,7 @@ SampledRun RunRecords::close() {
 
   // Each CPU has its own ring, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
+
   Processes processes(run);
   Lives lives;
   PathFolder paths(callers_, processes, run);
@@ -522,6 +523,7 @@ SampledRun RunRecords::close() {
   identities_.clear();
   names_.clear();
   callers_.clear();
+
   run.periods_by_path.resize(run.paths.size());
   run.seen = lives.close();
   return run;

@@ -1,6 +1,6 @@
 #include "engine/valgrind/processes.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/text.h"
 #include "engine/symbol_names.h"
 #include "engine/valgrind/valgrind_engine.h"

@@ -5,14 +5,12 @@
 #include "app/prepare.h"
 #include "bisect/words.h"
 #include "core/text.h"
-#include "os/clock.h"
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/command_layouts.h"
 #include "report/lines.h"
-#include "report/screen.h"
 #include "report/style.h"
-#include "results/functions.h"
+#include "results/function_changes.h"
 #include "run/builds.h"
 
 #include <algorithm>
@@ -45,7 +43,8 @@ Stop stop_for_signal() {
 constexpr Stop kFailed{static_cast<int>(ExitStatus::Failed)};
 
 /// Adds the functions that certainly differ to `comparison`.
-void add_functions(const Results& results, const std::string& metric, Comparison& comparison) {
+void add_functions(const Results& results, const std::string& metric,
+                   MeasuredCandidate& comparison) {
   const std::vector<std::size_t> counted = function_metrics(results);
   const auto searched = std::ranges::find_if(
       counted, [&](std::size_t m) { return results.session.metrics[m].name == metric; });
@@ -111,7 +110,7 @@ std::optional<int> Workshop::check_options() {
 
 Result<void> Workshop::begin(const std::string& head) {
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root's rights"};
+  if (owner.error()) return *owner.error();
 
   // Journal::open refuses a file with this name that is not the log of a search.
   std::error_code no_log;
@@ -174,7 +173,7 @@ void Workshop::end() {
   if (os::first_interrupt_signal() != 0) return;
 
   const os::ActAs owner(user_);
-  if (!owner.error().empty()) return;
+  if (owner.error()) return;
   journal_->remove();
   std::error_code ignored;
   if (keeps_folder_)
@@ -257,7 +256,7 @@ std::optional<Stop> Workshop::build_needed(Tree tree, const Commit& commit) {
 }
 
 /// Says why a session ended early. Returns the candidate's failure, if it is the cause.
-OrStop<Comparison> Workshop::take_early_end(const Call& call) const {
+OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call) const {
   const SessionResult& measured = call.benchmarks.front().session_result;
   const EarlyEnd& end = *measured.session.cut_short;
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
@@ -265,7 +264,7 @@ OrStop<Comparison> Workshop::take_early_end(const Call& call) const {
 
   const auto* const run = std::get_if<RunFailed>(&end);
   const auto* const hook = std::get_if<HookFailed>(&end);
-  Comparison failed{.status = kFailed.status};
+  MeasuredCandidate failed{.status = kFailed.status};
   if (run != nullptr && run->step.command == 1)
     failed.failure = "fails: the command " + report::outcome_text(run->outcome);
   if (hook != nullptr && hook->command == 1) failed.failure = "fails: a hook did not succeed";
@@ -275,8 +274,8 @@ OrStop<Comparison> Workshop::take_early_end(const Call& call) const {
   return failed;
 }
 
-OrStop<Comparison> Workshop::compare(const Side& reference, const Side& candidate,
-                                     Question question) {
+OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
+                                            const CommitInTree& candidate, Question question) {
   if (has_lost_output_) return kFailed;
   const auto& own_folders = request_.options.commands.working_folders;
   const std::string below = own_folders.empty() ? "" : "/" + own_folders.front();
@@ -294,21 +293,21 @@ OrStop<Comparison> Workshop::compare(const Side& reference, const Side& candidat
   if (!status) status = measure(call);
   launcher_ = std::move(call.launcher);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (status) return Comparison{.failure = "cannot be measured", .status = *status};
+  if (status) return MeasuredCandidate{.failure = "cannot be measured", .status = *status};
 
   const SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call);
 
   // Without comparable values, an undecided gate says nothing about a change.
-  Comparison comparison{.verdicts = measured.findings.verdicts};
+  MeasuredCandidate comparison{.verdicts = measured.findings.verdicts};
   const bool is_comparable =
       !comparison.verdicts.empty() &&
       std::ranges::all_of(comparison.verdicts, [](const gate::Verdict& verdict) {
         return verdict.hindrance.obstacle == gate::Obstacle::None;
       });
   if (!is_comparable)
-    return Comparison{.failure = "cannot be compared by " + request_.metric(),
-                      .status = kFailed.status};
+    return MeasuredCandidate{.failure = "cannot be compared by " + request_.metric(),
+                             .status = kFailed.status};
   if (question.lists_functions) add_functions(analyse_session(call), request_.metric(), comparison);
   return comparison;
 }

@@ -8,14 +8,11 @@
 #include "core/metric.h"
 #include "gate/verdict.h"
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,7 +24,7 @@ namespace lauka::bisect {
 enum class Tree : unsigned char { Good, Test, Last };
 
 /// One of two commits that are compared, and the worktree in which it is built.
-struct Side {
+struct CommitInTree {
   Tree tree;
   const Commit& commit;
 };
@@ -38,11 +35,11 @@ struct Question {
   double error = 0.0;  ///< error rate that the gates share
   /// Half width of the change's interval to reach, as a fraction; nullopt: the gates alone decide.
   std::optional<double> precision{};
-  bool lists_functions = false;  ///< true: Comparison::functions is wanted
+  bool lists_functions = false;  ///< true: MeasuredCandidate::functions is wanted
 };
 
 /// What a session has shown about the candidate.
-struct Comparison {
+struct MeasuredCandidate {
   std::vector<gate::Verdict> verdicts{};
   std::string failure{};  ///< why the candidate could not be measured; empty if it was measured
   int status = 0;         ///< lauka's exit status for this failure; 0 if the commit is at fault
@@ -63,17 +60,24 @@ struct Stop {
 template <typename T>
 using OrStop = std::variant<T, Stop>;
 
+/// What a Workshop works with; the references must outlive it.
+struct WorkshopSetup {
+  const Request& request;
+  const Repository& repository;
+  std::unique_ptr<os::Launcher> launcher{};
+  std::optional<User> user{};
+  std::string work{};  ///< the folder of worktrees and log, an absolute path
+};
+
 /// Builds commits in worktrees, measures them, and keeps what is done in a log.
 class Workshop {
  public:
-  /// `work`: the folder of worktrees and log, an absolute path.
-  Workshop(const Request& request, std::unique_ptr<os::Launcher> launcher, std::optional<User> user,
-           const Repository& repository, std::string work)
-      : request_(request),
-        launcher_(std::move(launcher)),
-        user_(std::move(user)),
-        repository_(repository),
-        work_(std::move(work)) {}
+  explicit Workshop(WorkshopSetup setup)
+      : request_(setup.request),
+        launcher_(std::move(setup.launcher)),
+        user_(std::move(setup.user)),
+        repository_(setup.repository),
+        work_(std::move(setup.work)) {}
 
   /// Refuses what lauka would refuse before its first run, such as an unknown metric. Returns its
   /// exit status; nullopt if nothing is wrong.
@@ -95,7 +99,8 @@ class Workshop {
   std::optional<Stop> build_needed(Tree tree, const Commit& commit);
 
   /// Compares two commits that are built.
-  OrStop<Comparison> compare(const Side& reference, const Side& candidate, Question question);
+  OrStop<MeasuredCandidate> compare(const CommitInTree& reference, const CommitInTree& candidate,
+                                    Question question);
 
   /// Removes the worktrees and the log. Keeps the folder if it has outputs of failed builds.
   void end();
@@ -111,7 +116,7 @@ class Workshop {
   Call make_call(std::vector<std::string> folders, std::vector<std::string> names);
   std::string run_build(Tree tree, const Commit& commit);
   void keep_output(const Commit& commit, const std::string& output);
-  OrStop<Comparison> take_early_end(const Call& call) const;
+  OrStop<MeasuredCandidate> take_early_end(const Call& call) const;
   void read_entries();
   std::string path_of(Tree tree) const;
 

@@ -279,8 +279,8 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
   if (!search.is_found()) return found;
 
   found.commit = search.first_after();
-  const std::size_t parent = search.last_before();
-  ++found.builds;  // the culprit, in a worktree of its own
+  const std::size_t parent = found.commit - 1;  // of a line
+  ++found.builds;                               // the culprit, in a worktree of its own
   if (parent != 0 && in_test_tree != parent) ++found.builds;
   const Session last =
       machine.compare(line.builds[parent], line.builds[found.commit],

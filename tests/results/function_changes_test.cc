@@ -1,13 +1,13 @@
-#include "results/functions.h"
+#include "results/function_changes.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 #include "results/analyse.h"
 #include "results/results.h"
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include <cmath>
 #include <cstdint>

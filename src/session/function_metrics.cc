@@ -1,4 +1,4 @@
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include "core/call_paths.h"
 #include "core/text.h"
@@ -151,12 +151,14 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   if (session.function_tables.empty()) return {};
   const std::vector<AddedMetric> added = list_added(gates, session);
   if (added.empty()) return {};
+
   std::vector<std::string> functions;
   functions.reserve(added.size());
   for (const AddedMetric& metric : added) functions.push_back(metric.function);
   if (!may_lack)
     if (auto unknown = find_unknown_function(functions, session.function_tables))
       return *std::move(unknown);
+
   set_values(added, WantedFunctions(functions), session);
   for (const AddedMetric& row : added) {
     Metric metric = session.metrics[row.base];

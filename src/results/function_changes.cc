@@ -1,6 +1,6 @@
-#include "results/functions.h"
+#include "results/function_changes.h"
 
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "plan/gates.h"
 #include "results/analyse.h"
 #include "results/path_changes.h"
@@ -10,13 +10,9 @@
 #include "session/series.h"
 #include "session/setting_values.h"
 #include "stats/delta.h"
-#include "stats/distributions.h"
-#include "stats/layouts.h"
-#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -31,7 +27,7 @@ struct Values {
 };
 
 /// Adds up the rows of `names` on a side.
-Values add_up(const Side& side, std::span<const FunctionToPair> rows,
+Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
   Values sum;
   bool varies = false;
@@ -66,31 +62,41 @@ bool has_total(const JoinedPaths& by_path, std::size_t pair) {
   return !reference.empty() || !candidate.empty();
 }
 
+struct ComparedSides {
+  const FunctionSide& reference;
+  const FunctionSide& candidate;
+  double confidence = 0.0;
+};
+
+DifferenceTest test_values(const ComparedSides& sides, const RoundValues& reference,
+                           const RoundValues& candidate) {
+  return test_difference({sides.reference, reference}, {sides.candidate, candidate},
+                         sides.confidence);
+}
+
 /// Sets FunctionChange::total. `pairs`: by function, its index in `totals`.
-void add_totals(const Side& reference, const Side& candidate,
-                const std::vector<FunctionTotals>& totals, std::span<const std::size_t> pairs,
-                double confidence, std::vector<FunctionChange>& functions) {
+void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& totals,
+                std::span<const std::size_t> pairs, std::vector<FunctionChange>& functions) {
   if (totals.empty()) return;
 
   std::vector<DifferenceTest> tests;
   tests.reserve(functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const FunctionTotals& of = totals[pairs[i]];
-    tests.push_back(
-        test_difference({reference, of.reference}, {candidate, of.candidate}, confidence));
-    functions[i].total = {.reference_mean = mean_of(of.reference, reference.rounds),
-                          .candidate_mean = mean_of(of.candidate, candidate.rounds),
+    tests.push_back(test_values(sides, of.reference, of.candidate));
+    functions[i].total = {.reference_mean = mean_of(of.reference, sides.reference.rounds),
+                          .candidate_mean = mean_of(of.candidate, sides.candidate.rounds),
                           .half_width = tests.back().half_width};
   }
 
-  const std::vector<bool> differ = find_significant(tests, confidence);
+  const std::vector<bool> differ = find_significant(tests, sides.confidence);
   for (std::size_t i = 0; i < functions.size(); ++i)
     if (differ[i]) functions[i].total->certainty = Certainty::Significant;
 }
 
 MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
-                         const Side& reference, const Side& candidate) {
-  const double confidence = results.session.confidence;
+                         const ComparedSides& sides) {
+  const auto& [reference, candidate, confidence] = sides;
   // If values are sampled, equal values prove nothing.
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
 
@@ -130,8 +136,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
     if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2)
       change.certainty = Certainty::Unproven;
     if (change.certainty == Certainty::Unproven && change.has_own_value()) {
-      tests.push_back(
-          test_difference({reference, before.of_metric}, {candidate, after.of_metric}, confidence));
+      tests.push_back(test_values(sides, before.of_metric, after.of_metric));
       change.half_width = tests.back().half_width;
       varying.push_back(changes.functions.size());
     }
@@ -142,8 +147,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   const std::vector<bool> differ = find_significant(tests, confidence);
   for (std::size_t i = 0; i < varying.size(); ++i)
     if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
-  add_totals(reference, candidate, by_path.totals, pairs_of_functions, confidence,
-             changes.functions);
+  add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
 
   std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
     return std::pair(std::fabs(a.difference()), a.is_sure()) >
@@ -190,14 +194,15 @@ std::optional<MetricByFunction> compare_sides(const Results& results, std::size_
   const auto before = reference_side(results, metric, candidate);
   const auto after = candidate_side(results, metric, candidate);
   if (!before || !after) return std::nullopt;
-  return compare(results, metric, candidate, *before, *after);
+  return compare(results, metric, candidate, {*before, *after, results.session.confidence});
 }
 
 std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,
                                                std::size_t command) {
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
-  return compare(results, metric, command, Side{.rounds = side->rounds}, *side);
+  const FunctionSide nothing{.rounds = side->rounds};
+  return compare(results, metric, command, {nothing, *side, results.session.confidence});
 }
 
 std::vector<std::size_t> function_metrics(const Results& results) {

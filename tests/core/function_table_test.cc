@@ -1,4 +1,4 @@
-#include "core/functions.h"
+#include "core/function_table.h"
 
 #include <array>
 #include <string>

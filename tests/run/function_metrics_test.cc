@@ -1,4 +1,4 @@
-#include "session/functions.h"
+#include "session/function_metrics.h"
 
 #include "fakes/gates.h"
 #include "run/bench.h"

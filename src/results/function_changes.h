@@ -35,18 +35,18 @@ struct MeanChange {
 /// One call path's means of sampled time over rounds, in seconds.
 struct PathChange {
   std::string name{};                ///< of the last frame, see PathCounts::name
-  std::uint32_t parent = kNoCaller;  ///< index of the caller's path, or kNoCaller
+  std::uint32_t caller = kNoCaller;  ///< index of the caller's path, or kNoCaller
   double reference_mean = 0.0;       ///< with what the last frame called
   double candidate_mean = 0.0;
-  double reference_self = 0.0;  ///< without what the last frame called
-  double candidate_self = 0.0;
+  double reference_own = 0.0;  ///< without what the last frame called
+  double candidate_own = 0.0;
   /// Half width of the confidence interval of difference(); nullopt if unknown.
   std::optional<double> half_width{};
-  bool is_sure = false;       ///< true if the means differ significantly
-  bool is_self_sure = false;  ///< true if the times without called functions do
+  bool is_sure = false;      ///< true if the means differ significantly
+  bool is_own_sure = false;  ///< true if the times without called functions do
 
   double difference() const { return candidate_mean - reference_mean; }
-  double self_difference() const { return candidate_self - reference_self; }
+  double own_difference() const { return candidate_own - reference_own; }
 };
 
 /// One function's means over rounds in the metric's base unit, and their difference.

@@ -1,11 +1,10 @@
-#include "core/functions.h"
+#include "core/function_table.h"
 
 #include "core/text.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -338,10 +337,12 @@ std::vector<std::size_t> WantedFunctions::find(std::string_view function,
                                                std::span<const std::string> other_names) const {
   std::set<std::size_t> found;
   if (places_.empty()) return {};
+
   const auto add = [&](std::string_view name) {
     const auto [first, last] = places_.equal_range(name);
     for (auto place = first; place != last; ++place) found.insert(place->second);
   };
+
   const auto add_all = [&](std::string_view name) {
     add(name);
     add(without_parameters(name));
@@ -350,6 +351,7 @@ std::vector<std::size_t> WantedFunctions::find(std::string_view function,
     add(split.without_numbers);
     add(without_parameters(split.without_numbers));
   };
+
   add_all(function);
   for (const std::string& name : other_names) add_all(name);
   return {found.begin(), found.end()};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/call_paths.h"
-#include "core/functions.h"
+#include "core/function_table.h"
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/recording.h"

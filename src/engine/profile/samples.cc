@@ -518,10 +518,10 @@ SampledRun RunRecords::close() {
     }
   }
 
-  records_.clear();
+  records_ = {};
   identities_.clear();
   names_.clear();
-  callers_.clear();
+  callers_ = {};
   run.periods_by_path.resize(run.paths.size());
   run.seen = lives.close();
   return run;

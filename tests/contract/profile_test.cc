@@ -287,6 +287,33 @@ TEST_CASE("call paths are compared with those of a baseline") {
   CHECK(candidate > 0.0);
 }
 
+TEST_CASE("a suite that goes on after an interruption has the call paths of all its runs") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  const std::string kept = session + ".rounds";
+  std::ofstream(folder.file("s.toml"))
+      << "[[benchmark]]\nname = 'a'\ncommands = ['" << shorter() << "', '" << longer() << "']\n";
+  std::vector<std::string> arguments = {
+      "-q", "-w0", "-r40", "--profile", "--suite", folder.file("s.toml"), "--export-json", session};
+  const auto has_paths = [&] {
+    return std::filesystem::exists(kept) &&
+           text_of(kept).find("[0,\"main\",0]") != std::string::npos;
+  };
+  const Said cut =
+      lauka({.arguments = arguments, .interrupt_when = has_paths, .interrupt_signal = 9});
+  CHECK(cut.status == 128 + 9);
+  REQUIRE(has_paths());
+
+  arguments.emplace_back("--resume");
+  const Said said = completed(arguments);
+  CHECK(said.err_has("--resume"));
+  for (const auto& result : nlohmann::json::parse(text_of(session))["results"]) {
+    CHECK(sampled(result).size() == 40);
+    check_paths(result);
+  }
+}
+
 TEST_CASE("a gate on the total time of a function sees what it called") {
   if (!can_sample()) return;
   const Folder folder;

@@ -1,41 +1,96 @@
 #include "core/call_paths.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace lauka {
 
-std::size_t PathTree::Hash::operator()(const PathStep& step) const {
+namespace {
+
+constexpr std::size_t kFewestSlots = 64;
+
+std::size_t hash_of(const PathStep& step) {
   // Multiplies by the golden ratio, so that addresses that are close to each other are spread.
   constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15U;
   std::uint64_t hash = (step.frame ^ (std::uint64_t{step.caller} << 32U)) * golden;
   hash ^= hash >> 29U;
-  return hash * golden;
+  hash *= golden;
+  return hash ^ hash >> 32U;
+}
+
+}  // namespace
+
+std::size_t PathTree::find_slot(const PathStep& step) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash_of(step) & mask;
+  while (slots_[slot] != kNoCaller && steps_[slots_[slot]] != step) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void PathTree::make_slots(std::size_t count) {
+  slots_.assign(count, kNoCaller);
+  for (std::uint32_t path = 0; path < steps_.size(); ++path) slots_[find_slot(steps_[path])] = path;
 }
 
 std::uint32_t PathTree::add(const PathStep& step) {
-  const auto [place, is_new] =
-      indices_.try_emplace(step, static_cast<std::uint32_t>(steps_.size()));
-  if (is_new) steps_.push_back(step);
-  return place->second;
+  if (2 * steps_.size() >= slots_.size()) make_slots(std::max(kFewestSlots, 2 * slots_.size()));
+  const std::size_t slot = find_slot(step);
+  if (slots_[slot] != kNoCaller) return slots_[slot];
+
+  slots_[slot] = static_cast<std::uint32_t>(steps_.size());
+  steps_.push_back(step);
+  return slots_[slot];
 }
 
 std::optional<std::uint32_t> PathTree::find(const PathStep& step) const {
-  const auto found = indices_.find(step);
-  return found == indices_.end() ? std::nullopt : std::optional(found->second);
+  if (slots_.empty()) return std::nullopt;
+  const std::uint32_t path = slots_[find_slot(step)];
+  return path == kNoCaller ? std::nullopt : std::optional(path);
 }
 
-void PathTree::clear() {
-  steps_.clear();
-  indices_.clear();
+namespace {
+
+/// The paths of a tree by caller: the calls of each are a list that is linked by `next_call`.
+struct CallLists {
+  std::vector<std::uint32_t> first_call{};  // by path; at the end, that of those without a caller
+  std::vector<std::uint32_t> next_call{};   // by path
+};
+
+CallLists list_calls(const PathTree& paths) {
+  const std::size_t count = paths.size();
+  CallLists calls{std::vector<std::uint32_t>(count + 1, kNoCaller),
+                  std::vector<std::uint32_t>(count, kNoCaller)};
+  for (std::uint32_t path = 0; path < count; ++path) {
+    std::uint32_t& first = calls.first_call[std::min<std::size_t>(paths[path].caller, count)];
+    calls.next_call[path] = std::exchange(first, path);
+  }
+  return calls;
 }
+
+}  // namespace
 
 std::vector<bool> find_first_calls(const PathTree& paths) {
+  const CallLists calls = list_calls(paths);
   std::vector<bool> are_first(paths.size());
-  for (std::size_t path = 0; path < paths.size(); ++path) {
-    std::uint32_t caller = paths[path].caller;
-    while (caller != kNoCaller && paths[caller].frame != paths[path].frame)
-      caller = paths[caller].caller;
-    are_first[path] = caller == kNoCaller;
+  std::unordered_set<std::uint64_t> frames;  // of the path that is visited, and of its callers
+
+  // Visits each path between its caller and the caller's next call, so that a path of many frames
+  // takes no longer than many paths.
+  std::uint32_t path = calls.first_call.back();
+  while (path != kNoCaller) {
+    are_first[path] = frames.insert(paths[path].frame).second;
+    if (calls.first_call[path] != kNoCaller) {
+      path = calls.first_call[path];
+      continue;
+    }
+
+    std::uint32_t left = kNoCaller;
+    do {
+      left = path;
+      if (are_first[left]) frames.erase(paths[left].frame);
+      path = calls.next_call[left] != kNoCaller ? calls.next_call[left] : paths[left].caller;
+    } while (calls.next_call[left] == kNoCaller && path != kNoCaller);
   }
   return are_first;
 }

@@ -46,15 +46,15 @@ class PathTree {
   /// Returns the index of a path; nullopt if there is no such path.
   std::optional<std::uint32_t> find(const PathStep& step) const;
 
-  void clear();
-
  private:
-  struct Hash {
-    std::size_t operator()(const PathStep& step) const;
-  };
+  /// Returns the place in slots_ of a path, or of the empty slot where it belongs.
+  std::size_t find_slot(const PathStep& step) const;
+  void make_slots(std::size_t count);
 
   std::vector<PathStep> steps_;
-  std::unordered_map<PathStep, std::uint32_t, Hash> indices_;
+  /// A hash table of the indices of the paths: a power of two, at least half of it kNoCaller. Maps
+  /// of the standard library need five times the memory.
+  std::vector<std::uint32_t> slots_;
 };
 
 /// Returns for each path whether its last frame is in none of its callers' paths. Only such paths

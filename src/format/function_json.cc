@@ -2,6 +2,10 @@
 
 #include "core/own_metric.h"
 
+#include <cstdint>
+#include <optional>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace lauka {
@@ -17,6 +21,10 @@ constexpr std::string_view kPaths = "paths";
 constexpr std::string_view kFrame = "frame";
 constexpr std::string_view kCaller = "caller";
 constexpr std::size_t kMaxRounds = 100'000;
+
+/// Most frames of a call path. A sample of the kernel's has at most 64 KiB, so 8,192 addresses.
+/// Files with folded stacks grow with the square of the number of frames.
+constexpr std::uint32_t kMaxFrames = 8'192;
 
 void add_values(const RoundValues& values, std::string& to) {
   const auto add = [&](double value) { add_sample(value, Unit::Count, to); };
@@ -109,6 +117,7 @@ std::optional<std::uint32_t> read_index(const ParsedJson* there, std::size_t lim
 /// `rounds`: number of rounds of the sampled time.
 Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
   PathTable paths;
+  std::vector<std::uint32_t> frame_counts;  // by path
   std::vector<std::string> names;
   for (const ParsedJson& name : items_in(functions, kFrames)) {
     if (!name.is_string()) return damaged();
@@ -121,6 +130,11 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
     const auto caller =
         of_caller == nullptr ? std::optional(kNoCaller) : read_index(of_caller, paths.size());
     if (!frame || !caller) return damaged();
+
+    frame_counts.push_back(*caller == kNoCaller ? 1 : frame_counts[*caller] + 1);
+    if (frame_counts.back() > kMaxFrames)
+      return Error{fmt::format("has a call path of more than {} frames", kMaxFrames),
+                   "export it again with lauka, whose paths are shorter"};
 
     RoundValues values;
     if (const ParsedJson* sampled = member(row, kSampledTime)) {

@@ -60,17 +60,20 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
   std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<double, std::size_t>::first);
 
   ChosenPaths chosen;
+  std::vector<std::size_t> added;  // a path with those of its callers that are not chosen yet
   for (const auto& candidate : sorted) {
-    std::set<std::size_t> with_callers = chosen.paths;
-    for (std::size_t at = candidate.second; at < changes.paths.size();
+    added.clear();
+    for (std::size_t at = candidate.second; at < changes.paths.size() && !chosen.paths.contains(at);
          at = changes.paths[at].caller)
-      with_callers.insert(at);
-    if (with_callers.size() > most) {
+      added.push_back(at);
+
+    const std::size_t lines = chosen.paths.size() + added.size();
+    if (lines <= most) {
+      chosen.paths.insert(added.begin(), added.end());
+    } else {
       chosen.has_all = false;
-      chosen.lines_of_largest = std::max(chosen.lines_of_largest, with_callers.size());
-      continue;
+      chosen.lines_of_largest = std::max(chosen.lines_of_largest, lines);
     }
-    chosen.paths = std::move(with_callers);
   }
   return chosen;
 }

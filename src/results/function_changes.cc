@@ -191,9 +191,10 @@ std::optional<MetricByFunction> compare_sides(const Results& results, std::size_
   if (!find_metric_differences(results.session, metric, candidate).empty()) return std::nullopt;
   if (!has_success(results, metric, candidate)) return std::nullopt;
 
-  const auto before = reference_side(results, metric, candidate);
-  const auto after = candidate_side(results, metric, candidate);
+  auto before = reference_side(results, metric, candidate);
+  auto after = candidate_side(results, metric, candidate);
   if (!before || !after) return std::nullopt;
+  pair_rounds(results.session, candidate, *before, *after);
   return compare(results, metric, candidate, {*before, *after, results.session.confidence});
 }
 

@@ -7,22 +7,14 @@
 #include "stats/layouts.h"
 #include "stats/summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace lauka {
 
 namespace {
-
-std::vector<std::uint32_t> list_layouts(const MeasuredCommand& of, const std::string& metric) {
-  std::vector<std::uint32_t> layouts;
-  if (count_layouts(of.session, of.index) < 2) return layouts;
-  const auto index = find_metric(of.session.metrics, metric);
-  const Runs& runs = of.session.runs;
-  for (const std::uint32_t run : runs.of_command(of.index))
-    if (index && runs.value(run, *index)) layouts.push_back(runs.row(run).layout);
-  return layouts;
-}
 
 std::optional<FunctionSide> find_side(const MeasuredCommand& of, const std::string& metric,
                                       const MetricResult& row) {
@@ -32,7 +24,15 @@ std::optional<FunctionSide> find_side(const MeasuredCommand& of, const std::stri
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
   if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return FunctionSide{&table, place, rounds, *row.mean(), list_layouts(of, metric)};
+
+  const auto index = find_metric(of.session.metrics, metric);
+  Series series = index ? make_series(of.session, *index, of.index) : Series{};
+  return FunctionSide{.table = &table,
+                      .place = place,
+                      .rounds = rounds,
+                      .mean = *row.mean(),
+                      .layouts = std::move(series.layouts),
+                      .numbers = std::move(series.rounds)};
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
@@ -48,8 +48,8 @@ struct MeanError {
   std::size_t values = 0;
 };
 
-std::optional<MeanError> error_of_mean(const FunctionSide& side, const RoundValues& of_function) {
-  const std::vector<double> values = all_rounds(of_function, side.rounds);
+std::optional<MeanError> error_of_mean(const FunctionSide& side,
+                                       const std::vector<double>& values) {
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
     return over ? std::optional(MeanError{over->squared_standard_error, over->layout_count})
@@ -58,6 +58,33 @@ std::optional<MeanError> error_of_mean(const FunctionSide& side, const RoundValu
   if (side.rounds < kMinFunctionRounds) return std::nullopt;
   return MeanError{*stats::moments(values).variance / static_cast<double>(side.rounds),
                    side.rounds};
+}
+
+DifferenceTest test_mean(double difference, double error, double degrees, double confidence) {
+  return {2.0 * stats::student_t_above(std::fabs(difference) / error, degrees),
+          error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees)};
+}
+
+/// Tests the mean of the differences within rounds.
+DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<double>& reference,
+                                  const std::vector<double>& candidate, double confidence) {
+  std::vector<double> differences(side.rounds);
+  for (std::size_t i = 0; i < side.rounds; ++i) differences[i] = candidate[i] - reference[i];
+  const auto error = error_of_mean(side, differences);
+  if (!error) return {};
+
+  const stats::Moments before = stats::moments(reference);
+  const stats::Moments about = stats::moments(differences);
+  const double scale = before.mean + stats::moments(candidate).mean;
+  const double difference = stats::without_rounding_error(about.mean, scale);
+  if (difference == 0.0) return {};
+
+  // A difference that is the same in every round is no noise, if the values themselves vary.
+  if (before.range() > 0.0 && stats::is_rounding_error(about.range(), scale))
+    return {2.0 * stats::tails_without_noise(std::fabs(difference), error->values).above, {}};
+  if (error->squared == 0.0) return {};
+  return test_mean(difference, std::sqrt(error->squared), static_cast<double>(error->values - 1),
+                   confidence);
 }
 
 }  // namespace
@@ -86,19 +113,30 @@ std::optional<FunctionSide> reference_side(const Results& results, std::size_t m
                    result_of_reference(results, candidate, metric));
 }
 
+void pair_rounds(const Recording& session, std::size_t candidate_index, FunctionSide& reference,
+                 FunctionSide& candidate) {
+  candidate.is_paired = pair_of(session, candidate_index).is_within_rounds &&
+                        candidate.numbers.size() == candidate.rounds &&
+                        candidate.numbers == reference.numbers;
+  reference.is_paired = candidate.is_paired;
+}
+
 DifferenceTest test_difference(const SideValues& reference, const SideValues& candidate,
                                double confidence) {
-  const auto first = error_of_mean(reference.side, reference.values);
-  const auto second = error_of_mean(candidate.side, candidate.values);
+  const std::vector<double> before = all_rounds(reference.values, reference.side.rounds);
+  const std::vector<double> after = all_rounds(candidate.values, candidate.side.rounds);
+  if (candidate.side.is_paired)
+    return test_within_rounds(candidate.side, before, after, confidence);
+
+  const auto first = error_of_mean(reference.side, before);
+  const auto second = error_of_mean(candidate.side, after);
   if (!first || !second || first->squared + second->squared == 0.0) return {};
 
   const double degrees =
       stats::welch_degrees(first->squared, first->values, second->squared, second->values);
-  const double error = std::sqrt(first->squared + second->squared);
   const double difference = mean_of(candidate.values, candidate.side.rounds) -
                             mean_of(reference.values, reference.side.rounds);
-  return {2.0 * stats::student_t_above(std::fabs(difference) / error, degrees),
-          error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees)};
+  return test_mean(difference, std::sqrt(first->squared + second->squared), degrees, confidence);
 }
 
 std::vector<bool> find_significant(const std::vector<DifferenceTest>& tests, double confidence) {

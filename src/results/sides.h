@@ -19,6 +19,9 @@ struct FunctionSide {
   std::size_t rounds = 0;
   double mean = 0.0;
   std::vector<std::uint32_t> layouts{};  ///< layout of each round; empty without --layouts
+  std::vector<std::uint32_t> numbers{};  ///< number of each round in its session
+  /// True if a round is compared with the other side's round of the same index (pair_rounds).
+  bool is_paired = false;
 
   /// Returns the rows of the table.
   std::vector<FunctionToPair> list_rows() const;
@@ -32,6 +35,11 @@ std::optional<FunctionSide> candidate_side(const Results& results, std::size_t m
 std::optional<FunctionSide> reference_side(const Results& results, std::size_t metric,
                                            std::size_t candidate);
 
+/// Has the sides of a candidate and its reference compared within rounds, as other metrics are, if
+/// both have values of the same rounds.
+void pair_rounds(const Recording& session, std::size_t candidate_index, FunctionSide& reference,
+                 FunctionSide& candidate);
+
 /// Values of a function or call path in the rounds of a side.
 struct SideValues {
   const FunctionSide& side;
@@ -43,7 +51,9 @@ struct DifferenceTest {
   std::optional<double> half_width{};
 };
 
-/// Compares the means by Student's t (Welch) over runs or layouts.
+/// Compares the means by Student's t over runs or layouts: over the differences within rounds if
+/// the sides are paired, because these lack the noise that a round's runs share; else by Welch's
+/// test.
 DifferenceTest test_difference(const SideValues& reference, const SideValues& candidate,
                                double confidence);
 

@@ -190,6 +190,130 @@ TEST_CASE("options that need call paths are refused without them") {
   }
 }
 
+namespace {
+
+/// Checks that a command's call paths add up to the sampled time of each of its runs, and that one
+/// goes through first().
+void check_paths(const nlohmann::json& result) {
+  const auto& functions = result["lauka"]["functions"];
+  const std::vector<double> totals = sampled(result);
+  CHECK(functions["metrics"]["sampled_time"] == totals.size());
+  double through_first = 0.0;
+  for (std::size_t round = 0; round < totals.size(); ++round) {
+    double sum = 0.0;
+    for (const auto& [stack, time] : stacks_in_round(functions, round)) {
+      sum += time;
+      if (stack.find(";first") != std::string::npos) through_first += time;
+    }
+    CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
+  }
+  CHECK(through_first > 0.0);
+}
+
+/// True if lauka says which call paths differ, or that none does.
+bool compares_paths(const Said& said) {
+  return said.out_has("sampled_time by call path, significant changes") ||
+         said.out_has("no call path differs with certainty in 8 sampled runs");
+}
+
+std::string shorter() {
+  return fixture("call_paths") + " 60";
+}
+
+std::string longer() {
+  return fixture("call_paths") + " 60 200";
+}
+
+}  // namespace
+
+TEST_CASE("each benchmark of a suite has its call paths, which a saved suite has again") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  std::ofstream(folder.file("s.toml"))
+      << "[[benchmark]]\nname = 'a'\ncommands = ['" << shorter() << "', '" << longer() << "']\n"
+      << "[[benchmark]]\nname = 'b'\ncommands = ['" << longer() << "', '" << shorter() << "']\n";
+  const Said said =
+      completed({"-w0", "-r8", "--no-git", "--profile", "--paths", "--suite", folder.file("s.toml"),
+                 "--export-json", session, "--export-folded", folder.file("{name}.txt")});
+  CHECK(compares_paths(said));
+  const auto results = nlohmann::json::parse(text_of(session))["results"];
+  REQUIRE(results.size() == 4);
+  for (const auto& result : results) check_paths(result);
+
+  const Said again =
+      completed({"--from", session, "--paths", "--export-folded", folder.file("again-{name}.txt")});
+  CHECK(compares_paths(again));
+  for (const std::string name : {"a.txt", "b.txt"}) {
+    CAPTURE(name);
+    CHECK(text_of(folder.file(name)).find("main;first;work ") != std::string::npos);
+    CHECK(text_of(folder.file("again-" + name)) == text_of(folder.file(name)));
+  }
+}
+
+TEST_CASE("call paths are compared over layouts") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  const Said said =
+      completed("-w0 -r8 --no-git --profile --layouts=4 --paths --export-json " + session,
+                {shorter() + " 0 {layout}", longer() + " {layout}"});
+  CHECK(compares_paths(said));
+  for (const auto& result : nlohmann::json::parse(text_of(session))["results"]) check_paths(result);
+  CHECK(compares_paths(completed({"--from", session, "--paths"})));
+}
+
+TEST_CASE("call paths are compared with those of a baseline") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string before = folder.file("before.json");
+  const std::string stacks = folder.file("stacks.txt");
+  completed("-q -w0 -r8 --profile --export-json " + before, {shorter()});
+  const Said said = completed(
+      "-w0 -r8 --no-git --profile --paths --baseline " + before + " --export-folded " + stacks,
+      {longer()});
+  CHECK(compares_paths(said));
+
+  // A stack has the times of the baseline and of the new session.
+  std::istringstream lines(text_of(stacks));
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with("call_paths;main;first;work ")) {
+  }
+  std::istringstream times(line.substr(line.find(' ') + 1));
+  double reference = 0.0;
+  double candidate = 0.0;
+  times >> reference >> candidate;
+  CHECK(reference > 0.0);
+  CHECK(candidate > 0.0);
+}
+
+TEST_CASE("a suite that goes on after an interruption has the call paths of all its runs") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string session = folder.file("session.json");
+  const std::string kept = session + ".rounds";
+  std::ofstream(folder.file("s.toml"))
+      << "[[benchmark]]\nname = 'a'\ncommands = ['" << shorter() << "', '" << longer() << "']\n";
+  std::vector<std::string> arguments = {
+      "-q", "-w0", "-r40", "--profile", "--suite", folder.file("s.toml"), "--export-json", session};
+  const auto has_paths = [&] {
+    return std::filesystem::exists(kept) &&
+           text_of(kept).find("[0,\"main\",0]") != std::string::npos;
+  };
+  const Said cut =
+      lauka({.arguments = arguments, .interrupt_when = has_paths, .interrupt_signal = 9});
+  CHECK(cut.status == 128 + 9);
+  REQUIRE(has_paths());
+
+  arguments.emplace_back("--resume");
+  const Said said = completed(arguments);
+  CHECK(said.err_has("--resume"));
+  for (const auto& result : nlohmann::json::parse(text_of(session))["results"]) {
+    CHECK(sampled(result).size() == 40);
+    check_paths(result);
+  }
+}
+
 TEST_CASE("a gate on the total time of a function sees what it called") {
   if (!can_sample()) return;
   const Folder folder;

@@ -1,5 +1,6 @@
 #include "core/call_paths.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -57,6 +58,48 @@ TEST_CASE("paths beyond the limit keep their time, below a frame that says so") 
   CHECK(table.caller_of(table.size() - 2) == 0);
   CHECK(table.name_of(table.size() - 1) == "f");
   CHECK(total_of(table, 0) == static_cast<double>(run.size() - 1));
+}
+
+TEST_CASE("a first call is one whose function is in none of its callers' paths") {
+  // prog > f > g > f > h, prog > f > g > g, prog > h > f, other > f
+  PathTree paths;
+  enum : std::uint64_t { Prog, F, G, H, Other };
+  const std::uint32_t prog = paths.add({kNoCaller, Prog});
+  const std::uint32_t f = paths.add({prog, F});
+  const std::uint32_t h = paths.add({prog, H});
+  const std::uint32_t other = paths.add({kNoCaller, Other});
+  const std::uint32_t g = paths.add({f, G});
+  const std::uint32_t again = paths.add({g, F});
+  paths.add({h, F});
+  paths.add({again, H});
+  paths.add({g, G});
+  paths.add({other, F});
+  CHECK(find_first_calls(paths) ==
+        std::vector<bool>{true, true, true, true, true, false, true, true, false, true});
+  CHECK(find_first_calls({}).empty());
+}
+
+TEST_CASE("a recursion of a million calls has one first call") {
+  PathTree paths;
+  std::uint32_t last = paths.add({kNoCaller, 0});
+  for (int call = 0; call < 1'000'000; ++call) last = paths.add({last, 1});
+  const std::vector<bool> are_first = find_first_calls(paths);
+  CHECK(std::ranges::count(are_first, true) == 2);
+  CHECK(are_first[1]);
+}
+
+TEST_CASE("each path of a tree is found again, however many there are") {
+  PathTree paths;
+  CHECK_FALSE(paths.find({kNoCaller, 0}).has_value());
+  for (std::uint32_t i = 0; i < 10'000; ++i)
+    CHECK(paths.add({i % 7 == 0 ? kNoCaller : i - 1, i / 3}) == i);
+  CHECK(paths.size() == 10'000);
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    const PathStep step = paths[i];
+    CHECK(paths.find(step) == i);
+    CHECK(paths.add(step) == i);
+  }
+  CHECK_FALSE(paths.find({5, 123'456}).has_value());
 }
 
 TEST_CASE("a path that is read needs a caller that was read before, and is read once") {

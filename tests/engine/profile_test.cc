@@ -929,4 +929,39 @@ TEST_CASE("samples that show little of the CPU time are said to, with a cause th
   CHECK(withdrawn.find("a shorter") == std::string::npos);
 }
 
+TEST_CASE("stacks that are too long for the kernel are not blamed on missing frame pointers") {
+  if (!can_name_functions()) return;
+  const auto note_after = [](const std::vector<std::uint64_t>& chain) {
+    Kernel kernel;
+    const os::LinuxCalls calls = kernel.calls();
+    auto engine = profile(&calls);
+    must(engine->select({}));
+    const auto sampled = must(engine->arm(1));
+    sampled->samples()->receive(Written()
+                                    .exec(1, 10, "prog")
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/nosuch/prog")
+                                    .map(3, 10, 0x5000, 0x1000, 0, "/nosuch/libx.so")
+                                    .chain(4, 10, chain)
+                                    .bytes());
+    sampled->samples()->end(std::vector<os::Reading>(2));
+    os::Ended ended{};
+    ended.usage.user_ns = 1'000;
+    sampled->finish(ended, 0);
+    std::string text;
+    for (const Note& note : engine->notes()) text += note.text;
+    return text;
+  };
+
+  std::vector<std::uint64_t> longest(128, 0x1021);
+  longest.front() = kUserContext;
+  const std::string too_long = note_after(longest);
+  CHECK(too_long.find("100% of the samples are below (stack incomplete)") != std::string::npos);
+  CHECK(too_long.find("at most 126 callers") != std::string::npos);
+  CHECK(too_long.find("-fno-omit-frame-pointer") == std::string::npos);
+
+  const std::string without_caller = note_after({kUserContext, 0x5010, 0x5021});
+  CHECK(without_caller.find("-fno-omit-frame-pointer") != std::string::npos);
+  CHECK(note_after({kUserContext, 0x1010, 0x1021}).empty());
+}
+
 }  // namespace lauka::engine::profile

@@ -92,6 +92,21 @@ TEST_CASE("call paths that cannot be are refused") {
   CHECK(refused(R"(["p"])", R"([{"frame": 0, "sampled_time": [1, 2, 3]}])"));
 }
 
+TEST_CASE("call paths longer than any sample are refused with that reason") {
+  const auto said_of = [](int frames) {
+    std::string paths = R"({"frame": 0})";
+    for (int i = 1; i < frames; ++i)
+      paths += R"(, {"frame": 1, "caller": )" + std::to_string(i - 1) + "}";
+    const auto read_back =
+        read(R"({"functions": {"metrics": {"sampled_time": 2}, "rows": [], "frames": ["p", "f"], )"
+             R"("paths": [)" +
+             paths + "]}}");
+    return read_back ? std::string() : read_back.error().line();
+  };
+  CHECK(said_of(8192).empty());
+  CHECK(said_of(8193).find("call path of more than 8192 frames") != std::string::npos);
+}
+
 TEST_CASE("a session without functions has no key for them") {
   CHECK(written({}).find("functions") == std::string::npos);
   CHECK(must(read("{}")).empty());

@@ -67,6 +67,14 @@ Rounds same(std::size_t rounds, std::vector<FunctionCounts> counts) {
   return Rounds(rounds, std::move(counts));
 }
 
+/// Rounds of a function whose count varies by up to 4, in an order that `step` determines.
+Rounds varying(std::size_t rounds, std::uint64_t base, std::uint64_t step) {
+  Rounds made;
+  for (std::uint64_t i = 0; i < rounds; ++i)
+    made.push_back({{"hash", {base + (i * step) % 5}}, {"main", {10}}});
+  return made;
+}
+
 double sum_of(const MetricByFunction& changes) {
   double sum = 0.0;
   for (const FunctionChange& change : changes.functions) sum += change.difference();
@@ -100,7 +108,7 @@ TEST_CASE("the largest difference is first, whether it is sure or not") {
   Rounds candidate;
   for (std::uint64_t round = 0; round < 6; ++round) {
     reference.push_back({{"steady", {100}}, {"varying", {1'000'000 + 100'000 * (round % 3)}}});
-    candidate.push_back({{"steady", {160}}, {"varying", {1'050'000 + 100'000 * (round % 3)}}});
+    candidate.push_back({{"steady", {160}}, {"varying", {1'050'000 + 100'000 * (2 * round % 3)}}});
   }
   const auto changes = Made(reference, candidate).changes();
   REQUIRE(changes->functions.size() == 2);
@@ -154,23 +162,55 @@ TEST_CASE("a function that a compiler numbered anew is compared with itself") {
 }
 
 TEST_CASE("counts that vary name no function before six rounds") {
-  const auto varying = [](std::size_t rounds, std::uint64_t base) {
-    Rounds made;
-    for (std::size_t i = 0; i < rounds; ++i)
-      made.push_back({{"hash", {base + (i * 7) % 5}}, {"main", {10}}});
-    return made;
-  };
-  const auto few = Made(varying(5, 1000), varying(5, 2000)).changes();
+  const auto few = Made(varying(5, 1000, 7), varying(5, 2000, 3)).changes();
   REQUIRE(few.has_value());
   CHECK(few->functions[0].name == "hash");
   CHECK(few->functions[0].certainty == Certainty::Unproven);
   CHECK_FALSE(few->functions[0].half_width.has_value());
-  const auto enough = Made(varying(6, 1000), varying(6, 2000)).changes();
+  const auto enough = Made(varying(6, 1000, 7), varying(6, 2000, 3)).changes();
   CHECK(enough->functions[0].certainty == Certainty::Significant);
-  // Each variance is 8/3, so the error is sqrt(2 * 8/3 / 6); t of ten degrees is 2.2281389.
-  CHECK(enough->functions[0].half_width.value() == doctest::Approx(2.1007095));
-  const auto equal = Made(varying(6, 1000), varying(6, 1001)).changes();
+  // The variance of the differences is 4, so the error is sqrt(4 / 6); t of five degrees is
+  // 2.5705818.
+  CHECK(enough->functions[0].half_width.value() == doctest::Approx(2.0988713));
+  const auto equal = Made(varying(6, 1000, 7), varying(6, 1001, 3)).changes();
   CHECK(equal->functions[0].certainty == Certainty::Unproven);
+}
+
+TEST_CASE("functions are compared within rounds where the metric is, and else as independent") {
+  Made made(varying(6, 1000, 7), varying(6, 2000, 3));
+  made.plan.setting.order = Order::Sequential;
+  // Each variance is 8/3, so the error is sqrt(2 * 8/3 / 6); t of ten degrees is 2.2281389.
+  CHECK(made.changes()->functions[0].half_width.value() == doctest::Approx(2.1007095));
+}
+
+TEST_CASE("rounds of one side alone leave the functions compared as independent") {
+  Made made(varying(6, 1000, 7), varying(6, 2000, 3));
+  change(made.session.runs, [](RunRecord& run) {
+    if (run.step.command == 1 && run.step.round == 5) run.step.round = 6;
+  });
+  CHECK(made.changes()->functions[0].half_width.value() == doctest::Approx(2.1007095));
+}
+
+TEST_CASE("noise that the runs of a round share hides no function that grew") {
+  Rounds reference;
+  Rounds candidate;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    const std::uint64_t shared = 4000 * (i % 4);
+    reference.push_back({{"hash", {10'000 + shared}}});
+    candidate.push_back({{"hash", {10'100 + shared + i % 2}}});
+  }
+  Made made(reference, candidate);
+  CHECK(made.changes()->functions[0].certainty == Certainty::Significant);
+  made.plan.setting.order = Order::Sequential;
+  CHECK(made.changes()->functions[0].certainty == Certainty::Unproven);
+}
+
+TEST_CASE("a count that varies, but always by the same amount, is a certain difference") {
+  const auto changes = Made(varying(6, 1000, 7), varying(6, 1010, 7)).changes();
+  CHECK(changes->functions[0].certainty == Certainty::Significant);
+  CHECK_FALSE(changes->functions[0].half_width.has_value());
+  const auto few = Made(varying(5, 1000, 7), varying(5, 1010, 7)).changes();
+  CHECK(few->functions[0].certainty == Certainty::Unproven);
 }
 
 TEST_CASE("equal programs whose counts vary name a function in at most 5 % of sessions") {
@@ -324,22 +364,28 @@ TEST_CASE("functions of runs that all failed are not compared") {
 }
 
 TEST_CASE("the interval of a function rests on layouts, not on their runs") {
-  const auto in_layouts = [](std::uint64_t base) {
+  const auto in_layouts = [](std::uint64_t base, std::uint64_t step) {
     Rounds rounds;
     for (std::uint64_t round = 0; round < 12; ++round)
-      rounds.push_back({{"main", {base + 100 * (round % 4)}}});
+      rounds.push_back({{"main", {base + 100 * (round * step % 4)}}});
     return rounds;
   };
-  Made made(in_layouts(10'000), in_layouts(10'200));
+  Made made(in_layouts(10'000, 1), in_layouts(10'200, 3));
   const auto of_runs = made.changes();
   CHECK(of_runs->functions[0].certainty == Certainty::Significant);
   made.plan.setting.layouts = 4;
   change(made.session.runs, [](RunRecord& run) { run.step.layout = run.step.round % 4; });
   const auto over_layouts = made.changes();
   CHECK(over_layouts->functions[0].certainty == Certainty::Unproven);
+  // The differences within layouts are 200, 400, 200 and 0, so the error is sqrt(80000 / 3 / 4); t
+  // of three degrees is 3.1824463.
+  CHECK(over_layouts->functions[0].half_width.value() == doctest::Approx(259.8456));
+
+  made.plan.setting.order = Order::Sequential;
+  const auto independent = made.changes();
   // The variance of four means 100 apart is 50000 / 3, so the error is sqrt(2 * 50000 / 3 / 4); t
   // of six degrees is 2.4469119.
-  CHECK(over_layouts->functions[0].half_width.value() == doctest::Approx(223.3715));
+  CHECK(independent->functions[0].half_width.value() == doctest::Approx(223.3715));
 }
 
 TEST_CASE("the functions of a command by themselves are its parts") {

@@ -98,6 +98,7 @@ struct SampledTotals {
   double before_first_samples_ns = 0.0;
   std::size_t withdrawn_count = 0;
   std::uint64_t in_incomplete_stacks_ns = 0;
+  std::uint64_t in_longest_stacks_ns = 0;  ///< part of in_incomplete_stacks_ns
   bool has_left_out_paths = false;
 };
 
@@ -222,6 +223,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     cycles_ = 0;
     is_partial_ = false;
     in_incomplete_stacks_ns_ = 0;
+    in_longest_stacks_ns_ = 0;
   }
 
   void add_unsampled(CountsOfRun& counted) {
@@ -274,6 +276,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     for (const auto& [function, names] : matching)
       counted.counts[1 + function] = sum_total(counted.paths, names);
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
+    in_longest_stacks_ns_ = to_ns(samples.sampled_in_longest_stacks);
     setup_.seen->has_left_out_paths = setup_.seen->has_left_out_paths || samples.has_left_out_paths;
 
     add_unsampled(counted);
@@ -357,6 +360,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
         static_cast<double>(setup_.period.count());
     setup_.seen->withdrawn_count += run.seen.withdrawn_count;
     setup_.seen->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
+    setup_.seen->in_longest_stacks_ns += in_longest_stacks_ns_;
   }
 
   SamplingSetup setup_;
@@ -367,6 +371,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::chrono::nanoseconds since_{};
   std::uint64_t cycles_ = 0;
   std::uint64_t in_incomplete_stacks_ns_ = 0;
+  std::uint64_t in_longest_stacks_ns_ = 0;
   bool is_partial_ = false;
   std::size_t cpu_count_ = 0;
 };
@@ -483,11 +488,17 @@ class WithProfile final : public EngineWrapper {
     const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
     if (incomplete_ns <= kMostWithoutCallers * sampled_ns) return "";
 
+    const double percent = 100.0 * incomplete_ns / sampled_ns;
+    if (2.0 * static_cast<double>(seen_->in_longest_stacks_ns) > incomplete_ns)
+      return fmt::format(
+          "{:.0f}% of the samples are below {}, because the kernel records at most {} callers of a "
+          "function; --call-graph none does without call paths",
+          percent, kIncompleteStack, kMaxFrames - 1);
     return fmt::format(
         "{:.0f}% of the samples are below {}, because their callers could not be found; compile "
         "the programs and their libraries with -fno-omit-frame-pointer "
         "-mno-omit-leaf-frame-pointer, or give --call-graph none to do without call paths",
-        100.0 * incomplete_ns / sampled_ns, kIncompleteStack);
+        percent, kIncompleteStack);
   }
 
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }

@@ -44,9 +44,6 @@ constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63U;
 constexpr std::uint64_t kOuterFramesUnknown = ~std::uint64_t{0};
 constexpr std::uint64_t kLeftOut = ~std::uint64_t{0} - 1;
 
-/// Most frames of a call chain, if kernel.perf_event_max_stack has its usual value.
-constexpr std::size_t kMaxFrames = 127;
-
 constexpr const char* kVdso = "[vdso]";
 constexpr const char* kUnknownProcess = "(unknown process)";
 
@@ -519,10 +516,10 @@ SampledRun RunRecords::close() {
     }
   }
 
-  records_.clear();
+  records_ = {};
   identities_.clear();
   names_.clear();
-  callers_.clear();
+  callers_ = {};
 
   run.periods_by_path.resize(run.paths.size());
   run.seen = lives.close();
@@ -593,6 +590,7 @@ class PathNamer {
           !facts_[path].has_user_code || facts_[path].has_first || facts_[path].says_itself;
       named_.paths[name(path, is_complete)].count += sampled;
       if (!is_complete || facts_[path].is_cut_short) named_.sampled_in_incomplete_stacks += sampled;
+      if (facts_[path].is_cut_short) named_.sampled_in_longest_stacks += sampled;
     }
   }
 

@@ -19,6 +19,9 @@
 
 namespace lauka::engine::profile {
 
+/// Most frames of a call chain, if kernel.perf_event_max_stack has its usual value.
+inline constexpr std::size_t kMaxFrames = 127;
+
 enum class CodeKind : unsigned char {
   File,
   Kernel,
@@ -86,7 +89,7 @@ class RunRecords {
  public:
   /// Largest number of distinct addresses in distinct chains of callers. Samples with further ones
   /// are put below kTooManyPaths.
-  static constexpr std::size_t kMaxCallers = 250'000;
+  static constexpr std::size_t kMaxCallers = 125'000;
 
   /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
   void add(std::span<const std::byte> records,
@@ -135,6 +138,8 @@ struct NamedSamples {
   std::vector<PathCounts> paths{};
   /// Part of the samples whose paths are below kIncompleteStack.
   std::uint64_t sampled_in_incomplete_stacks = 0;
+  /// Part of these whose chains are as long as the kernel records at most.
+  std::uint64_t sampled_in_longest_stacks = 0;
   bool has_left_out_paths = false;  ///< true if there were more than RunRecords::kMaxCallers
 };
 

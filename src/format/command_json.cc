@@ -1,6 +1,7 @@
 #include "format/command_json.h"
 
 #include "core/choices.h"
+#include "core/function_table.h"
 #include "core/text.h"
 #include "format/field_json.h"
 #include "format/function_json.h"
@@ -13,13 +14,16 @@
 #include "report/layout_lines.h"
 #include "report/lines.h"
 #include "results/analyse.h"
+#include "results/function_changes.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/setting_values.h"
 #include "stats/summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -714,6 +718,29 @@ std::optional<StoredWhy> stored_why(const Results& results, std::size_t command)
   return StoredWhy{report::why_text(results, *why), why->factors};
 }
 
+std::optional<std::vector<StoredFunctionChange>> stored_function_changes(const Results& results,
+                                                                         std::size_t command) {
+  std::optional<std::vector<StoredFunctionChange>> stored;
+  for (const MetricByFunction& changes : results.function_changes) {
+    if (changes.candidate != command) continue;
+    if (!stored) stored.emplace();
+
+    const std::string& metric = results.session.metrics[changes.metric].name;
+    for (const FunctionChange& of : changes.functions)
+      if (of.is_sure())
+        stored->push_back({.metric = metric, .name = of.name, .means = own_change_of(of)});
+
+    const std::size_t first_total = stored->size();
+    for (const FunctionChange& of : changes.functions)
+      if (of.total && of.total->is_sure())
+        stored->push_back({.metric = std::string(kTotalTime), .name = of.name, .means = *of.total});
+    std::ranges::stable_sort(
+        std::span(*stored).subspan(first_total), std::ranges::greater(),
+        [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });
+  }
+  return stored;
+}
+
 StoredCommand stored_command(const Results& results, std::size_t command) {
   const Recording& session = results.session;
   StoredCommand stored{.command = session.commands[command],
@@ -749,8 +776,10 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   if (command < results.session.function_tables.size())
     put_functions(json, "functions", results.session.function_tables[command]);
 
-  put_fields(json, StoredCommandEnd{stored_why(results, command), of_command.coverage,
-                                    of_command.counting_slowdown});
+  put_fields(json, StoredCommandEnd{.function_changes = stored_function_changes(results, command),
+                                    .why = stored_why(results, command),
+                                    .coverage = of_command.coverage,
+                                    .counting_slowdown = of_command.counting_slowdown});
 }
 
 }  // namespace lauka

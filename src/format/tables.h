@@ -16,6 +16,7 @@
 #include "gate/verdict.h"
 #include "report/warning_lines.h"
 #include "results/analyse.h"
+#include "results/function_changes.h"
 #include "results/results.h"
 #include "results/statistics.h"
 #include "stats/delta.h"
@@ -880,8 +881,34 @@ void describe_fields(Visitor& visit, StoredWhy& of) {
   visit("factors", of.factors);
 }
 
+/// A function whose mean differs for certain from the reference's, by one metric.
+struct StoredFunctionChange {
+  std::string metric{};  ///< "total_time" for sampled time with what the function called
+  std::string name{};
+  MeanChange means{};
+};
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, StoredFunctionChange& of) {
+  MeanChange& means = of.means;
+  const auto bound = [&](double sign) {
+    return means.half_width ? std::optional(means.difference() + sign * *means.half_width)
+                            : std::nullopt;
+  };
+  visit("metric", of.metric);
+  visit("name", of.name);
+  visit("reference", means.reference_mean);
+  visit("candidate", means.candidate_mean);
+  visit.written("difference", [&] { return means.difference(); });
+  visit.written("low", [&] { return bound(-1.0); });
+  visit.written("high", [&] { return bound(1.0); });
+  visit.written("exact", [&] { return means.certainty == Certainty::Exact; });
+}
+
 /// What a command's results have after its runs.
 struct StoredCommandEnd {
+  /// The largest difference of each metric first; nullopt if no functions were compared.
+  std::optional<std::vector<StoredFunctionChange>> function_changes{};
   std::optional<StoredWhy> why{};
   std::optional<double> coverage{};
   std::optional<double> counting_slowdown{};
@@ -889,6 +916,7 @@ struct StoredCommandEnd {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommandEnd& of) {
+  visit.if_set("function_changes", of.function_changes);
   visit("why", of.why);
   visit("coverage", of.coverage);
   visit("counting_slowdown", of.counting_slowdown);

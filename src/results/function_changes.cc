@@ -166,6 +166,13 @@ bool has_success(const Results& results, std::size_t metric, std::size_t candida
 
 }  // namespace
 
+MeanChange own_change_of(const FunctionChange& change) {
+  return {.reference_mean = change.reference_mean,
+          .candidate_mean = change.candidate_mean,
+          .certainty = change.certainty,
+          .half_width = change.half_width};
+}
+
 void compare_functions(Results& results) {
   results.function_changes.clear();
   for (const std::size_t metric : function_metrics(results)) {

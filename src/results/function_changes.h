@@ -72,6 +72,9 @@ struct FunctionChange {
   bool has_own_value() const { return reference_mean != 0.0 || candidate_mean != 0.0; }
 };
 
+/// Returns the change of the function alone, without that of what it called.
+MeanChange own_change_of(const FunctionChange& change);
+
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any
 /// command (in `candidate`), compared with 0.
 struct MetricByFunction {

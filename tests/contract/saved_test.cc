@@ -55,6 +55,38 @@ TEST_CASE("--from: a saved session shows and exports what it did itself") {
   }
 }
 
+TEST_CASE("the JSON names the functions that differ for certain, and by how much") {
+  const Folder folder;
+  completed("-q -w0 -r3 --metrics cpu_time --export-json " + folder.file("a.json"),
+            {"true", "true"});
+  json session = json::parse(text_of(folder.file("a.json")));
+  session.at("lauka").at("metrics").push_back({{"name", "instructions"}});
+  for (std::size_t c = 0; c < 2; ++c) {
+    const int count = c == 0 ? 100 : 160;
+    json& ours = session.at("results").at(c).at("lauka");
+    ours.at("metrics")["instructions"] = {{"unit", ""},
+                                          {"samples", {count + 50, count + 50, count + 50}}};
+    ours["functions"] = {{"metrics", {{"instructions", 3}}},
+                         {"rows",
+                          {{{"name", "parse"}, {"instructions", count}},
+                           {{"name", "print"}, {"instructions", 50}}}}};
+  }
+  std::ofstream(folder.file("b.json")) << session;
+
+  completed({"-q", "--from", folder.file("b.json"), "--export-json", folder.file("c.json")});
+  const json after = json::parse(text_of(folder.file("c.json")));
+  CHECK_FALSE(after.at("results").at(0).at("lauka").contains("function_changes"));
+  CHECK(after.at("results").at(1).at("lauka").at("function_changes") ==
+        json::array({{{"metric", "instructions"},
+                      {"name", "parse"},
+                      {"reference", 100},
+                      {"candidate", 160},
+                      {"difference", 60},
+                      {"low", nullptr},
+                      {"high", nullptr},
+                      {"exact", true}}}));
+}
+
 TEST_CASE("--from: deltas are paired within a session, and across sessions they are not") {
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});

@@ -283,6 +283,7 @@ std::vector<std::string> find_faults(const Schema& schema) {
       .has<StoredCommandEnd>()
       .also({"metrics", "runs"}, {"redone_runs", "functions"})
       .finish();
+  object("/$defs/command/properties/function_changes/items").has<StoredFunctionChange>().finish();
   object("/$defs/metric")
       .has<StoredMetric>()
       .also({"samples"}, {"mad", "log_ratio_to_reference", "log_ratio_to_anchor"})

@@ -148,7 +148,7 @@ class ExpressionParser {
       done_.emplace_back(*waiting_.back());
       waiting_.pop_back();
     }
-    if (waiting_.empty()) return Error{"has a ) without its (", "leave it out"};
+    if (waiting_.empty()) return Error{"has a ) without a matching (", "leave it out"};
     waiting_.pop_back();
     return {};
   }

@@ -363,7 +363,7 @@ class PolledCounting final : public TimedCounting {
     if (times.ns.empty() && ended.totals)
       times.why_no_times =
           Error{"there are no times by kind of core, because this kernel does not report them",
-                "macOS 13 and later report them on Apple's own processors"};
+                "use a Mac with Apple silicon and macOS 13 or later, and no virtual machine"};
     return times;
   }
 

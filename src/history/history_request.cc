@@ -138,7 +138,8 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
         is_export ? "write only this metric; may be repeated (default: all)"
-                  : "take only this metric, or 'all'; may be repeated (default: wall_time)");
+                  : "use only this metric, or all metrics if NAME is 'all'; may be repeated "
+                    "(default: wall_time)");
     add("role", kept_in(wanted.role, "ROLE"),
         is_export ? "take only the reference, the candidate or the anchor, or all (default: all)"
                   : "take only the reference, the candidate or the anchor, or all (default: "

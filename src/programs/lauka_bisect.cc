@@ -239,7 +239,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
     return Stop{refuse({fmt::format("{} differs, but a change in percent is not defined, because "
                                     "it is 0 at {}",
                                     metric(), record.good.short_id()),
-                        "search for a metric that is not 0 there"},
+                        "use --metrics to choose a metric that is not 0 there"},
                        ExitStatus::Failed)};
 
   if (const auto stop = measure_ends_precisely(found->condition, record)) return stop;

@@ -51,7 +51,7 @@ std::string advice_for_more_runs(const FewRuns& warning) {
     case FewRunsReason::Ended:
       break;
   }
-  return "let the session run to its end";
+  return "measure again, because the session ended early";
 }
 
 /// Returns the value of an entry as a message shows it: of a build-id the first digits.

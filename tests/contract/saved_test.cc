@@ -414,7 +414,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
                                " --fail-if 'v > 20' --export-json " + folder.file("new.json"),
                            {"echo 100"});
   CHECK(worse.status == 3);
-  CHECK(worse.out_has("Deltas compare with " + old + ", which was measured earlier.\n"));
+  CHECK(worse.out_has("Deltas are relative to " + old + ", which was measured earlier.\n"));
   CHECK(worse.out_has("v > 20%: fail: "));
   const json document = json::parse(text_of(folder.file("new.json")));
   check_schema(document);
@@ -467,7 +467,7 @@ TEST_CASE("a file that is not a baseline, or lacks something, is refused before 
       {{"--baseline", "/nosuch", "--", touch}, "'/nosuch'"},
       {{"--baseline", folder.file("foreign"), "--", touch}, folder.file("foreign")},
       {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"},
-       "does not have 'third'"},
+       "has no command named 'third'"},
       {{"--baseline", data("hyperfine-1.json"), "--fail-if", "cpu_time > 1", "--", touch},
        "cpu_time of 'old'"},
       {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch}, "--reference"},

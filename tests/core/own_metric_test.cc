@@ -165,7 +165,7 @@ TEST_CASE("what is not a formula is refused with what is wrong about it") {
   CHECK(postfix("a +") == "refused: ends where a metric or a number is missing");
   CHECK(postfix("a b") == "refused: has 'b' where + - * or / is missing");
   CHECK(postfix("(a") == "refused: has a ( without its )");
-  CHECK(postfix("a)") == "refused: has a ) without its (");
+  CHECK(postfix("a)") == "refused: has a ) without a matching (");
   CHECK(postfix("()") == "refused: has ')' where a metric or a number is missing");
   CHECK(postfix("-a") == "refused: has a minus with nothing before it");
   CHECK(postfix("1.2.3 * a") == "refused: has '1.2.3 ', which is not a number");

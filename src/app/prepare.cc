@@ -251,7 +251,7 @@ Result<void> use_file(const std::string& file, FileSessions& read, Benchmark& be
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
                  "compare it with a suite (--suite)"};
   if (found == read.benchmarks.end())
-    return Error{fmt::format("the baseline {} does not have the benchmark {}", cited(file),
+    return Error{fmt::format("the baseline {} does not contain the benchmark {}", cited(file),
                              cited(benchmark.name)),
                  "measure the baseline again"};
   // Only the benchmarks of a suite may share a file of a single session.
@@ -275,8 +275,9 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
   for (Benchmark& benchmark : call.benchmarks)
     if (benchmark.options.gates.baseline_file == file)
       benchmark.plan.setting.events.notes.push_back(
-          {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite does not have",
-                                        cited(file), listed(gone))});
+          {NoteKind::Other,
+           fmt::format("the baseline {} contains {}, which the suite does not contain", cited(file),
+                       listed(gone))});
 }
 
 /// Reads each baseline file once, because a file may be a pipe.
@@ -397,8 +398,8 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
   }
 
   if (at == std::string::npos && targets.size() > before + 1)
-    return Error{fmt::format("--{} {} would have to hold {} comparisons", target.option,
-                             cited(target.file), targets.size() - before),
+    return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
+                             target.option, cited(target.file), targets.size() - before),
                  "write {name} in the file's name, to get a file for each of them"};
   return {};
 }
@@ -602,8 +603,8 @@ std::optional<int> add_benchmarks(Call& call) {
   }
   if (const auto status = status_if_failed(add_suite(call))) return status;
   if (!call.benchmarks.empty()) return std::nullopt;
-  print_to_standard_error(
-      report::note_lines({"this part of the suite has no benchmark, so nothing was measured"}));
+  print_to_standard_error(report::note_lines(
+      {"this part of the suite contains no benchmark, so nothing was measured"}));
   return static_cast<int>(ExitStatus::Done);
 }
 

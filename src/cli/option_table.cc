@@ -504,7 +504,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
 constexpr auto kOutput = std::to_array<OptionInfo>({
     {"label", '\0', ValueForm::Value, "KEY=VALUE",
      "keep KEY=VALUE with the session, in the JSON and on the page", add_label, kOfMeasured},
-    {"no-git", '\0', ValueForm::Nothing, "", "take no labels from git",
+    {"no-git", '\0', ValueForm::Nothing, "", "add no labels from git",
      set<&OutputOptions::takes_labels_from_git, false>, kOfMeasured},
     {"title", '\0', ValueForm::Value, "TEXT", "set the title of the page that --export-html writes",
      put<read_nonempty_text, &Presentation::title>, kOfSession},

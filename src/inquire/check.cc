@@ -177,7 +177,8 @@ CheckLine tune_line(const MachineFacts& facts) {
   for (const std::string& name : facts.helpful_switches)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
       names.push_back(name);
-  return {"tune", Severity::Note, "lauka can switch these for a session: " + comma_separated(names),
+  return {"tune", Severity::Note,
+          "lauka can change these settings for a session: " + comma_separated(names),
           "sudo lauka --tune ..., and lauka --tune=list explains them"};
 }
 
@@ -212,7 +213,8 @@ CheckLine power_line(const MachineFacts& facts) {
 
 CheckLine virtual_line(const MachineFacts& facts) {
   if (!facts.hypervisor_is_certain)
-    return {"virtual machine", Severity::Note, "lauka cannot see whether this is one"};
+    return {"virtual machine", Severity::Note,
+            "lauka cannot see whether this is a virtual machine"};
   if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no"};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
   if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
@@ -239,9 +241,9 @@ CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
   if (tracing.owner_pid > 0)
     return {topic, Severity::Problem,
-            fmt::format("tracing is held by process {}{}", tracing.owner_pid,
+            fmt::format("process {}{} is using the kernel's tracing", tracing.owner_pid,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
-            fmt::format("quit it, or run sudo kill {}", tracing.owner_pid)};
+            fmt::format("quit this process, or run sudo kill {}", tracing.owner_pid)};
   if (!tracing.readable)
     return {topic, Severity::Note, "only root can see this", "sudo lauka --check"};
   if (tracing.thread_counting)

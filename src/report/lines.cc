@@ -340,8 +340,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
     case gate::Obstacle::NoCallers:
       return fmt::format(
-          "the callers of much of the sampled time of {} are not known, so a total time would lack "
-          "it; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
+          "the callers of much of the sampled time of {} are not known, so a total time would be "
+          "incomplete; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
           obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoSamples:
       return "no sample of this event was taken";

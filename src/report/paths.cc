@@ -134,7 +134,7 @@ std::string section_of(const Results& results, std::size_t command, const Metric
 
   const std::string of = one_line(results.session.metrics[changes.metric].name);
   if (chosen.paths.empty() && chosen.has_all)
-    return "\n" + dim_note(fmt::format("no call path differs with certainty in {}",
+    return "\n" + dim_note(fmt::format("no call path differs significantly in {}",
                                        plural(changes.rounds, "sampled run")),
                            style);
   if (chosen.paths.empty())
@@ -182,10 +182,9 @@ std::string path_text(const Results& results, const Style& style) {
   const bool has_paths =
       std::ranges::any_of(results.session.function_tables,
                           [](const FunctionTable& table) { return !table.paths.empty(); });
-  return "\n" + dim_note(has_paths
-                             ? "the call paths are not compared, because a side has none, has "
-                               "only failed runs, or was sampled in another way"
-                             : "there are no call paths to show; measure with --profile",
+  return "\n" + dim_note(has_paths ? "the call paths are not compared, because one side has none, "
+                                     "has only failed runs, or was sampled in another way"
+                                   : "there are no call paths to show; measure with --profile",
                          style);
 }
 

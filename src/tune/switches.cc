@@ -24,7 +24,7 @@ constexpr auto kSwitches = std::to_array<Switch>({
     {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
     {"energy", true, Form::Word,
      "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference", "performance",
-     "the processor prefers speed over saving energy", "energy_performance_available_preferences"},
+     "the processor prefers speed to saving energy", "energy_performance_available_preferences"},
     {"governor", true, Form::Word, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
      "performance", "the clock does not follow the load", "scaling_available_governors"},
     {"turbo", true, Form::Number, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1",

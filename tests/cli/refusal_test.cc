@@ -21,7 +21,7 @@ TEST_CASE("a formula that cannot be read is refused with what is wrong about it"
   CHECK(line({"--derive", "x"}) ==
         "--derive 'x' has no =; write, for example, 'mpki=1000*cache-misses/instructions'");
   CHECK(line({"--derive", "x="}).starts_with("--derive 'x=' has nothing after the =; "));
-  CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
+  CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without a matching ); add it");
   CHECK(line({"--derive", "x:ms:up=a"}) ==
         "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; write higher or lower");
   CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");

@@ -387,14 +387,14 @@ class KpepParser {
     if (major == nullptr || minor == nullptr)
       return refuse("is not a kpep database: its version is not a pair of numbers");
     if (*major != kKnownVersion)
-      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", *major, *minor,
+      refuse(fmt::format("has version {}.{}, but lauka knows only version {}", *major, *minor,
                          kKnownVersion));
   }
 
   void read_cpu(const PlistValue& cpu) {
     const auto architecture = text(cpu, "architecture", "system.cpu.architecture", true);
     if (architecture != "arm64")
-      refuse(fmt::format("is for the architecture {}, and lauka knows arm64 only",
+      refuse(fmt::format("is for the architecture {}, but lauka knows only arm64",
                          cited(architecture)));
     database_.marketing_name = text(cpu, "marketing_name", "system.cpu.marketing_name", false);
     database_.fixed_counters = counters(cpu, "fixed_counters", true);

@@ -21,8 +21,7 @@ constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 // The config of a cache event is the cache, plus 0x100 times the operation, plus 0x10000 for
 // misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
-    {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
-     "cpu_cycles"},
+    {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was busy", "cpu_cycles"},
     {"instructions", "instructions", "", kHardware, 1, "instructions that were completed",
      "inst_retired"},
     {"branches", "branch-instructions", "", kHardware, 4, "branches that were completed",

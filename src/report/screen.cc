@@ -463,7 +463,7 @@ std::string compact_tables(const Results& results, const Style& style) {
 std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (results.session.reference.baseline)
-    text = fmt::format("Deltas are relative to {}, which was measured earlier.\n\n",
+    text = fmt::format("Deltas compare with {}, which was measured earlier.\n\n",
                        one_line(results.session.reference.baseline->file));
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";

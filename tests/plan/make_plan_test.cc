@@ -298,11 +298,12 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
 TEST_CASE("a gate on one command over several values is refused without a reference") {
   Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
   options.gates.conditions = {{"wall_time", 5.0}};
-  CHECK(refusal_of(options) ==
-        "a gate of --fail-if-slower or --fail-if has nothing to compare './new {n}' with, because "
-        "the first value of n is the reference only in the table; add --reference COMMAND; if it "
-        "has {n}, each value is compared with the same value of it, and otherwise all values are "
-        "compared with the one COMMAND");
+  CHECK(
+      refusal_of(options) ==
+      "a gate of --fail-if-slower or --fail-if has nothing to compare './new {n}' with, because "
+      "the first value of n is the "
+      "reference only in the table; add --reference COMMAND; if it has {n}, each value is compared "
+      "with the same value of it, and otherwise all values are compared with the one COMMAND");
   options.gates.baseline_file = "b.json";
   CHECK(plan_of(options).gates.size() == 1);
 }

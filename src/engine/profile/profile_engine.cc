@@ -574,7 +574,7 @@ class WithProfile final : public EngineWrapper {
       event.name = std::string(is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
                    functions_.typed[i];
       event.meaning = fmt::format("in the function {}{}: {}", functions_.typed[i],
-                                  is_total ? " and everything that it called" : "", whole.meaning);
+                                  is_total ? " and what it called" : "", whole.meaning);
       event.only_function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }

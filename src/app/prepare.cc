@@ -409,7 +409,7 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
   std::vector<ExportTarget> targets;
   for (const ExportTarget& target : call.options.output.exports) {
     if (exports_call_paths(target.kind) && std::ranges::none_of(call.benchmarks, has_call_paths))
-      return Error{fmt::format("--{} needs the call paths of sampled runs, and there are none",
+      return Error{fmt::format("--{} needs the call paths of sampled runs, but there are none",
                                target.option),
                    "measure with --profile"};
     if (target.kind != ExportKind::Folded)
@@ -643,8 +643,8 @@ void add_git_labels(Call& call, std::vector<Label> head) {
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
-    say_notes(call, {"git did not say whether files are changed, so the session has neither commit "
-                     "nor branch; use --label to give them"});
+    say_notes(call, {"git did not say whether files have changed, so the session has neither "
+                     "commit nor branch; use --label to give them"});
     return;
   }
   head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});

@@ -522,7 +522,8 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     split += readings[i + 1].value;
   }
   if (split > all.value + all.value / kApartPart)
-    return no_times({"the CPU times on single CPUs add up to more than the whole CPU time", ""});
+    return no_times(
+        {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
   times.ns[most_cpus_kind_] = remainder(all.value, split);
   return times;
 }

@@ -229,7 +229,7 @@ cli::ProgramDescription description() {
                                     {.name = "version", .letter = "V", .help = "show the version"}};
   history.exit_statuses = {
       {"0", "lauka-history did what you asked for"},
-      {"1", "something failed"},
+      {"1", "lauka-history could not do what you asked for"},
       {"2", "lauka-history did not understand the command line"},
       {"3", "check or combine --fail-if-worse found that something became worse"}};
   history.see_also = {"lauka (1)"};

@@ -512,7 +512,7 @@ struct WarningWords {
     return {"outlived",
             fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
                         processes, figure, is_single ? "it" : "they"),
-            "have the command wait for what it starts",
+            "make the command wait for the processes that it starts",
             "processes outlived the run, and what they did afterwards was not measured",
             fmt::format("{}, in {}", processes, figure)};
   }

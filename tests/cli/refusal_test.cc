@@ -362,7 +362,7 @@ TEST_CASE(
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "10"}) ==
         "no multiple of 4, the number of layouts, lies between --min-runs 9 and --max-runs 10; "
-        "raise --max-runs to 12, because each layout runs equally often");
+        "raise --max-runs to 12, because each layout must run equally often");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "12"}) == "accepted");
   CHECK(line({"--layouts", "4", "-M", "10"}) == "accepted");
   for (const char* layouts : {"3", "1001", "x"})

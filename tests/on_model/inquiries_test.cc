@@ -75,7 +75,7 @@ TEST_CASE("--check names who has the tracing, without which only the machine can
   CHECK(has(line, "; quit Instruments (process 77)"));
   const std::string tracing = line_about(reported, "left over by kperf");
   CHECK(has(tracing, "problem"));
-  CHECK(has(tracing, "held by process 77"));
+  CHECK(has(tracing, "process 77"));
   CHECK(has(tracing, "sudo kill 77"));
 }
 

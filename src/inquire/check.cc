@@ -131,9 +131,9 @@ bool chooses_itself(const std::string& driver) {
 CheckLine governor_line(const MachineFacts& facts) {
   if (facts.governors.empty())
     return {"CPU governor", Severity::Note,
-            facts.is_linux
-                ? "lauka cannot see it (a virtual machine, a container or the firmware decides)"
-                : "macOS chooses the clock speed and does not show it"};
+            facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
+                             "firmware decides)"
+                           : "macOS chooses the clock speed and does not show it"};
 
   std::vector<std::string> names;
   bool steady = true;
@@ -157,7 +157,7 @@ CheckLine governor_line(const MachineFacts& facts) {
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
-  if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see it"};
+  if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see this setting"};
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off"};
   return {"turbo", Severity::Note,
           "on, so the clock depends on the temperature and on how many cores are busy",
@@ -165,7 +165,7 @@ CheckLine turbo_line(const MachineFacts& facts) {
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
-  if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see it"};
+  if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see this setting"};
   if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or this machine has none"};
   return {"SMT", Severity::Note,
           "on, so two CPUs share a core, and a busy one slows down the other",
@@ -183,7 +183,7 @@ CheckLine tune_line(const MachineFacts& facts) {
 }
 
 CheckLine load_line(const MachineFacts& facts) {
-  if (!facts.load) return {"load", Severity::Note, "lauka cannot see it"};
+  if (!facts.load) return {"load", Severity::Note, "lauka cannot see the load"};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
   const std::string finding =
       fmt::format("{:.2f} in the last minute, on {}", *facts.load,
@@ -227,7 +227,7 @@ CheckLine virtual_line(const MachineFacts& facts) {
 }
 
 CheckLine aslr_line(const MachineFacts& facts) {
-  if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see it"};
+  if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see this setting"};
   if (*facts.aslr)
     return {"ASLR", Severity::Ok,
             "on, so each run has different addresses, and no layout favours a command"};

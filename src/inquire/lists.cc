@@ -98,9 +98,9 @@ constexpr auto kMade = std::to_array<KnownMetric>({
      "topdown-be-bound,slots"},
     {"wall_time.p99", "s",
      "the time that 99 % of the runs do not exceed (other percentiles work, too)", "--percentiles"},
-    {"throughput", "1/s", "copies per second", "--jobs"},
+    {"throughput", "1/s", "copies of the command per second", "--jobs"},
     {kRegionTime, "s", "time in the part that the program marks", "--region"},
-    {"region_entries", "1", "how often the program entered this part", "--region"},
+    {"region_entries", "1", "how often the program entered the marked part", "--region"},
 });
 
 std::string yes_or_no(bool yes) {

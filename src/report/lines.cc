@@ -321,7 +321,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::FailureRates:
       return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
-      return fmt::format("no {} of {} gave a value of this metric", run,
+      return fmt::format("no {} of {} gave a value for this metric", run,
                          obstructed_commands(results, verdict, "or"));
     case gate::Obstacle::NoCommonRound:
       return "no round measured both commands";

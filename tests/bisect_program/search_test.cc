@@ -389,7 +389,7 @@ TEST_CASE("the search ends if nobody reads its output any more, and goes on late
   start.deaf_output = true;
   const Said deaf = there.find(start, "HEAD~3", "HEAD");
   CHECK(deaf.status == 1);
-  CHECK(deaf.err_has("lauka-bisect: cannot write standard output"));
+  CHECK(deaf.err_has("lauka-bisect: cannot write to standard output"));
   CHECK_FALSE(exists(there.log()));
   CHECK(there.find("HEAD~3", "HEAD").status == 3);
   CHECK(there.is_clean());

@@ -250,7 +250,7 @@ Result<void> use_file(const std::string& file, FileSessions& read, Benchmark& be
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
                  "compare it with a suite (--suite)"};
   if (found == read.benchmarks.end())
-    return Error{fmt::format("the baseline {} does not have the benchmark {}", cited(file),
+    return Error{fmt::format("the baseline {} does not contain the benchmark {}", cited(file),
                              cited(benchmark.name)),
                  "measure the baseline again"};
   // Only the benchmarks of a suite may share a file of a single session.
@@ -274,8 +274,9 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
   for (Benchmark& benchmark : call.benchmarks)
     if (benchmark.options.gates.baseline_file == file)
       benchmark.plan.setting.events.notes.push_back(
-          {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite does not have",
-                                        cited(file), listed(gone))});
+          {NoteKind::Other,
+           fmt::format("the baseline {} contains {}, which the suite does not contain", cited(file),
+                       listed(gone))});
 }
 
 /// Reads each baseline file once, because a file may be a pipe.
@@ -385,8 +386,8 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
   }
 
   if (at == std::string::npos && targets.size() > before + 1)
-    return Error{fmt::format("--{} {} would have to hold {} comparisons", target.option,
-                             cited(target.file), targets.size() - before),
+    return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
+                             target.option, cited(target.file), targets.size() - before),
                  "write {name} in the file's name, to get a file for each of them"};
   return {};
 }
@@ -396,7 +397,7 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
   std::vector<ExportTarget> targets;
   for (const ExportTarget& target : call.options.output.exports) {
     if (exports_call_paths(target.kind) && std::ranges::none_of(call.benchmarks, has_call_paths))
-      return Error{fmt::format("--{} needs the call paths of sampled runs, and there are none",
+      return Error{fmt::format("--{} needs the call paths of sampled runs, but there are none",
                                target.option),
                    "measure with --profile"};
     if (target.kind != ExportKind::Folded)
@@ -590,8 +591,8 @@ std::optional<int> add_benchmarks(Call& call) {
   }
   if (const auto status = status_if_failed(add_suite(call))) return status;
   if (!call.benchmarks.empty()) return std::nullopt;
-  print_to_standard_error(
-      report::note_lines({"this part of the suite has no benchmark, so nothing was measured"}));
+  print_to_standard_error(report::note_lines(
+      {"this part of the suite contains no benchmark, so nothing was measured"}));
   return static_cast<int>(ExitStatus::Done);
 }
 
@@ -630,8 +631,8 @@ void add_git_labels(Call& call, std::vector<Label> head) {
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
-    say_notes(call, {"git did not say whether files are changed, so the session has neither commit "
-                     "nor branch; use --label to give them"});
+    say_notes(call, {"git did not say whether files have changed, so the session has neither "
+                     "commit nor branch; use --label to give them"});
     return;
   }
   head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});

@@ -162,8 +162,8 @@ Result<void> enter_series(Call& call) {
   if (!added) return added.error();
 
   if (has_unfinished_line)
-    say_notes(call, {fmt::format("the last line of {} was incomplete, as it can be after a kill or "
-                                 "on a full disk, so lauka removed it",
+    say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
+                                 "or on a full disk, so lauka removed it",
                                  cited(path))});
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);

@@ -57,10 +57,10 @@ void say_without_root(Call& call) {
       more.emplace_back(setting.row->name);
   std::string note = "--tune needs root's rights, so ";
   note += call.tune_cpus.command_cpus.empty()
-              ? std::string("nothing is switched")
-              : fmt::format("the commands get CPUs of their own ({}), but nothing else is switched",
+              ? std::string("nothing is changed")
+              : fmt::format("the commands get their own CPUs ({}), but nothing else is changed",
                             cpu_list_text(call.tune_cpus.command_cpus));
-  if (!more.empty()) note += fmt::format("; with sudo, it would also switch {}", listed(more));
+  if (!more.empty()) note += fmt::format("; with sudo, it would also change {}", listed(more));
   say_notes(call, {note});
 }
 
@@ -218,7 +218,7 @@ Result<void> choose_tuning(Call& call) {
     if (call.options.run.tune->compares &&
         benchmark.options.counting.core_preference != CorePreference::Any)
       return with_benchmark_name(
-          {"--tune=compare cannot be combined with --cores, because untuned runs use any CPU",
+          {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
            "leave one of them out"},
           benchmark);
 

@@ -99,14 +99,16 @@ cli::ProgramDescription description() {
                                  .purpose = "names the commit that changed the performance"};
   bisect.paragraphs = {
       "lauka-bisect builds commits in separate worktrees, and runs COMMAND there. It first "
-      "compares both ends, and then halves the range of commits between them again and again. At "
-      "the end, it compares the commit that it found with its parent. If a search was interrupted, "
-      "call the same command line again to continue it."};
+      "compares the two ends, and then halves the range of commits between them again and again. "
+      "At the end, it compares the commit that it found with its parent. If a search was "
+      "interrupted, call the same command line again to continue it."};
   bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
   bisect.exit_statuses = {
       {"0", "the ends do not differ significantly"},
-      {"1", "an end cannot be built or measured"},
-      {"2", "the command line or the repository does not fit, and nothing was built"},
+      {"1", "an end cannot be built or measured, or the runs cannot tell whether the ends differ"},
+      {"2",
+       "lauka-bisect did not understand the command line or cannot use the repository, and nothing "
+       "was built"},
       {"3", "the commit was found"},
       {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},
       {"128+N", "signal N ended the search"}};
@@ -141,11 +143,13 @@ std::string help() {
   text += cli::options_help({.groups = {own_options()}});
   text += fmt::format(
       "\n{}\n",
-      fmt::join(wrapped("Options of lauka for runs, commands, metrics and counters work as in "
-                        "lauka. --metrics chooses the metric that is searched for (default "
-                        "cpu_time), and --confidence how sure the answer must be (default 95).",
-                        79),
-                "\n"));
+      fmt::join(
+          wrapped(
+              "Options of lauka for runs, commands, metrics and counters work as in lauka. "
+              "--metrics chooses the metric in which lauka-bisect looks for the change (default "
+              "cpu_time), and --confidence says how sure the answer must be (default 95).",
+              79),
+          "\n"));
   return text + cli::list_statuses(program);
 }
 

@@ -25,7 +25,7 @@ std::string block_of(const Commit& commit) {
 std::string function_lines(const SearchRecord& search) {
   if (search.functions_of.empty()) return "";
   if (search.functions.empty())
-    return fmt::format("changed: no function for certain, by {}\n", search.functions_of);
+    return fmt::format("changed: no function significantly, judged by {}\n", search.functions_of);
 
   std::string lines;
   const std::size_t shown = std::min(kMaxFunctions, search.functions.size());
@@ -123,7 +123,7 @@ std::string_view meaning_of(StepAnswer answer) {
     case StepAnswer::Before:
       return "the change comes later";
     case StepAnswer::After:
-      return "the change is here already";
+      return "the change is already here";
     case StepAnswer::Undecided:
       return "undecided";
     case StepAnswer::Untestable:

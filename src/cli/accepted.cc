@@ -70,7 +70,7 @@ class AcceptedReader {
     const toml::array& tables = *root["accept"].as_array();
     if (tables.size() > kMostAccepted)
       return at(0, {fmt::format("{} entries are too many", tables.size()),
-                    fmt::format("accept at most {}", kMostAccepted)});
+                    fmt::format("keep at most {}", kMostAccepted)});
     for (const toml::node& table : tables)
       if (auto added = add(*table.as_table()); !added) return added.error();
     return std::move(accepted_);

@@ -116,7 +116,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "commands, or once per command.",
      "lauka --conclude 'rm -rf out' './old --out out' './new --out out'"},
     {"cleanup",
-     "lauka runs CMD with sh -c, also after you pressed Ctrl-C. Give the option once for all "
+     "lauka runs CMD with sh -c, even after you press Ctrl-C. Give the option once for all "
      "commands, or once per command.",
      "lauka --cleanup 'rm -rf out' './old --out out' './new --out out'"},
     {"env", "Give the option once for all commands, or once per command.",
@@ -154,20 +154,20 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"as-root", "Without this option, the commands run as the user who called sudo.",
      "sudo lauka --as-root ./old ./new"},
     {"tune",
-     "lauka restores everything when it ends, even if it is killed. +NAME and -NAME change what is "
-     "switched, and cpus=2-5 chooses the CPUs of the commands. With compare, a quarter of the runs "
-     "is not tuned, and lauka reports what tuning has changed. --tune=list shows everything that "
-     "can be switched, and runs nothing.",
+     "lauka restores everything when it ends, even if it is killed. +NAME adds a setting, -NAME "
+     "leaves one out, and cpus=2-5 chooses the CPUs of the commands. With compare, a quarter of "
+     "the runs is not tuned, and lauka reports what tuning has changed. --tune=list shows all "
+     "settings that lauka can change, and runs nothing.",
      "sudo lauka --tune=+smt,-turbo ./old ./new"},
     {"untune", "The next session that has the same rights undoes these changes, too.",
      "sudo lauka --untune"},
     {"event", "You may repeat the option. lauka -l lists the events.",
      "lauka -e +l1d-cache-misses ./old ./new"},
     {"engine",
-     "The engine auto takes the best engine that works on this machine: kperf on macOS, or perf on "
-     "Linux. The engine cachegrind simulates instructions, branches and caches with Valgrind, in a "
-     "few extra runs that are not timed. The engine dhat counts allocations in the same way, and "
-     "cachegrind,dhat does both. With none, nothing is counted.",
+     "The engine auto chooses the best engine that works on this machine: kperf on macOS, or perf "
+     "on Linux. The engine cachegrind simulates instructions, branches and caches with Valgrind, "
+     "in a few extra runs that are not timed. The engine dhat counts allocations in the same way, "
+     "and cachegrind,dhat does both. With none, nothing is counted.",
      "lauka --engine cachegrind ./old ./new"},
     {"counting",
      "Counting slows a run down. With apart, times therefore come from runs that count nothing, "
@@ -180,17 +180,18 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --single-pass -e l1d-cache-misses,branch-misses ./old ./new"},
     {"strategy",
      "With exit, lauka samples the counters of each thread as it ends. With pet, it samples "
-     "running threads. With cpu, it counts the whole machine. With auto, it takes the first of "
+     "running threads. With cpu, it counts the whole machine. With auto, it uses the first of "
      "these that counts a known command completely.",
      "sudo lauka --strategy pet ./old ./new"},
     {"period", "The kernel allows no shorter period than 1ms.",
      "sudo lauka --period 2ms ./old ./new"},
     {"metrics",
-     "lauka shows the rows in the order of LIST. You may add a unit to a name. lauka counts "
-     "an event if it is shown or asked for. Exports always have everything that was measured.",
+     "lauka shows the rows in the order of LIST. You may add a unit to a name. lauka counts an "
+     "event if it is shown or asked for. The JSON and CSV exports always contain everything that "
+     "was measured.",
      "lauka --metrics wall_time:ms,peak_rss:MiB,instructions ./old ./new"},
     {"scrape",
-     "lauka takes the first group of the last match of REGEX in each run's standard output or, if "
+     "lauka reads the first group of the last match of REGEX in each run's standard output or, if "
      "nothing matches there, in its standard error. You may repeat the option. A program can also "
      "write its metrics to the file that the variable LAUKA_METRICS names. The option is refused "
      "with --until.",
@@ -206,18 +207,18 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "docs/functions.md explains the output.",
      "lauka --profile ./old ./new"},
     {"call-graph",
-     "With fp, the kernel follows the frame pointers on the stack, so that lauka knows through "
-     "which calls each sample was reached. The programs and their libraries should be compiled "
-     "with -fno-omit-frame-pointer. A path whose beginning is unknown is below (stack "
+     "With fp, the kernel follows the frame pointers on the stack, so that lauka knows the calls "
+     "that led to each sample. The programs and their libraries should be compiled with "
+     "-fno-omit-frame-pointer. lauka puts a path whose beginning is unknown below (stack "
      "incomplete). The option needs --profile.",
      "lauka --profile --call-graph none ./old ./new"},
     {"derive",
-     "FORMULA has names of metrics and events, numbers, + - * / and parentheses. lauka computes it "
-     "in each run that has all parts, and counts the events in it without -e. You may repeat the "
-     "option. The metrics mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on "
-     "Intel processors, topdown_retiring, topdown_bad_speculation, topdown_frontend_bound and "
-     "topdown_backend_bound are built in. lauka shows these if you name them, and with --metrics "
-     "all.",
+     "FORMULA consists of names of metrics and events, numbers, + - * / and parentheses. lauka "
+     "computes it in each run that has all parts, and counts the events in it without -e. You may "
+     "repeat the option. The metrics mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, "
+     "clock and, on Intel processors, topdown_retiring, topdown_bad_speculation, "
+     "topdown_frontend_bound and topdown_backend_bound are built in. lauka shows these if you name "
+     "them, and with --metrics all.",
      "lauka --derive 'miss_share=cache-misses/instructions' ./old ./new"},
     {"percentiles",
      "The row wall_time.p90 shows the time that 90 percent of the runs do not exceed, and the "
@@ -229,12 +230,13 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "On Linux, lauka sets the CPU affinity of the commands. On macOS, it sets their "
      "quality-of-service class. With any (the default), the system chooses.",
      "lauka --cores p ./old ./new"},
-    {"min-p-share", "lauka repeats such a run at most 3 times. If this does not help, it warns.",
+    {"min-p-share",
+     "lauka repeats such a run at most 3 times. If this does not help, lauka prints a warning.",
      "lauka --min-p-share 95 ./old ./new"},
     {"threads",
-     "The table has times, cycles, instructions and IPC of each thread since it started. With -d "
-     "TIME, lauka watches the process for TIME, and shows the values of that time. With "
-     "--interval, lauka watches several processes.",
+     "The table shows the time, the cycles, the instructions and the IPC of each thread since it "
+     "started. With -d TIME, lauka watches the process for TIME, and shows the values of that "
+     "time. With --interval, lauka watches several processes.",
      "lauka --threads 4711 -d 2s"},
     {"interval",
      "TIME is between 1ms and 1h. lauka prints until the processes end, the time of -d has passed, "
@@ -242,7 +244,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --threads 4711 --interval 100ms"},
     {"list-events", "With TEXT, lauka lists only the events that contain TEXT.", "lauka -l cache"},
     {"list-metrics",
-     "The list has the name, the unit and the meaning of each metric, and says whether lauka can "
+     "The list shows the name, the unit and the meaning of each metric, and says whether lauka can "
      "measure it on this machine.",
      "lauka --list-metrics"},
     {"explain-events",
@@ -254,11 +256,11 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "system and without root.",
      "lauka --list-events --kpep a14.plist"},
     {"from",
-     "The files are those of --export-json, or hyperfine's. Words after the option are also files. "
-     "lauka compares commands of one session within its rounds, and those of different sessions as "
-     "independent samples. --reference NAME chooses the command that the others are compared with. "
-     "If you give one file and no gate, lauka repeats the gates that are saved in it, and they "
-     "decide the exit status. Options that change how commands are run are refused.",
+     "FILE was written by --export-json or by hyperfine. All words after the option are files, "
+     "too. lauka compares commands of one session within its rounds, and those of different "
+     "sessions as independent samples. --reference NAME chooses the command that the others are "
+     "compared with. If you give one file and no gate, lauka repeats the gates that are saved in "
+     "it, and they decide the exit status. Options that change how commands are run are refused.",
      "lauka --from old.json new.json"},
     {"suite",
      "lauka interleaves the rounds of the benchmarks, and shows a row for each of them and the "
@@ -266,7 +268,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "command line. Those of the command line take precedence over [defaults] in the file.",
      "lauka --suite bench.toml"},
     {"only", "", "lauka --suite bench.toml --only '^parse'"},
-    {"shard", "The parts are disjoint, and a benchmark is never divided.",
+    {"shard", "Each benchmark belongs to exactly one part.",
      "lauka --suite bench.toml --shard 2/5"},
     {"resume",
      "lauka continues with the rounds that it kept in FILE.rounds, next to the FILE of "
@@ -300,15 +302,15 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --fail-if-slower=2 --fail-if-inconclusive ./old ./new"},
     {"keep-if-faster",
      "lauka needs exactly two commands, and the first one is the reference. PCT is 0 if you leave "
-     "it out. The status is 5 if the second command is slower, if it is not faster by so much, or "
-     "if the runs could not decide; the output says which. If a gate failed, the status is 3. "
+     "it out. The status is 5 if the second command is slower, if it is not faster by that much, "
+     "or if the runs could not decide; the output says which. If a gate failed, the status is 3. "
      "--suite, --from and --baseline are refused.",
      "lauka --keep-if-faster=1 -- ./best ./candidate"},
     {"keep-if",
      "The condition is written as for --fail-if, but it says what you want: 'instructions < -1' "
-     "keeps a command that needs at least 1 percent less. 'ipc > 5' keeps a command whose value is "
-     "at least 5 percent higher. 'peak_rss < 64MiB' keeps a command that stays below this value. "
-     "You may repeat the option. All conditions must then hold.",
+     "keeps a command that executes at least 1 percent fewer instructions. 'ipc > 5' keeps a "
+     "command whose value is at least 5 percent higher. 'peak_rss < 64MiB' keeps a command that "
+     "stays below this value. You may repeat the option. All conditions must then hold.",
      "lauka --keep-if 'instructions < -1' -- ./best ./candidate"},
     {"series",
      "FILE remembers every decision. Each call gets its own level, so that the expected number of "
@@ -324,8 +326,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --confidence 99 ./old ./new"},
     {"baseline",
      "FILE is a file that --export-json has written, or a JSON file of hyperfine, which contains "
-     "wall times only. If no command in FILE has the same name, lauka takes the command in the "
-     "same position. The option is refused with --reference.",
+     "wall times only. If no command in FILE has the same name, lauka uses the command in the same "
+     "position. The option is refused with --reference.",
      "lauka --baseline main.json ./new"},
     {"fdr",
      "With a confidence of 95 percent, on average at most 5 percent of the gates that fail are "
@@ -337,7 +339,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "dirty (yes or no) itself.",
      "lauka --label compiler=gcc-14 --export-json out.json ./old ./new"},
     {"no-git", "", "lauka --no-git --export-json out.json ./old ./new"},
-    {"title", "Without this option, the title has the names of the commands.",
+    {"title", "Without this option, the title consists of the names of the commands.",
      "lauka --title 'Faster parser' --export-html out.html ./old ./new"},
     {"description", "", "lauka --description 'On CI' --export-html out.html ./old ./new"},
     {"table",
@@ -353,13 +355,13 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"functions",
      "The option needs --engine cachegrind or --profile, or a saved session that was measured with "
      "one of them. ROWS is the number of functions to show, those with the largest differences "
-     "first (default 20), or a regular expression of their names. With --engine cachegrind, lauka "
+     "first (default 20), or a regular expression for their names. With --engine cachegrind, lauka "
      "simulates each command three times, or six times if the counts vary.",
      "lauka --engine cachegrind --functions=10 ./old ./new"},
     {"paths",
      "The option needs --profile, or a saved session that was measured with it. lauka shows the "
-     "call paths whose time differs significantly, with their callers, as a tree. If nothing is "
-     "compared, it shows the paths with the most time.",
+     "call paths whose time differs significantly, with their callers, as a tree. If you measure a "
+     "single command, it shows the paths that took the most time.",
      "lauka --profile --paths=20 ./old ./new"},
     {"histogram", "", "lauka --histogram ./old ./new"},
     {"color",
@@ -373,22 +375,22 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --style basic ./old ./new"},
     {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
     {"verbose",
-     "lauka also shows all metrics, all warnings, and everything in which it sees the two sides "
-     "differ: compiler, recorded flags, size of the code, names of environment variables.",
+     "lauka also shows all metrics, all warnings, and all differences between the two sides that "
+     "it sees: compiler, recorded flags, size of the code, names of environment variables.",
      "lauka -v ./old ./new"},
     {"check",
      "lauka shows what it can measure, what it cannot measure and why, what makes times vary, and "
-     "which command helps. --export-json writes the same for programs.",
+     "which command can help. --export-json writes the same information for programs.",
      "lauka --check"},
     {"help",
      "TOPIC is runs, commands, metrics, suite, gates, output, history, agents, or an option, as in "
-     "--help seed or --help -S. It may be the next word.",
+     "--help seed or --help -S. You can also write TOPIC as the next word.",
      "lauka --help gates"},
     {"export-folded",
-     "A line has the frames of a call path and its CPU time in microseconds: main;parse;read 1234. "
-     "If two commands are compared, it has the times of both. flamegraph.pl, inferno and "
-     "speedscope read the file. With more than two commands, FILE must contain {name}, and lauka "
-     "writes a file for each candidate. The option needs --profile.",
+     "Each line contains the frames of a call path and its CPU time in microseconds: "
+     "main;parse;read 1234. If two commands are compared, each line contains the times of both. "
+     "flamegraph.pl, inferno and speedscope read the file. With more than two commands, FILE must "
+     "contain {name}, and lauka writes a file for each candidate. The option needs --profile.",
      "lauka --profile --export-folded stacks.txt ./old ./new"},
     {"export-speedscope", "The option needs --profile.",
      "lauka --profile --export-speedscope profile.json ./old ./new"},
@@ -403,19 +405,19 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "docs/schema.json describes the file. lauka reads it with --from and --baseline.",
      "lauka --export-json out.json ./old ./new"},
     {"export-markdown",
-     "The table has the rows that the terminal shows. Below it are the verdict and the gates. "
+     "The table shows the same rows as the terminal. Below it are the verdict and the gates. "
      "--metrics chooses the rows, and --table compact writes one row for each command. If FILE is "
      "-, the table is appended to standard output, so that you can add it to the summary of a job.",
      "lauka -q --export-markdown table.md ./old ./new"},
-    {"export-asciidoc", "The table is that of --export-markdown.",
+    {"export-asciidoc", "The table is the same as that of --export-markdown.",
      "lauka --export-asciidoc table.adoc ./old ./new"},
-    {"export-orgmode", "The table is that of --export-markdown.",
+    {"export-orgmode", "The table is the same as that of --export-markdown.",
      "lauka --export-orgmode table.org ./old ./new"},
     {"export-jsonl",
-     "Each line has the command, its parameters, the exit status and the metrics of one run, in "
-     "seconds, bytes or counts. pandas, jq and DuckDB can read the file.",
+     "Each line contains the command, its parameters, the exit status and the metrics of one run, "
+     "in seconds, bytes or counts. pandas, jq and DuckDB can read the file.",
      "lauka --export-jsonl runs.jsonl ./old ./new"},
-    {"export-bmf", "The file has the mean of each metric, and the interval of the mean.",
+    {"export-bmf", "The file contains the mean of each metric, and the interval of the mean.",
      "lauka --export-bmf bencher.json ./old ./new"},
     {"export-benchfmt",
      "Compare the commands with: benchstat -col /command FILE. For a suite, write -col /role.",

@@ -73,9 +73,9 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   if (run.runs && *run.runs % layouts != 0) {
     const std::uint64_t fewer = *run.runs / layouts * layouts;
     const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
-    return Error{
-        fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
-        fmt::format("give {}{}, because each layout runs equally often", below, fewer + layouts)};
+    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
+                 fmt::format("give {}{}, because each layout must run equally often", below,
+                             fewer + layouts)};
   }
 
   if (!run.max_runs) return {};
@@ -85,7 +85,7 @@ Result<void> settle_layouts(ParsedOptions& draft) {
         fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
                     "--max-runs {}",
                     layouts, run.min_runs, *run.max_runs),
-        fmt::format("raise --max-runs to {}, because each layout runs equally often",
+        fmt::format("raise --max-runs to {}, because each layout must run equally often",
                     sweeps * layouts)};
 
   if (*run.max_runs < layouts)
@@ -111,7 +111,7 @@ Result<void> settle_race(ParsedOptions& draft) {
 
   if (options.gates.baseline_file)
     return refused("--baseline", "a race compares the commands with each other in common rounds",
-                   "put the earlier program among the commands");
+                   "add the earlier program to the commands");
   for (const std::string_view gate : {"fail-if", "fail-if-slower", "keep-if", "keep-if-faster"})
     if (is_given(draft, gate))
       return refused(fmt::format("--{}", gate),

@@ -76,7 +76,7 @@ void refuse_broken_toml() {
 
 std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const TomlAdvice& advice) {
   if (text.find('\0') != std::string_view::npos)
-    return TomlFault{0, {"is not valid TOML, because it has a byte of value 0", ""}};
+    return TomlFault{0, {"is not valid TOML, because it contains a zero byte", ""}};
   if (const std::size_t line = line_of_deep_key(text); line > 0)
     return TomlFault{line, {"it has a key with more than 16 dots", advice.shape}};
   try {

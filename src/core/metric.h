@@ -183,8 +183,8 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      [](const Usage& u) { return to_seconds(u.user_ns); }, "CPU time in the program itself",
      Role::UserTime},
     {"system_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return to_seconds(u.system_ns); }, "CPU time in the kernel on its behalf",
-     Role::SystemTime},
+     [](const Usage& u) { return to_seconds(u.system_ns); },
+     "CPU time in the kernel on the program's behalf", Role::SystemTime},
     {"peak_rss", Unit::Bytes, Shown::Always, value_of<&Usage::peak_rss_bytes>,
      "largest resident memory of one process", Role::PeakRss},
     {kTreePeakMemory, Unit::Bytes, Shown::Verbose,
@@ -192,19 +192,19 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
        return u.tree_peak_bytes > 0 ? static_cast<double>(u.tree_peak_bytes)
                                     : std::numeric_limits<double>::quiet_NaN();
      },
-     "largest memory of all its processes together (cgroup v2)"},
+     "largest memory that all processes of the command used together (cgroup v2)"},
     {"minor_faults", Unit::Count, Shown::Verbose, value_of<&Usage::minor_faults>,
-     "page faults that read no disk"},
+     "page faults that were served from memory"},
     {"major_faults", Unit::Count, Shown::Verbose, value_of<&Usage::major_faults>,
-     "page faults that read a disk"},
+     "page faults that had to read from a disk"},
     {"voluntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::voluntary_switches>,
-     "times that it waited for something", Role::VoluntarySwitches},
+     "how often the command waited for something", Role::VoluntarySwitches},
     {"involuntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::involuntary_switches>,
-     "times that another program took its CPU", Role::InvoluntarySwitches},
+     "how often another program took the command's CPU", Role::InvoluntarySwitches},
     {"block_reads", Unit::Count, Shown::Verbose, value_of<&Usage::block_reads>,
-     "reads of a disk, in blocks"},
+     "disk reads, in blocks"},
     {"block_writes", Unit::Count, Shown::Verbose, value_of<&Usage::block_writes>,
-     "writes to a disk, in blocks"},
+     "disk writes, in blocks"},
 });
 
 /// Finds a built-in metric by its name; null if missing.

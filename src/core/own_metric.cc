@@ -89,14 +89,15 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : rest_(text) {}
 
   Result<Expression> parse() {
-    if (rest_.size() > kMaxExpressionBytes) return Error{"is too long", "split it into several"};
+    if (rest_.size() > kMaxExpressionBytes)
+      return Error{"is too long", "split it into several formulas"};
     for (skip_blanks(); !rest_.empty(); skip_blanks()) {
       auto taken = expects_operand_ ? take_operand() : take_operation();
       if (!taken) return taken.error();
     }
     if (expects_operand_) return Error{"ends where a metric or a number is missing", kExample};
     for (; !waiting_.empty(); waiting_.pop_back()) {
-      if (!waiting_.back()) return Error{"has a ( without its )", "add it"};
+      if (!waiting_.back()) return Error{"has a ( without a matching )", "add it"};
       done_.emplace_back(*waiting_.back());
     }
     return std::move(done_);
@@ -148,7 +149,7 @@ class ExpressionParser {
       done_.emplace_back(*waiting_.back());
       waiting_.pop_back();
     }
-    if (waiting_.empty()) return Error{"has a ) without its (", "leave it out"};
+    if (waiting_.empty()) return Error{"has a ) without a matching (", "leave it out"};
     waiting_.pop_back();
     return {};
   }

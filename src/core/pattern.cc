@@ -50,7 +50,8 @@ Error no_memory() {
 }
 
 Error too_hard() {
-  return Error{"takes too many steps", "simplify it by nesting fewer * and + within each other"};
+  return Error{"needs too many steps to match",
+               "simplify it by nesting fewer * and + within each other"};
 }
 
 }  // namespace

@@ -364,7 +364,7 @@ class PolledCounting final : public TimedCounting {
     if (times.ns.empty() && ended.totals)
       times.why_no_times =
           Error{"there are no times by kind of core, because this kernel does not report them",
-                "macOS 13 and later report them on Apple's own processors"};
+                "use a Mac with Apple silicon and macOS 13 or later, and no virtual machine"};
     return times;
   }
 
@@ -525,7 +525,8 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     split += readings[i + 1].value;
   }
   if (split > all.value + all.value / kApartPart)
-    return no_times({"the CPU times on single CPUs add up to more than the whole CPU time", ""});
+    return no_times(
+        {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
   times.ns[most_cpus_kind_] = remainder(all.value, split);
   return times;
 }

@@ -34,7 +34,7 @@ Error refusal(int error, int process) {
   if (error == ENOTSUP)
     return {
         "this kernel does not count each kind of core separately, as is usual in a virtual machine",
-        "use macOS 13 or later on Apple's own processor"};
+        "use a Mac with Apple silicon and macOS 13 or later, and no virtual machine"};
   return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
 }
 

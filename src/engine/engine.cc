@@ -26,17 +26,17 @@ namespace lauka::engine {
 namespace {
 
 constexpr std::array<AccountedEvent, 4> kEvents = {{
-    {"page-faults", "faults", "minor and major page faults, from the kernel's accounting",
+    {"page-faults", "faults", "minor and major page faults, as recorded by the kernel",
      [](const os::Ended& run) {
        return std::optional(run.usage.minor_faults + run.usage.major_faults);
      }},
-    {"context-switches", "cs", "voluntary and involuntary switches, from the kernel's accounting",
+    {"context-switches", "cs", "voluntary and involuntary switches, as recorded by the kernel",
      [](const os::Ended& run) {
        return std::optional(run.usage.voluntary_switches + run.usage.involuntary_switches);
      }},
-    {"minor-faults", "", "page faults without input, from the kernel's accounting",
+    {"minor-faults", "", "page faults that were served from memory, as recorded by the kernel",
      [](const os::Ended& run) { return std::optional(run.usage.minor_faults); }},
-    {"major-faults", "", "page faults that had to read, from the kernel's accounting",
+    {"major-faults", "", "page faults that had to read from a disk, as recorded by the kernel",
      [](const os::Ended& run) { return std::optional(run.usage.major_faults); }},
 }};
 

@@ -466,8 +466,8 @@ std::string splits_text(const std::vector<HistorySplit>& splits) {
 }
 
 std::string_view values_heading(ComparedWith against) {
-  if (against == ComparedWith::Reference) return "to the reference";
-  return against == ComparedWith::Anchor ? "to the anchor" : "value";
+  if (against == ComparedWith::Reference) return "relative to the reference";
+  return against == ComparedWith::Anchor ? "relative to the anchor" : "value";
 }
 
 std::string machine_line(const MeasuredCommand& variant) {

@@ -29,7 +29,8 @@ std::string commit_name(const CommitValue& commit);
 /// Returns the title of a series on one line, such as "parse, wall_time, candidate".
 std::string title_of(const MetricHistory& series);
 
-/// Returns the heading of a column of values: "to the anchor", "to the reference" or "value".
+/// Returns the heading of a column of values: "relative to the anchor", "relative to the reference"
+/// or "value".
 std::string_view values_heading(ComparedWith against);
 
 /// Returns a line such as "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".

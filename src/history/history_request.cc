@@ -63,8 +63,8 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
      "candidate.",
      1000},
     {"diff", Action::Diff, "FILE FILE", 2, 2, kGroupNone,
-     "Lists in what the second session differs from the first, besides what was measured: shared "
-     "libraries, compiler, environment, priority, limits, kernel and the like.",
+     "Lists how the circumstances of two sessions differ: shared libraries, compiler, environment, "
+     "priority, limits, kernel and the like.",
      0},
     {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
      "Writes a self-contained page with the history of all benchmarks.", 200},
@@ -107,7 +107,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
         "exit with status 3 if the change is significantly worse by more than PCT percent");
     add("each-machine", po::bool_switch(&request.judges_each_machine),
-        "judge each class of machines by itself, too (needs --fail-if-worse)");
+        "judge each class of machines separately, too (needs --fail-if-worse)");
   }
 
   if (command.action == Action::Page) {
@@ -138,16 +138,18 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
         is_export ? "write only this metric; may be repeated (default: all)"
-                  : "take only this metric, or 'all'; may be repeated (default: wall_time)");
+                  : "use only this metric, or all metrics if NAME is 'all'; may be repeated "
+                    "(default: wall_time)");
     add("role", kept_in(wanted.role, "ROLE"),
-        is_export ? "take only the reference, the candidate or the anchor, or all (default: all)"
-                  : "take only the reference, the candidate or the anchor, or all (default: "
-                    "candidate if there is one)");
+        is_export
+            ? "use only the reference, the candidate or the anchor, or all of them (default: all)"
+            : "use only the reference, the candidate or the anchor, or all of them (default: "
+              "candidate if there is one)");
     add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
-        "take only classes of machines that begin with CLASS");
+        "use only classes of machines whose names begin with CLASS");
 
     if (command.action != Action::Combine) {
-      add("branch", kept_in(wanted.branch, "NAME"), "take only sessions of this branch");
+      add("branch", kept_in(wanted.branch, "NAME"), "use only sessions of this branch");
       add("against", kept_in(to.against, "WHAT"),
           "compare with the anchor, the reference or nothing (default: the anchor if there is "
           "one)");
@@ -156,11 +158,11 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 
   if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(wanted.max_sessions, "N"),
-        fmt::format("take only the N newest sessions (default: {})", command.last).c_str());
+        fmt::format("use only the N newest sessions (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "delete all sessions of this commit"
-                                         : "take only what was measured at this commit");
+                                         : "use only what was measured at this commit");
 
   add_of_command(options, command, to);
   add("help,h", "show this text");
@@ -227,7 +229,7 @@ cli::ProgramDescription description() {
                                     {.name = "version", .letter = "V", .help = "show the version"}};
   history.exit_statuses = {
       {"0", "lauka-history did what you asked for"},
-      {"1", "something failed"},
+      {"1", "lauka-history could not do what you asked for"},
       {"2", "lauka-history did not understand the command line"},
       {"3", "check or combine --fail-if-worse found that something became worse"}};
   history.see_also = {"lauka (1)"};
@@ -306,7 +308,7 @@ std::string fault_in(const CommandInfo& command, const Request& request) {
   }
 
   if (command.action == Action::Combine && count == 0 && wanted.commit.empty())
-    return "'combine' needs files, or --commit COMMIT to take sessions from the database";
+    return "'combine' needs files, or --commit COMMIT to use sessions from the database";
   if (command.action == Action::Combine && count > 0 &&
       !(wanted.commit + wanted.machine_class_prefix).empty())
     return "--commit and --machine choose sessions of the database, not files";

@@ -895,9 +895,10 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
   const auto flush = [&]() -> Result<void> {
     const auto added = store.add(batch);
     if (!added)
-      return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
-                               all.added_sessions, plural(files_read, "file")),
-                   "add the files again"};
+      return Error{
+          fmt::format("{}; before that, lauka-history had read {} and added {} of them",
+                      added.error().line(), plural(files_read, "file"), all.added_sessions),
+          "add the files again"};
 
     all.added_sessions += *added;
     batch.clear();

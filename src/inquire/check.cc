@@ -136,9 +136,9 @@ bool chooses_itself(const std::string& driver) {
 CheckLine governor_line(const MachineFacts& facts) {
   if (facts.governors.empty())
     return {"CPU governor", Severity::Note,
-            facts.is_linux
-                ? "lauka cannot see it (a virtual machine, a container or the firmware decides)"
-                : "macOS chooses the clock speed and does not show it"};
+            facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
+                             "firmware decides)"
+                           : "macOS chooses the clock speed and does not show it"};
 
   std::vector<std::string> names;
   bool steady = true;
@@ -162,7 +162,7 @@ CheckLine governor_line(const MachineFacts& facts) {
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
-  if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see it"};
+  if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see this setting"};
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off"};
   return {"turbo", Severity::Note,
           "on, so the clock depends on the temperature and on how many cores are busy",
@@ -170,7 +170,7 @@ CheckLine turbo_line(const MachineFacts& facts) {
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
-  if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see it"};
+  if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see this setting"};
   if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or this machine has none"};
   return {"SMT", Severity::Note,
           "on, so two CPUs share a core, and a busy one slows down the other",
@@ -182,12 +182,13 @@ CheckLine tune_line(const MachineFacts& facts) {
   for (const std::string& name : facts.helpful_switches)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
       names.push_back(name);
-  return {"tune", Severity::Note, "lauka can switch these for a session: " + comma_separated(names),
+  return {"tune", Severity::Note,
+          "lauka can change these settings for a session: " + comma_separated(names),
           "sudo lauka --tune ..., and lauka --tune=list explains them"};
 }
 
 CheckLine load_line(const MachineFacts& facts) {
-  if (!facts.load) return {"load", Severity::Note, "lauka cannot see it"};
+  if (!facts.load) return {"load", Severity::Note, "lauka cannot see the load"};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
   const std::string finding =
       fmt::format("{:.2f} in the last minute, on {}", *facts.load,
@@ -217,7 +218,8 @@ CheckLine power_line(const MachineFacts& facts) {
 
 CheckLine virtual_line(const MachineFacts& facts) {
   if (!facts.hypervisor_is_certain)
-    return {"virtual machine", Severity::Note, "lauka cannot see whether this is one"};
+    return {"virtual machine", Severity::Note,
+            "lauka cannot see whether this is a virtual machine"};
   if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no"};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
   if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
@@ -230,7 +232,7 @@ CheckLine virtual_line(const MachineFacts& facts) {
 }
 
 CheckLine aslr_line(const MachineFacts& facts) {
-  if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see it"};
+  if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see this setting"};
   if (*facts.aslr)
     return {"ASLR", Severity::Ok,
             "on, so each run has different addresses, and no layout favours a command"};
@@ -244,9 +246,9 @@ CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
   if (tracing.owner_pid > 0)
     return {topic, Severity::Problem,
-            fmt::format("tracing is held by process {}{}", tracing.owner_pid,
+            fmt::format("process {}{} is using the kernel's tracing", tracing.owner_pid,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
-            fmt::format("quit it, or run sudo kill {}", tracing.owner_pid)};
+            fmt::format("quit this process, or run sudo kill {}", tracing.owner_pid)};
   if (!tracing.readable)
     return {topic, Severity::Note, "only root can see this", "sudo lauka --check"};
   if (tracing.thread_counting)

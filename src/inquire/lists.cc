@@ -80,8 +80,8 @@ constexpr auto kMade = std::to_array<KnownMetric>({
     {"instructions", "1", "instructions executed", "instructions"},
     {"branches", "1", "branches executed", "branches"},
     {"branch-misses", "1", "branches predicted wrongly", "branch-misses"},
-    {"cache-references", "1", "accesses to the last cache", "cache-references"},
-    {"cache-misses", "1", "accesses that this cache could not serve", "cache-misses"},
+    {"cache-references", "1", "accesses to the last-level cache", "cache-references"},
+    {"cache-misses", "1", "accesses that missed the last-level cache", "cache-misses"},
     {"ipc", "ratio", "instructions per cycle", "instructions,cycles"},
     {"clock", "ratio", "cycles per second of CPU time", "cycles"},
     {"mpki", "ratio", "cache-misses per 1000 instructions", "cache-misses,instructions"},
@@ -90,17 +90,17 @@ constexpr auto kMade = std::to_array<KnownMetric>({
      "cache-misses,cache-references"},
     {"cpu_utilization", "fraction", "cpu_time / wall_time (two busy CPUs give 200%)"},
     {"topdown_retiring", "fraction", "pipeline slots that did work", "topdown-retiring,slots"},
-    {"topdown_bad_speculation", "fraction", "slots lost to wrong guesses",
+    {"topdown_bad_speculation", "fraction", "pipeline slots that were lost to wrong predictions",
      "topdown-bad-spec,slots"},
-    {"topdown_frontend_bound", "fraction", "slots that waited for instructions",
+    {"topdown_frontend_bound", "fraction", "pipeline slots that waited for instructions",
      "topdown-fe-bound,slots"},
-    {"topdown_backend_bound", "fraction", "slots that waited for data or units",
+    {"topdown_backend_bound", "fraction", "pipeline slots that waited for data or execution units",
      "topdown-be-bound,slots"},
     {"wall_time.p99", "s",
      "the time that 99 % of the runs do not exceed (other percentiles work, too)", "--percentiles"},
-    {"throughput", "1/s", "copies per second", "--jobs"},
+    {"throughput", "1/s", "copies of the command per second", "--jobs"},
     {kRegionTime, "s", "time in the part that the program marks", "--region"},
-    {"region_entries", "1", "how often the program entered this part", "--region"},
+    {"region_entries", "1", "how often the program entered the marked part", "--region"},
 });
 
 std::string yes_or_no(bool yes) {
@@ -114,7 +114,7 @@ void add_core_lines(const CorePlan& cores, std::vector<MetricLine>& lines) {
   for (const std::string& kind : kinds)
     lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
   lines.push_back({share_metric_name(kinds.front()), "fraction", here,
-                   "part of the CPU time on " + kinds.front() + " cores"});
+                   "share of the CPU time on " + kinds.front() + " cores"});
 }
 
 void add_counter(std::string& text, const ExplainedCounter& row, std::size_t counter_width,

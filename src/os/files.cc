@@ -363,8 +363,8 @@ Result<void> check_folder(const std::string& path) {
 
 Result<void> write_to(StandardStream stream, std::string_view text) {
   if (write_all(descriptor_of(stream), text)) return {};
-  return system_error(stream == StandardStream::Output ? "cannot write standard output"
-                                                       : "cannot write standard error",
+  return system_error(stream == StandardStream::Output ? "cannot write to standard output"
+                                                       : "cannot write to standard error",
                       errno);
 }
 
@@ -464,7 +464,7 @@ Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
   auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
   if (!file) return file.error();
   if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
-    return Error{"another lauka is measuring into " + path,
+    return Error{"another lauka is writing its results to " + path,
                  "wait until it has ended, or name another file"};
   auto text = text_of_log(*file, path, most_bytes);
   if (!text) return text.error();

@@ -44,7 +44,7 @@ Result<std::uint32_t> read_id(const char* name) {
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (id) return static_cast<std::uint32_t>(*id);
   return Error{std::string(name) + "='" + text +
-                   "' is not the number of a user, so lauka does not know who called sudo",
+                   "' is not a user ID, so lauka does not know who called sudo",
                "use --as-root to run the commands as root"};
 }
 

@@ -64,8 +64,7 @@ Result<void> check_references_of_gates(const Plan& plan) {
     const std::string& name = plan.commands.front().parameters.front().name;
     return Error{
         fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with, "
-                    "because the first value of {} is the "
-                    "reference in the table only",
+                    "because the first value of {} is the reference only in the table",
                     cited(plan.commands.front().unfilled_name), name),
         fmt::format("add --reference COMMAND; if it has {{{}}}, each value is compared with the "
                     "same value of it, and otherwise all values are compared with the one COMMAND",

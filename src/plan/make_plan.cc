@@ -101,7 +101,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
     if (lacks_blanks || is_slip(name))
       return Error{
           fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
-          lacks_blanks ? "put blanks around a minus sign"
+          lacks_blanks ? "put spaces around a minus sign"
                        : fmt::format("did you mean {}?", nearest(name, names))};
   }
 

@@ -215,8 +215,8 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   if (const auto stop = workshop_.build_needed(Tree::Good, record.good)) return stop;
   if (const auto stop = workshop_.build_needed(Tree::Test, record.bad)) return stop;
 
-  workshop_.say(
-      fmt::format("comparing both ends, {} and {}", record.good.short_id(), record.bad.short_id()));
+  workshop_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
+                            record.bad.short_id()));
   const Condition rise{.metric = metric()};
   const Condition fall{.metric = metric(), .fails_below_limit = true};
   auto compared = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
@@ -234,7 +234,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
     return Stop{refuse({fmt::format("{} differs, but a change in percent is not defined, because "
                                     "it is 0 at {}",
                                     metric(), record.good.short_id()),
-                        "search for a metric that is not 0 there"},
+                        "use --metrics to choose a metric that is not 0 there"},
                        ExitStatus::Failed)};
 
   if (const auto stop = measure_ends_precisely(found->condition, record)) return stop;
@@ -247,7 +247,7 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   const stats::Change& change = record.ends->change;
   const bool could_tell = change.is_exact ? change.change == 0.0 : change.bounds.has_value();
   if (!could_tell)
-    return Stop{refuse({fmt::format("{} cannot tell whether {} differs between both ends",
+    return Stop{refuse({fmt::format("{} cannot tell whether {} differs between the two ends",
                                     plural(record.ends->rounds, "round"), metric()),
                         "give --runs, --duration or --layouts a larger value, or use a lower "
                         "--confidence"},
@@ -451,11 +451,12 @@ void Bisection::say_remarks(const SearchRecord& record) {
 
   if (!explains_most(record)) {
     const std::string how =
-        request_.finds_all ? "The search goes on before and after this commit."
-                           : fmt::format("Search again with --all, or from {} on and up to {}.",
-                                         culprit->short_id(), record.parent->short_id());
+        request_.finds_all
+            ? "The search goes on before and after this commit."
+            : fmt::format("Search again with --all, or search from {} on, and up to {}.",
+                          culprit->short_id(), record.parent->short_id());
     workshop_.print(
-        fmt::format("Both ends differ by {}, so other commits contribute to the change. {}\n",
+        fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",
                     report::short_delta_text(record.ends->change), how));
   }
 

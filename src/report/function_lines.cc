@@ -118,7 +118,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
     if (const MetricByFunction* changes = find_changes(results, index, candidate))
-      return fmt::format("{}{}: no function differs with certainty in {}\n", one_line(metric.name),
+      return fmt::format("{}{}: no function differs significantly in {}\n", one_line(metric.name),
                          whose, plural(changes->rounds, "sampled run"));
   }
   return "";

@@ -146,7 +146,7 @@ std::string tuned_comparison(const Tuning& tuning) {
     add("mean", comparison.mean);
   }
   if (rows.empty()) return "";
-  return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
+  return "<p class=\"faint\">Tuned runs compared with untuned ones</p>\n" + change_chart(rows);
 }
 
 std::string tuned_machine(const Circumstances& at) {
@@ -176,7 +176,7 @@ std::string tuned_machine(const Circumstances& at) {
 
   std::vector<std::string> missing;
   for (const UntunedSwitch& untuned : tuning.not_possible)
-    missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
+    missing.push_back("not changed: " + untuned.name + ", " + untuned.why);
 
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
@@ -212,8 +212,8 @@ void write_charts(const Results& results, const ChartSettings& settings, const S
 constexpr Style kPage{.shows_all_differences = true};
 
 constexpr std::string_view kNoScript =
-    "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
-    "tables have the numbers.</p></noscript>\n";
+    "<noscript><p class=\"faint\">A script draws the charts, but scripts are switched off here. "
+    "The tables show the numbers.</p></noscript>\n";
 
 /// Returns what the values and percentages of the first table are.
 std::string meaning_of_values(const Results& results) {
@@ -243,7 +243,7 @@ void write_overview(const Results& results, const Sink& sink) {
   if (has_deltas_of(results, *metric)) sink(meaning_of_values(results));
 
   if (const std::string race = race_chart(results); !race.empty())
-    sink("<h2>Who left when</h2>\n" + race +
+    sink("<h2>When each command left the race</h2>\n" + race +
          "<p class=\"aside\">Each bar is as long as the rounds that the command took part "
          "in.</p>\n");
 

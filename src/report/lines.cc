@@ -323,7 +323,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::FailureRates:
       return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
-      return fmt::format("no {} of {} gave a value of this metric", run,
+      return fmt::format("no {} of {} gave a value for this metric", run,
                          obstructed_commands(results, verdict, "or"));
     case gate::Obstacle::NoCommonRound:
       return "no round measured both commands";
@@ -342,8 +342,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
     case gate::Obstacle::NoCallers:
       return fmt::format(
-          "the callers of much of the sampled time of {} are not known, so a total time would lack "
-          "it; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
+          "the callers of much of the sampled time of {} are not known, so a total time would be "
+          "incomplete; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
           obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoSamples:
       return "no sample of this event was taken";

@@ -122,11 +122,10 @@ std::string path_graphs(const Results& results) {
   if (html.empty()) return "";
 
   return "<h3>Call paths</h3>\n" + html +
-         "<p class=\"aside\">A frame is as wide as the sampled CPU time of the function and of "
-         "what "
-         "it called. Choose a frame to enlarge it, or use the arrow keys, Enter and Escape. In the "
-         "difference, only paths that differ significantly have a colour: red if they take longer, "
-         "blue if they take less time.</p>\n";
+         "<p class=\"aside\">The width of a frame is the sampled CPU time of the function and of "
+         "everything that it called. Choose a frame to enlarge it, or use the arrow keys, Enter "
+         "and Escape. In the difference, only paths that differ significantly have a colour: red "
+         "if they take longer, blue if they take less time.</p>\n";
 }
 
 }  // namespace lauka::report

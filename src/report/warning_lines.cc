@@ -51,7 +51,7 @@ std::string advice_for_more_runs(const FewRuns& warning) {
     case FewRunsReason::Ended:
       break;
   }
-  return "let the session run to its end";
+  return "measure again, because the session ended early";
 }
 
 /// Returns the value of an entry as a message shows it: of a build-id the first digits.
@@ -177,15 +177,16 @@ struct WarningWords {
     const std::string end = "from the first third of the runs to the last";
     return {"drift",
             start + by + " " + end,
-            (rises ? "look for heat, for other programs, or for things that each run leaves behind"
-                   : "raise --warmup if this was a cold start, or look for other programs that "
+            (rises ? "check for overheating, for other programs, and for things that each run "
+                     "leaves behind"
+                   : "raise --warmup if this was a cold start, or check for other programs that "
                      "were running") +
                 but_deltas(),
             start + end,
             by,
             {.text = "wall time changed " + end,
-             .advice = "look for a cold start (--warmup), for heat, for other programs, or for "
-                       "things that each run leaves behind" +
+             .advice = "check for a cold start (--warmup), for overheating, for other programs, "
+                       "and for things that each run leaves behind" +
                        but_deltas(),
              .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
   }
@@ -451,14 +452,15 @@ struct WarningWords {
     const std::string start =
         fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
                     warning.metric, warning.is_of_one_command ? "runs" : "rounds");
-    return {"alike_rounds",
-            start + wider + " as it would be for independent ones",
-            "use --prepare to remove what one run leaves to the next, or measure more rounds",
-            start + "wider than it would be for independent ones",
-            wider,
-            {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
-                     "they would be for independent ones",
-             .figures = fmt::format("{}: {}", warning.metric, wider)}};
+    return {
+        "alike_rounds",
+        start + wider + " as it would be for independent ones",
+        "use --prepare to remove what one run leaves behind for the next, or measure more rounds",
+        start + "wider than it would be for independent ones",
+        wider,
+        {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
+                 "they would be for independent ones",
+         .figures = fmt::format("{}: {}", warning.metric, wider)}};
   }
 
   Words operator()(const NeverCounted& warning) const {
@@ -514,7 +516,7 @@ struct WarningWords {
     return {"outlived",
             fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
                         processes, figure, is_single ? "it" : "they"),
-            "have the command wait for what it starts",
+            "make the command wait for the processes that it starts",
             "processes outlived the run, and what they did afterwards was not measured",
             fmt::format("{}, in {}", processes, figure)};
   }
@@ -635,7 +637,7 @@ std::string difference_text(const SettingDifference& difference, DifferenceSide 
 
   if (difference.kind == SettingKind::ProcessorFeatures)
     return fmt::format(
-        "{} (only one of the two has {})", row.title,
+        "{} (only one of the two sides has {})", row.title,
         listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
   return fmt::format("{} {} instead of {}", row.title, cited(own), cited(other));
 }

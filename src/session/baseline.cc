@@ -187,8 +187,8 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                  there == 1 ? std::string("once") : fmt::format("{} times", there),
                                  list_names(session->commands)),
                      "use -n to give each command a different name of the baseline"};
-      return Error{fmt::format("the baseline {} does not have {}; it has {}", cited(file),
-                               cited(name), list_names(session->commands)),
+      return Error{fmt::format("the baseline {} has no command named {}; it contains {}",
+                               cited(file), cited(name), list_names(session->commands)),
                    "use -n to give the command one of these names, or leave it out"};
     }
 

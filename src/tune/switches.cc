@@ -21,10 +21,10 @@ namespace {
 // preferences under the governor "performance". "smt" is last, because files of CPUs that are
 // switched off cannot be written.
 constexpr auto kSwitches = std::to_array<Switch>({
-    {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
+    {"cpus", true, Form::Affinity, "", "", "the commands have whole cores to themselves"},
     {"energy", true, Form::Word,
      "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference", "performance",
-     "the processor prefers speed over saving energy", "energy_performance_available_preferences"},
+     "the processor prefers speed to saving energy", "energy_performance_available_preferences"},
     {"governor", true, Form::Word, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
      "performance", "the clock does not follow the load", "scaling_available_governors"},
     {"turbo", true, Form::Number, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1",
@@ -231,7 +231,7 @@ class Finder {
     } else if (row.form == Form::Controllers && !has_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && setting.current_value != "on") {
-      setting.why_not = "the machine has no SMT that can be switched";
+      setting.why_not = "the machine has no SMT that can be switched off";
     } else if (const int error = files_.check_writable(setting.path); error != 0) {
       refuse(setting, error);
     } else if (!row.allowed_values_file.empty() && !is_listed(setting)) {

@@ -77,7 +77,8 @@ TEST_CASE("the answer names commit, date, subject and change, and functions if t
   CHECK(plain.find("changed:") == std::string::npos);
 
   search.functions_of = "instructions";
-  CHECK(answer_text(search, "cpu_time").find("changed: no function for certain") !=
+  CHECK(answer_text(search, "cpu_time")
+            .find("changed: no function significantly, judged by instructions") !=
         std::string::npos);
   search.functions = {{"parse", 1000, 1500}};
   CHECK(answer_text(search, "cpu_time").find("changed: parse (instructions from ") !=

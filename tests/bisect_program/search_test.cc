@@ -119,7 +119,7 @@ TEST_CASE("too few runs to tell are no answer that the ends are alike") {
   const Said said = there.find(few, "HEAD~2", "HEAD");
   CAPTURE(said.out);
   CHECK(said.status == 1);
-  CHECK(said.err_has("2 rounds cannot tell whether v differs between both ends"));
+  CHECK(said.err_has("2 rounds cannot tell whether v differs between the two ends"));
 }
 
 TEST_CASE("a metric that is 0 at the good end has no change in percent") {
@@ -227,9 +227,9 @@ TEST_CASE("the same command line goes on after an interrupt, and builds no finis
   CAPTURE(resumed.err);
   CHECK(resumed.status == 3);
   CHECK(resumed.out_has("continuing after 1 step from an earlier call"));
-  CHECK_FALSE(resumed.out_has("comparing both ends"));
+  CHECK_FALSE(resumed.out_has("comparing the two ends"));
   CHECK(resumed.out_has("subject: change 3\n"));
-  CHECK(resumed.out_has("Both ends differ by +20.0%"));
+  CHECK(resumed.out_has("The two ends differ by +20.0%"));
   CHECK(there.is_clean());
 }
 
@@ -389,7 +389,7 @@ TEST_CASE("the search ends if nobody reads its output any more, and goes on late
   start.deaf_output = true;
   const Said deaf = there.find(start, "HEAD~3", "HEAD");
   CHECK(deaf.status == 1);
-  CHECK(deaf.err_has("lauka-bisect: cannot write standard output"));
+  CHECK(deaf.err_has("lauka-bisect: cannot write to standard output"));
   CHECK_FALSE(exists(there.log()));
   CHECK(there.find("HEAD~3", "HEAD").status == 3);
   CHECK(there.is_clean());

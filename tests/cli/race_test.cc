@@ -19,7 +19,7 @@ TEST_CASE("--race refuses options that fit no race, with the reason") {
   };
   CHECK(with({"--baseline", "b.json"}) ==
         "--race cannot be combined with --baseline, because a race compares the commands with each "
-        "other in common rounds; put the earlier program among the commands");
+        "other in common rounds; add the earlier program to the commands");
   CHECK(with({"--fail-if-slower=2"}) ==
         "--race cannot be combined with --fail-if-slower, because a race drops commands before a "
         "gate on them could be decided; run the race first, and then measure its winner with the "

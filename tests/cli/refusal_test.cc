@@ -21,7 +21,7 @@ TEST_CASE("a formula that cannot be read is refused with what is wrong about it"
   CHECK(line({"--derive", "x"}) ==
         "--derive 'x' has no =; write, for example, 'mpki=1000*cache-misses/instructions'");
   CHECK(line({"--derive", "x="}).starts_with("--derive 'x=' has nothing after the =; "));
-  CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
+  CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without a matching ); add it");
   CHECK(line({"--derive", "x:ms:up=a"}) ==
         "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; write higher or lower");
   CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");
@@ -362,7 +362,7 @@ TEST_CASE(
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "10"}) ==
         "no multiple of 4, the number of layouts, lies between --min-runs 9 and --max-runs 10; "
-        "raise --max-runs to 12, because each layout runs equally often");
+        "raise --max-runs to 12, because each layout must run equally often");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "12"}) == "accepted");
   CHECK(line({"--layouts", "4", "-M", "10"}) == "accepted");
   for (const char* layouts : {"3", "1001", "x"})

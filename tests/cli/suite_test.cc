@@ -169,7 +169,7 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts("[[benchmark]\n", "s.toml:1: is not valid TOML: ");
   for (const char* const broken : {"[[[a]]]", "[[[benchmark]]\nname = 'a'", "[[="})
     starts(broken, "s.toml: is not valid TOML, because something in it is in the wrong place; ");
-  starts(std::string("a\0b", 3), "s.toml: is not valid TOML, because it has a byte of value 0");
+  starts(std::string("a\0b", 3), "s.toml: is not valid TOML, because it contains a zero byte");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
   starts("[[benchmark]]\nname = ''", "s.toml:2: name must not be empty; ");
   starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");

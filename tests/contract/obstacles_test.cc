@@ -131,7 +131,7 @@ TEST_CASE("a gate says that no run gave its metric") {
   check_case({.options = kTwelveRuns,
               .gate = "v > 5",
               .make_commands = constantly({"echo v=50", "true"}),
-              .reason = "no run of 'true' gave a value of this metric",
+              .reason = "no run of 'true' gave a value for this metric",
               .obstacle = "no_value",
               .side = "candidate"});
 }

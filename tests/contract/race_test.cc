@@ -116,7 +116,7 @@ TEST_CASE("--race: every export has the result") {
   CHECK(csv_value(csv, "echo 75", "v", "left_in_round") == "10");
   CHECK(csv_value(csv, "echo 50", "v", "left_in_round").empty());
   CHECK(has(text_of(file("r.md")), "- best (v), or within 1% of it, with 95% confidence: "));
-  CHECK(has(text_of(file("r.html")), "Who left when"));
+  CHECK(has(text_of(file("r.html")), "When each command left the race"));
 
   // A saved race is shown as it was.
   const Said again = completed({"--from", file("r.json")});

@@ -499,7 +499,7 @@ TEST_CASE("a file that is not a baseline, or lacks something, is refused before 
       {{"--baseline", "/nosuch", "--", touch}, "'/nosuch'"},
       {{"--baseline", folder.file("foreign"), "--", touch}, folder.file("foreign")},
       {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"},
-       "does not have 'third'"},
+       "has no command named 'third'"},
       {{"--baseline", data("hyperfine-1.json"), "--fail-if", "cpu_time > 1", "--", touch},
        "cpu_time of 'old'"},
       {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch}, "--reference"},

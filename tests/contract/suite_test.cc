@@ -332,7 +332,7 @@ TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from"
   const Said said = completed(all);
   for (const char* const name : {"\na ", "\nb ", "\nc "}) CHECK_MESSAGE(said.out_has(name), name);
   CHECK(suite.run({"--shard", "4/4"}).err ==
-        "lauka: note: this part of the suite has no benchmark, so nothing was measured\n");
+        "lauka: note: this part of the suite contains no benchmark, so nothing was measured\n");
 }
 
 TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {

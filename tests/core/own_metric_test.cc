@@ -164,8 +164,8 @@ TEST_CASE("what is not a formula is refused with what is wrong about it") {
   CHECK(postfix("") == "refused: ends where a metric or a number is missing");
   CHECK(postfix("a +") == "refused: ends where a metric or a number is missing");
   CHECK(postfix("a b") == "refused: has 'b' where + - * or / is missing");
-  CHECK(postfix("(a") == "refused: has a ( without its )");
-  CHECK(postfix("a)") == "refused: has a ) without its (");
+  CHECK(postfix("(a") == "refused: has a ( without a matching )");
+  CHECK(postfix("a)") == "refused: has a ) without a matching (");
   CHECK(postfix("()") == "refused: has ')' where a metric or a number is missing");
   CHECK(postfix("-a") == "refused: has a minus with nothing before it");
   CHECK(postfix("1.2.3 * a") == "refused: has '1.2.3 ', which is not a number");
@@ -174,7 +174,7 @@ TEST_CASE("what is not a formula is refused with what is wrong about it") {
   CHECK(postfix("a ^ 2") == "refused: has '^' where + - * or / is missing");
   CHECK(postfix("\"a") == "refused: has a \" that does not begin a name in double quotes");
   CHECK(postfix(std::string(20'000, '(')) == "refused: is too long");
-  CHECK(postfix(std::string(9'000, '(') + "a") == "refused: has a ( without its )");
+  CHECK(postfix(std::string(9'000, '(') + "a") == "refused: has a ( without a matching )");
 }
 
 TEST_CASE("the names of a formula are reported once") {

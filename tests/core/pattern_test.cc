@@ -57,8 +57,9 @@ TEST_CASE("what is not an expression is refused, and so is one without a group")
 }
 
 TEST_CASE("an expression that explodes ends, without a value") {
-  CHECK(last("(a+)+$", std::string(50, 'a') + "b") == "refused: takes too many steps");
-  CHECK(last("((a|b|ab)*)*[cd]", std::string(10'000, 'a')) == "refused: takes too many steps");
+  CHECK(last("(a+)+$", std::string(50, 'a') + "b") == "refused: needs too many steps to match");
+  CHECK(last("((a|b|ab)*)*[cd]", std::string(10'000, 'a')) ==
+        "refused: needs too many steps to match");
   const auto pattern = Pattern::compile("x(.*?)y").value();
   int asked = 0;
   const std::string text(300'000, 'x');

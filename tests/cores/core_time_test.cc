@@ -173,7 +173,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
   const auto counted = it.counting->finish(ended, 0);
   CHECK_FALSE(counted.counts[0].has_value());
   CHECK(counted.why_missing_counts->what.ends_with(
-      ": the CPU times on single CPUs add up to more than the whole CPU time"));
+      ": the CPU times on the individual CPUs add up to more than the total CPU time"));
 }
 
 TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") {

@@ -327,11 +327,11 @@ TEST_CASE("what a damaged database lacks is named") {
   check({
       {"<key>version", "<key>x", "is not a kpep database: its version is not a pair of numbers"},
       {"<integer>1</integer><integer>0", "<integer>2</integer><integer>1",
-       "is of version 2.1, and lauka knows version 1 only"},
+       "has version 2.1, but lauka knows only version 1"},
       {"<key>name", "<key>x", "is not a kpep database: it has no name"},
       {"<key>system", "<key>x", "is not a kpep database: it has no dictionary system.cpu"},
       {"<key>architecture", "<key>x", "is not a kpep database: it has no system.cpu.architecture"},
-      {"arm64", "x86_64", "is for the architecture 'x86_64', and lauka knows arm64 only"},
+      {"arm64", "x86_64", "is for the architecture 'x86_64', but lauka knows only arm64"},
       {"<integer>1020</integer>", "<string>1020</string>",
        "is damaged: system.cpu.config_counters is not a number"},
       {"<key>fixed_counters", "<key>x", "is damaged: there is no system.cpu.fixed_counters"},

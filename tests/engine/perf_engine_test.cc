@@ -136,8 +136,8 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
     CAPTURE(user_only);
     const Armed it = armed(perf, four, user_only);
     const auto& events = it.set.events;
-    CHECK(events[0].meaning == "minor and major page faults, from the kernel's accounting");
-    CHECK(events[1].meaning == "voluntary and involuntary switches, from the kernel's accounting");
+    CHECK(events[0].meaning == "minor and major page faults, as recorded by the kernel");
+    CHECK(events[1].meaning == "voluntary and involuntary switches, as recorded by the kernel");
     CHECK(events[0].name_suffix == "(with exec)");
     CHECK(it.set.notes.empty());
     CHECK(it.requests.empty());

@@ -52,7 +52,8 @@ TEST_CASE("--tune is the remedy for what it can switch here") {
   CHECK(line_of(facts, "CPU governor").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "turbo").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "SMT").remedy == "sudo lauka --tune=+smt ...");
-  CHECK(line_of(facts, "tune").finding == "lauka can switch these for a session: governor, turbo");
+  CHECK(line_of(facts, "tune").finding ==
+        "lauka can change these settings for a session: governor, turbo");
 }
 
 TEST_CASE("a quiet machine has nothing to mend") {
@@ -197,8 +198,8 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   CHECK(line_of(facts, "left over by kperf").severity == Severity::Problem);
   facts.tracing = TracingFacts{true, false, 77, "Instruments"};
   CHECK(line_of(facts, "left over by kperf").finding ==
-        "tracing is held by process 77 (Instruments)");
-  CHECK(line_of(facts, "left over by kperf").remedy == "quit it, or run sudo kill 77");
+        "process 77 (Instruments) is using the kernel's tracing");
+  CHECK(line_of(facts, "left over by kperf").remedy == "quit this process, or run sudo kill 77");
   facts.tracing = TracingFacts{false, false, 0, ""};
   CHECK(line_of(facts, "left over by kperf").remedy == "sudo lauka --check");
   facts.tracing = TracingFacts{true, false, 0, ""};

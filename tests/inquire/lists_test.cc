@@ -14,7 +14,7 @@ namespace lauka::inquire {
 namespace {
 
 Catalog small_catalog() {
-  return {{"cpu-cycles", "cycles", "cpu", "cycles in which the core was at work"},
+  return {{"cpu-cycles", "cycles", "cpu", "cycles in which the core was busy"},
           {"L1-dcache-load-misses", "l1d-cache-misses", "cpu",
            "first-level data cache: loads that miss (event=0x51,umask=0x1)"},
           {"task-clock", "", "software", "CPU time in nanoseconds"}};
@@ -25,7 +25,7 @@ Catalog small_catalog() {
 TEST_CASE("in a pipe each event is one line, whatever its length") {
   CHECK(list_events(small_catalog(), "", 0) ==
         "event                  alias             counters  description\n"
-        "cpu-cycles             cycles            cpu       cycles in which the core was at work\n"
+        "cpu-cycles             cycles            cpu       cycles in which the core was busy\n"
         "L1-dcache-load-misses  l1d-cache-misses  cpu       first-level data cache: loads that "
         "miss (event=0x51,umask=0x1)\n"
         "task-clock                               software  CPU time in nanoseconds\n");
@@ -35,7 +35,7 @@ TEST_CASE("on a terminal descriptions are wrapped into their column") {
   CHECK(list_events(small_catalog(), "", 80) ==
         "event                  alias             counters  description\n"
         "cpu-cycles             cycles            cpu       cycles in which the core was\n"
-        "                                                   at work\n"
+        "                                                   busy\n"
         "L1-dcache-load-misses  l1d-cache-misses  cpu       first-level data cache: loads\n"
         "                                                   that miss\n"
         "                                                   (event=0x51,umask=0x1)\n"
@@ -43,12 +43,12 @@ TEST_CASE("on a terminal descriptions are wrapped into their column") {
 }
 
 TEST_CASE("where the terminal is too narrow for columns descriptions go below") {
-  CHECK(list_events({{"cpu-cycles", "cycles", "cpu", "cycles in which the core was at work"}}, "",
-                    40) ==
-        "event       alias   counters\n"
-        "    description\n"
-        "cpu-cycles  cycles  cpu\n"
-        "    cycles in which the core was at work\n");
+  CHECK(
+      list_events({{"cpu-cycles", "cycles", "cpu", "cycles in which the core was busy"}}, "", 40) ==
+      "event       alias   counters\n"
+      "    description\n"
+      "cpu-cycles  cycles  cpu\n"
+      "    cycles in which the core was busy\n");
 }
 
 TEST_CASE("a long name does not widen the column of all") {

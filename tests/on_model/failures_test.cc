@@ -108,7 +108,7 @@ TEST_CASE(
     const bool is_traced = scenario.contains("tracer");
     CHECK(run.reported.says("Instruments (process 77)") == is_traced);
     CHECK(run.reported.says("whole machine") == is_traced);
-    CHECK(run.reported.says("service of the system") == !is_traced);
+    CHECK(run.reported.says("a system service") == !is_traced);
   }
 }
 
@@ -130,11 +130,11 @@ TEST_CASE("2, 3: where counters fail once they were taken, those asked for by na
   }
 }
 
-TEST_CASE("3: counters that a service of the system holds are reported") {
+TEST_CASE("3: counters that a system service holds are reported") {
   const Run run = run_on({{"cpmu_busy", true}});
   run.check_ended(0);
   CHECK(run.has_note("events_left_out"));
-  CHECK(run.reported.says("service of the system"));
+  CHECK(run.reported.says("a system service"));
 }
 
 TEST_CASE("4: counters that another process has forced are reported") {
@@ -280,7 +280,7 @@ TEST_CASE("15: sampling that is busy in the middle of being started is cleared")
       run_on({{"fail", {{"kperf.sampling", {{"error", "EBUSY"}, {"from", 3}, {"times", 1}}}}}},
              {"--strategy", "exit"});
   run.check_ended(2);
-  CHECK(run.reported.says("the kernel's tracing is busy"));
+  CHECK(run.reported.says("the kernel's tracing is already in use"));
 }
 
 TEST_CASE("2: asked for by name alongside another tracer, a strategy is refused with one remedy") {

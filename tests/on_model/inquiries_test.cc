@@ -60,7 +60,7 @@ TEST_CASE("--check says why kperf cannot count here, and what mends it") {
        {Row{"root", false, "counting events needs root", "-> run 'sudo lauka ...'"},
         Row{"force_taken", true, "another process, such as Instruments, holds the counters",
             "-> quit it"},
-        Row{"cpmu_busy", true, "a service of the system holds the counters",
+        Row{"cpmu_busy", true, "a system service holds the counters",
             "-> try again later, or restart the Mac"}}) {
     CAPTURE(row.fault);
     const std::string line = line_about(check({{row.fault, row.is}}), "engine kperf");
@@ -75,7 +75,7 @@ TEST_CASE("--check names who has the tracing, without which only the machine can
   CHECK(has(line, "; quit Instruments (process 77)"));
   const std::string tracing = line_about(reported, "left over by kperf");
   CHECK(has(tracing, "problem"));
-  CHECK(has(tracing, "held by process 77"));
+  CHECK(has(tracing, "process 77"));
   CHECK(has(tracing, "sudo kill 77"));
 }
 

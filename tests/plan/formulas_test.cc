@@ -229,7 +229,7 @@ TEST_CASE("a formula that cannot be measured is refused with what to do") {
         "a formula of --derive combines values of one run, but 'wall_time.p99.9' is computed from "
         "all runs; use 'wall_time' in the formula");
   CHECK(refusal_of_formulas(with_formulas({"x=wall_time-1"})) ==
-        "a formula of --derive needs 'wall_time-1', which is not measured; put blanks around a "
+        "a formula of --derive needs 'wall_time-1', which is not measured; put spaces around a "
         "minus sign");
 }
 

@@ -302,7 +302,7 @@ TEST_CASE("a gate on one command over several values is refused without a refere
       refusal_of(options) ==
       "a gate of --fail-if-slower or --fail-if has nothing to compare './new {n}' with, because "
       "the first value of n is the "
-      "reference in the table only; add --reference COMMAND; if it has {n}, each value is compared "
+      "reference only in the table; add --reference COMMAND; if it has {n}, each value is compared "
       "with the same value of it, and otherwise all values are compared with the one COMMAND");
   options.gates.baseline_file = "b.json";
   CHECK(plan_of(options).gates.size() == 1);

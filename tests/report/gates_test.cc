@@ -360,7 +360,7 @@ TEST_CASE("each obstacle has a main clause, and names the side that it is about"
   CHECK(reason({Obstacle::NoSuccess, Side::Both}) == "no run succeeded");
   CHECK(reason({Obstacle::NoSuccess, Side::Reference}) == "no run of one command succeeded");
   CHECK(reason({Obstacle::NoValue, Side::Candidate}) ==
-        "no run of 'new' gave a value of this metric");
+        "no run of 'new' gave a value for this metric");
   CHECK(reason({Obstacle::NoCommonRound}) == "no round measured both commands");
   CHECK(reason({Obstacle::NoPercentage}) ==
         "the metric has values below 0, so a change in percent is not defined");

@@ -97,7 +97,7 @@ TEST_CASE("the page has what was tuned, and how the machine was before and after
         "<tr><th scope=\"row\">turbo</th><td>0</td><td>1</td></tr>",
         "<tr><th scope=\"row\">throttle events</th><td>3</td><td>4</td></tr>",
         "<tr><th scope=\"row\">temperature, °C</th><td>41.5</td><td>not known</td></tr>",
-        "not switched: smt, the kernel &lt;refuses&gt;",
+        "not changed: smt, the kernel &lt;refuses&gt;",
         "<div class=\"who\">a &lt;b&gt;, σ</div><div class=\"value\">−50% ± 25%</div>"}) {
     CAPTURE(part);
     CHECK(count_of(part, page) == 1);

@@ -74,7 +74,7 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   const stats::SlowNoise noise{0.618, true};
   const std::string drift_line =
       "lauka: warning: 'one': wall time rose by 5.3% from the first third of the runs to the last; "
-      "look for heat, for other programs, or for things that each run leaves behind";
+      "check for overheating, for other programs, and for things that each run leaves behind";
   const std::string noise_line =
       "lauka: warning: 'one': consecutive runs resemble each other (r = 0.62); the mean of another "
       "session may differ by more than its ±, so measure longer with --duration";
@@ -150,10 +150,9 @@ TEST_CASE("warnings of one kind are one line, though their words and remedies di
   REQUIRE(drifts.size() == 1);
   CHECK(drifts[0] ==
         "'one' (rose by 5.0%) and 'two' (fell by 2.1%): wall time changed from the first third of "
-        "the runs to the last; look for a cold start (--warmup), for heat, for other programs, or "
-        "for "
-        "things that each run leaves behind; deltas compare runs of the same round, so what both "
-        "commands share cancels out");
+        "the runs to the last; check for a cold start (--warmup), for overheating, for other "
+        "programs, and for things that each run leaves behind; deltas compare runs of the same "
+        "round, so what both commands share cancels out");
 
   stats::Delta delta;
   static_cast<stats::Change&>(delta) = {0.002, stats::IntervalEnds{-0.002, 0.006}};
@@ -274,7 +273,7 @@ TEST_CASE("rounds that resemble each other say how much wider the interval is") 
   CHECK(line_of(results, {AlikeRounds{"wall_time", 2.2, false}}) ==
         "lauka: warning: wall_time: neighbouring rounds resemble each other, so the interval of "
         "the change is 2.2 times as wide as it would be for independent ones; use --prepare to "
-        "remove what one run leaves to the next, or measure more rounds\n");
+        "remove what one run leaves behind for the next, or measure more rounds\n");
   CHECK(has(line_of(results, {AlikeRounds{"wall_time", 2.2, true}, 1U}),
             "'two': wall_time: neighbouring runs resemble"));
 }
@@ -316,11 +315,10 @@ TEST_CASE("other settings of a baseline are named with both values, features by 
   OtherConditions other;
   other.differences = {{SettingKind::Jobs, "1", "2"},
                        {SettingKind::ProcessorFeatures, "avx2 avx512f", "avx2 erms"}};
-  CHECK(has(
-      line_of(results, {other}),
-      "the baseline was measured under other conditions: --jobs '1' instead of '2', processor's "
-      "features "
-      "(only one of the two has avx512f and erms); measure the baseline again on this machine"));
+  CHECK(has(line_of(results, {other}),
+            "the baseline was measured under other conditions: --jobs '1' instead of '2', "
+            "processor's features (only one of the two sides has avx512f and erms); measure the "
+            "baseline again on this machine"));
   other.file = "b.json";
   CHECK(has(line_of(results, {other}), "--jobs '2' instead of '1'"));
 }

@@ -303,11 +303,11 @@ TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it"
   CHECK(line.output_end().size() <= 4096);
 }
 
-TEST_CASE("an expression that takes too many steps ends the run, and is reported") {
+TEST_CASE("an expression that needs too many steps to match ends the run, and is reported") {
   AwaitedLine line = awaited("(a+)+$");
   CHECK_FALSE(line.receive(OutputStream::Output, std::string(60, 'a') + "b\n"));
   REQUIRE(line.error());
-  CHECK(line.error()->what == "takes too many steps");
+  CHECK(line.error()->what == "needs too many steps to match");
 }
 
 TEST_CASE("how long an expression may take is measured by the session's clock") {
@@ -322,7 +322,7 @@ TEST_CASE("how long an expression may take is measured by the session's clock") 
   AwaitedLine line(Pattern::compile("ready$", Pattern::Groups::NotNeeded).value(), clock);
   CHECK_FALSE(line.receive(OutputStream::Output, "not yet\n"));
   REQUIRE(line.error());
-  CHECK(line.error()->what == "takes too many steps");
+  CHECK(line.error()->what == "needs too many steps to match");
   Plan plan = plan_of({"a"});
   plan.reported_metrics = {own("rate", "rate (\\d+)")};
   fakes::FakeLauncher launcher;

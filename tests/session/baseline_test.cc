@@ -61,12 +61,12 @@ TEST_CASE("a command whose name is not there has the reference at its place") {
 
 TEST_CASE("a reference that another command has by its name is not lent by its place") {
   CHECK(fault(plan_of({"b", "new"}), baseline_of({"a", "b"})) ==
-        "the baseline 'b.json' does not have 'new'; it has 'a', 'b'; use -n to give the command "
-        "one of these names, or leave it out");
+        "the baseline 'b.json' has no command named 'new'; it contains 'a', 'b'; use -n to give "
+        "the command one of these names, or leave it out");
 }
 
 TEST_CASE("a command more than the baseline has is refused") {
-  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "does not have 'b'"));
+  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "has no command named 'b'"));
 }
 
 TEST_CASE("commands with other names are matched at the same parameter values") {
@@ -84,7 +84,7 @@ TEST_CASE("commands with other names are matched at the same parameter values") 
   REQUIRE(use_baseline(plan, "b.json", session));
   CHECK(plan.reference.baseline->reference_places == std::vector<std::size_t>{1, 2});
   set_value(plan.commands[1], "4");
-  CHECK(has(fault(plan, session), "does not have 'new 3'"));
+  CHECK(has(fault(plan, session), "has no command named 'new 3'"));
 }
 
 TEST_CASE("a reference without a run is refused") {

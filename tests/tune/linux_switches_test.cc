@@ -70,9 +70,9 @@ TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
 TEST_CASE("--tune=list shows each switch, its value, what it would get, and what is not possible") {
   CHECK(list_of(shape_of("intel hybrid"), {.choices = {{"smt", true}, {"timers", false}}}) ==
         R"(+ cpus        any -> 2
-              the commands run on whole cores of their own
+              the commands have whole cores to themselves
 + energy      balance_performance -> performance (8 files)
-              the processor prefers speed over saving energy
+              the processor prefers speed to saving energy
 + governor    powersave -> performance (8 files)
               the clock does not follow the load
 + turbo       0 -> 1
@@ -117,7 +117,7 @@ TEST_CASE("what a machine does not have is said") {
   check_lines("virtual machine",
               {"+ governor    not here", "+ turbo       not here", "+ watchdog    0 already",
                "+ partition   not here",
-               "- smt         notsupported, the machine has no SMT that can be switched"});
+               "- smt         notsupported, the machine has no SMT that can be switched off"});
   check_lines("bare container",
               {"+ cstates     No such file or directory", "+ numa        not here"});
 }

@@ -220,13 +220,12 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
       return {"another process, such as Instruments, holds the counters", "quit it"};
     case EBUSY: {
       if (asked != KernelRequest::Trace)
-        return {"a service of the system holds the counters",
-                "try again later, or restart the Mac"};
+        return {"a system service holds the counters", "try again later, or restart the Mac"};
 
       const std::string owner = kernel.owner_of_tracing();
       if (owner.empty())
-        return {"the kernel's tracing is busy",
-                "quit the program that traces, such as Instruments"};
+        return {"the kernel's tracing is already in use",
+                "quit the program that uses it, such as Instruments"};
       return {fmt::format("{} is using the kernel's tracing", owner),
               fmt::format("quit {}", owner)};
     }

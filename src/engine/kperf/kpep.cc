@@ -396,7 +396,7 @@ class KpepParser {
     if (major == nullptr || minor == nullptr)
       return refuse("is not a kpep database: its version is not a pair of numbers");
     if (*major != kKnownVersion)
-      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", *major, *minor,
+      refuse(fmt::format("has version {}.{}, but lauka knows only version {}", *major, *minor,
                          kKnownVersion));
   }
 
@@ -404,7 +404,7 @@ class KpepParser {
     const auto architecture =
         text(cpu, {"architecture", "system.cpu.architecture", Presence::Required});
     if (architecture != "arm64")
-      refuse(fmt::format("is for the architecture {}, and lauka knows arm64 only",
+      refuse(fmt::format("is for the architecture {}, but lauka knows only arm64",
                          cited(architecture)));
     database_.marketing_name = text(cpu, {"marketing_name", "system.cpu.marketing_name"});
     database_.fixed_counters = counters(cpu, "fixed_counters", Presence::Required);

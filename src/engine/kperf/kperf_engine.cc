@@ -294,7 +294,7 @@ class KperfEngine final : public DatabaseEngine {
     if (room().user_only && has_fixed)
       set.notes.push_back({NoteKind::KernelNotLeftOut,
                            "the counters of cycles and instructions include the kernel; count "
-                           "CORE_ACTIVE_CYCLE and INST_ALL to leave it out"});
+                           "CORE_ACTIVE_CYCLE and INST_ALL to leave the kernel out"});
 
     passes_ = set.passes;
     return set;

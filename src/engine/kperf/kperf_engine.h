@@ -36,7 +36,7 @@ inline Error no_counts_at_all() {
 
 inline constexpr AccountedEvent kEnergy{
     "energy", "",
-    "energy of the command's own process, without its children, by the kernel's accounting",
+    "energy of the command's own process, without its children, as recorded by the kernel",
     [](const os::Ended& ended) { return ended.totals ? ended.totals->energy_nj : std::nullopt; }};
 
 }  // namespace lauka::engine::kperf

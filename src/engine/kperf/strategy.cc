@@ -343,8 +343,9 @@ std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strat
   if (run->uncounted_reason) return run->uncounted_reason;
   if (!run->instruction_coverage || *run->instruction_coverage >= candidate.least_seen)
     return std::nullopt;
-  return Error{
-      fmt::format("it counted {:.0f}% of a known command", *run->instruction_coverage * 100), ""};
+  return Error{fmt::format("it counted {:.0f}% of the instructions of a known command",
+                           *run->instruction_coverage * 100),
+               ""};
 }
 
 }  // namespace

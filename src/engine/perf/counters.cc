@@ -204,7 +204,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
       return {"the limit of open files leaves no room for counters",
               "raise it with ulimit -n, or count fewer events"};
     case ENFILE:
-      return {"the system has no more open files to give",
+      return {"the system has reached its limit of open files",
               "raise it with sudo sysctl fs.file-max, or close programs"};
 
     case EBUSY:

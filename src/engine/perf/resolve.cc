@@ -21,8 +21,7 @@ constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 // The config of a cache event is the cache, plus 0x100 times the operation, plus 0x10000 for
 // misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
-    {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
-     "cpu_cycles"},
+    {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was busy", "cpu_cycles"},
     {"instructions", "instructions", "", kHardware, 1, "instructions that were completed",
      "inst_retired"},
     {"branches", "branch-instructions", "", kHardware, 4, "branches that were completed",
@@ -87,9 +86,9 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
      WithoutKernel::Everything},
     {"", "cpu-migrations", "migrations", kSoftware, 4,
      "how often a thread was moved to another core", "", WithoutKernel::Nothing},
-    {"", "minor-faults", "", kSoftware, 5, "page faults without input", "",
+    {"", "minor-faults", "", kSoftware, 5, "page faults that were served from memory", "",
      WithoutKernel::TooLittle},
-    {"", "major-faults", "", kSoftware, 6, "page faults that had to read", "",
+    {"", "major-faults", "", kSoftware, 6, "page faults that had to read from a disk", "",
      WithoutKernel::TooLittle},
     {"", "alignment-faults", "", kSoftware, 7, "unaligned accesses that the kernel had to correct"},
     {"", "emulation-faults", "", kSoftware, 8, "instructions that the kernel had to emulate"},

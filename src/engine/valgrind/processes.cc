@@ -494,7 +494,7 @@ void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
 
 void ProcessCounts::enter_functions(CountsOfRun& counted) {
   if (has_too_many_functions()) {
-    counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};
+    counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each of them"};
     return;
   }
 
@@ -530,9 +530,9 @@ CountsOfRun ProcessCounts::finish() {
   CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(wanted_.size())};
   if (std::ranges::any_of(processes_,
                           [](const auto& entry) { return !entry.second.is_complete; })) {
-    counted.session_error =
-        Error{"Valgrind's output for a simulated run ends too early, or is malformed",
-              "if the folder for temporary files is full, make room or set TMPDIR to another"};
+    counted.session_error = Error{
+        "Valgrind's output for a simulated run ends too early, or is malformed",
+        "if the folder for temporary files is full, make room or set TMPDIR to another folder"};
     return counted;
   }
   counted.why_missing_counts = why_missing();

@@ -43,8 +43,8 @@
     return chart("y", axis, (hasMany ? "" : `<p class="row">${legend}</p>`) +
       `<svg width="100%" height="150" role="img"><title>${metric} over time</title>${lines}` +
       `<svg class="plot" x="15%" width="84%" height="150" viewBox="0 0 ${count} 1000" preserveAspectRatio="none">${spots}</svg></svg>` +
-      '<p class="aside">first run on the left, last on the right' + (hasMany ? "; the pointer over a run names its command" : "") +
-      (isThinned ? "; of so many runs the lowest and the highest of neighbours are drawn" : "") + "</p>");
+      '<p class="aside">The first run is on the left, and the last one is on the right.' + (hasMany ? " Point at a run to see its command." : "") +
+      (isThinned ? " Because there are so many runs, only the lowest and the highest of neighbouring runs are drawn." : "") + "</p>");
   };
   const draw = part => {
     const rows = read(part);

@@ -84,7 +84,7 @@
     const tree = readTree(element);
     const {data} = tree;
     const views = data.commands.map(([colour, title], command) => ({title, colour: colour.split(" ")[0], times: data.times[command], isDifference: false}));
-    if (data.halfWidth) views.push({title: "difference, as wide as the second command's time", times: data.times[1], isDifference: true});
+    if (data.halfWidth) views.push({title: "difference (widths: the second command's time)", times: data.times[1], isDifference: true});
     let view = views.at(-1), focus = -1, sought = "";
 
     const tools = make("div", {className: "tools"});
@@ -120,7 +120,7 @@
       if (first) first.tabIndex = 0;
       if (first && wanted !== undefined) first.focus();
       said.textContent = "";
-      if (!first) said.textContent = "There is no sample of this command.";
+      if (!first) said.textContent = "There are no samples of this command.";
       else say(+first.dataset.node);
     };
 

@@ -468,7 +468,8 @@ std::string compact_tables(const Results& results, const Style& style) {
 std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (const std::string* file = earlier_file(results.session))
-    text = fmt::format("Deltas compare with {}, which was measured earlier.\n\n", one_line(*file));
+    text =
+        fmt::format("Deltas are relative to {}, which was measured earlier.\n\n", one_line(*file));
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
   text += compact_table_replaces_full_tables(results) ? compact_tables(results, style)

@@ -446,7 +446,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
                                " --fail-if 'v > 20' --export-json " + folder.file("new.json"),
                            {"echo 100"});
   CHECK(worse.status == 3);
-  CHECK(worse.out_has("Deltas compare with " + old + ", which was measured earlier.\n"));
+  CHECK(worse.out_has("Deltas are relative to " + old + ", which was measured earlier.\n"));
   CHECK(worse.out_has("v > 20%: fail: "));
   const json document = json::parse(text_of(folder.file("new.json")));
   check_schema(document);

@@ -593,8 +593,9 @@ class WithProfile final : public EngineWrapper {
       Event event = whole;
       event.name = std::string(function.is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
                    function.typed;
-      event.meaning = fmt::format("in the function {}{}: {}", function.typed,
-                                  function.is_total ? " and what it called" : "", whole.meaning);
+      event.meaning =
+          fmt::format("in the function {}{}: {}", function.typed,
+                      function.is_total ? " and everything that it called" : "", whole.meaning);
       event.only_function = function.normalized;
       set.events.push_back(std::move(event));
     }

@@ -134,7 +134,7 @@ std::string section_of(const Results& results, std::size_t command, const Metric
 
   const std::string of = one_line(results.session.metrics[changes.metric].name);
   if (chosen.paths.empty() && chosen.has_all)
-    return "\n" + dim_note(fmt::format("no call path differs with certainty in {}",
+    return "\n" + dim_note(fmt::format("no call path differs significantly in {}",
                                        plural(changes.rounds, "sampled run")),
                            style);
   if (chosen.paths.empty())

@@ -213,7 +213,7 @@ void check_paths(const nlohmann::json& result) {
 /// True if lauka says which call paths differ, or that none does.
 bool compares_paths(const Said& said) {
   return said.out_has("sampled_time by call path, significant changes") ||
-         said.out_has("no call path differs with certainty in 8 sampled runs");
+         said.out_has("no call path differs significantly in 8 sampled runs");
 }
 
 std::string shorter() {

@@ -295,7 +295,7 @@ TEST_CASE("a suite that goes on after an interruption has the call paths of all 
   std::ofstream(folder.file("s.toml"))
       << "[[benchmark]]\nname = 'a'\ncommands = ['" << shorter() << "', '" << longer() << "']\n";
   std::vector<std::string> arguments = {
-      "-q", "-w0", "-r40", "--profile", "--suite", folder.file("s.toml"), "--export-json", session};
+      "-w0", "-r40", "--profile", "--suite", folder.file("s.toml"), "--export-json", session};
   const auto has_paths = [&] {
     return std::filesystem::exists(kept) &&
            text_of(kept).find("[0,\"main\",0]") != std::string::npos;

@@ -108,7 +108,7 @@ TEST_CASE("a run whose output has no value is reported with what it wrote and th
   CHECK(scraped(rate, "rate 1e999")
             .ends_with(" '1e999', which is larger than 1e30 or smaller than 1e-30"));
   CHECK(scraped(own("x", "(a+)+$"), std::string(60, 'a') + "b")
-            .starts_with("--scrape 'x=(a+)+$' takes "));
+            .starts_with("--scrape 'x=(a+)+$' needs "));
 }
 
 TEST_CASE("a match is found wherever it is, also across the pieces that are looked at") {

@@ -92,7 +92,7 @@ class Bisection {
   std::optional<Stop> do_steps(SearchRecord& record);
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<Comparison> measure_step(const Step& step, const EndsChange& ends);
-  std::vector<std::size_t> rank_by_git(const std::vector<std::size_t>& before, std::size_t after);
+  std::vector<std::size_t> rank_by_git(const Known& known);
 
   std::optional<Stop> name_commit(const Commit& culprit, SearchRecord& record);
   std::optional<Stop> compare_with_parent(const Side& before, const Side& after,
@@ -321,12 +321,11 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   return record;
 }
 
-std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& before,
-                                                std::size_t after) {
+std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
   std::vector<std::string> good;
-  good.reserve(before.size());
-  for (const std::size_t commit : before) good.push_back(commits_[commit].id);
-  const auto ranked = repository_.rank(good, commits_[after].id);
+  good.reserve(known.before.size());
+  for (const std::size_t commit : known.before) good.push_back(commits_[commit].id);
+  const auto ranked = repository_.rank(good, commits_[known.after].id);
   if (!ranked) {
     ranking_error_ = ranked.error();
     return {};
@@ -343,9 +342,7 @@ std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& 
 /// Halves the commits until one is left, or until none of those that are left can be tested.
 std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   const EndsChange ends = to_ends(record.ends->change);
-  const Ranking by_git = [this](const std::vector<std::size_t>& before, std::size_t after) {
-    return rank_by_git(before, after);
-  };
+  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
   Search search(commits_.size() - 1, error() / 2.0,
                 request_.parents == Parents::All ? by_git : rank_line);
 

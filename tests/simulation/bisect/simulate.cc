@@ -296,16 +296,16 @@ Found search_as_git(const Line& line, const Case& what, noise::Source& source) {
   Machine machine(what, source);
   Found found;
   std::vector<bool> is_skipped(what.commits + 1);
-  std::vector<std::size_t> before{0};
-  std::size_t after = what.commits;
+  // Git takes the middle of all commits, whether they can be tested or not.
+  bisect::Known known{.after = what.commits, .is_passed_over = std::vector<bool>(what.commits + 1)};
 
   for (;;) {
-    const std::vector<std::size_t> ranked = bisect::rank_line(before, after);
+    const std::vector<std::size_t> ranked = bisect::rank_line(known);
     const auto next =
         std::ranges::find_if(ranked, [&](std::size_t commit) { return !is_skipped[commit]; });
     if (next == ranked.end()) {
       found.answer = ranked.empty() ? Answer::Commit : Answer::Range;
-      found.commit = after;
+      found.commit = known.after;
       return found;
     }
 
@@ -315,9 +315,9 @@ Found search_as_git(const Line& line, const Case& what, noise::Source& source) {
       answer = answer_of(test_step(machine, line, {.commit = *next, .error = kError},
                                    100.0 * kChange / 2.0, found));
     if (answer == StepAnswer::Before)
-      before.push_back(*next);
+      known.before.push_back(*next);
     else if (answer == StepAnswer::After)
-      after = *next;
+      known.after = *next;
     else
       is_skipped[*next] = true;
   }
@@ -361,10 +361,9 @@ bool simulate(const Case& what, std::size_t searches) {
     const Line line = make_line(what, source);
     const Found found = search_line(line, what, source);
     ours.add(found, line);
-    // A neighbour of a commit that does not build may halve the rest unevenly, which takes a step
-    // more.
+    // An undecided step passes over a commit that was built.
     const std::size_t needed =
-        bisect::steps_for(what.commits) + 2 * found.failed_builds + found.undecided_steps;
+        bisect::steps_for(what.commits) + found.failed_builds + found.undecided_steps;
     if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
     gits.add(search_as_git(line, what, source), line);
   }

@@ -105,7 +105,7 @@ cli::ProgramDescription description() {
   bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
   bisect.exit_statuses = {
       {"0", "the ends do not differ significantly"},
-      {"1", "an end cannot be built or measured"},
+      {"1", "an end cannot be built or measured, or the machine prevents the search"},
       {"2", "the command line or the repository does not fit, and nothing was built"},
       {"3", "the commit was found"},
       {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},

@@ -112,6 +112,10 @@ struct EndsChange {
   bool is_precise() const { return near_end / change >= 0.5; }
 };
 
+/// Half width of the interval in which the change of both ends is to be known, as a share of its
+/// first estimate.
+inline constexpr double kPreciseShareOfChange = 0.2;
+
 /// Returns the limit in percent of the good end that separates Before from After at level `middle`.
 /// The near end stands for the change, because the estimate is too large on average: one searches
 /// for what looked large.

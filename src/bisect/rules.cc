@@ -10,28 +10,33 @@ std::size_t steps_for(std::size_t commits) {
   return static_cast<std::size_t>(std::bit_width(commits - 1));
 }
 
-std::vector<std::size_t> rank_line(const std::vector<std::size_t>& before, std::size_t after) {
-  const std::size_t first = before.back() + 1;
-  const std::size_t middle = before.back() + (after - before.back()) / 2;
+std::vector<std::size_t> rank_line(const Known& known) {
+  std::vector<std::size_t> untested;
+  std::vector<std::size_t> passed_over;
+  for (std::size_t commit = known.before.back() + 1; commit < known.after; ++commit)
+    (known.is_passed_over[commit] ? passed_over : untested).push_back(commit);
+
+  const std::size_t middle = untested.size() / 2;
   std::vector<std::size_t> ranked;
-  for (std::size_t distance = 0; ranked.size() < after - first; ++distance) {
-    if (middle + distance < after) ranked.push_back(middle + distance);
-    if (distance > 0 && middle >= first + distance) ranked.push_back(middle - distance);
+  ranked.reserve(untested.size() + passed_over.size());
+  for (std::size_t distance = 0; ranked.size() < untested.size(); ++distance) {
+    if (middle + distance < untested.size()) ranked.push_back(untested[middle + distance]);
+    if (distance > 0 && distance <= middle) ranked.push_back(untested[middle - distance]);
   }
+  ranked.insert(ranked.end(), passed_over.begin(), passed_over.end());
   return ranked;
 }
 
 Search::Search(std::size_t last, double error, Ranking ranking)
     : ranking_(std::move(ranking)),
-      after_(last),
-      suspects_(ranking_(before_, after_)),
-      error_left_(error),
-      is_passed_over_(last + 1) {}
+      known_{.after = last, .is_passed_over = std::vector<bool>(last + 1)},
+      suspects_(ranking_(known_)),
+      error_left_(error) {}
 
 std::optional<Step> Search::next() const {
   if (undecided_ >= kMaxUndecidedSteps) return std::nullopt;
   for (const std::size_t commit : suspects_)
-    if (!is_passed_over_[commit])
+    if (!known_.is_passed_over[commit])
       return Step{.commit = commit,
                   .middle = (level_before_ + level_after_) / 2.0,
                   .error = error_of_next()};
@@ -42,6 +47,12 @@ std::vector<std::size_t> Search::suspects() const {
   std::vector<std::size_t> ascending = suspects_;
   std::ranges::sort(ascending);
   return ascending;
+}
+
+std::size_t Search::steps_left() const {
+  const auto untested = std::ranges::count_if(
+      suspects_, [this](std::size_t commit) { return !known_.is_passed_over[commit]; });
+  return steps_for(static_cast<std::size_t>(untested) + 1);
 }
 
 /// Each step gets the same share if each halves what is left. One more share is kept in reserve, so
@@ -55,10 +66,8 @@ void Search::take(const StepResult& result) {
   // nothing.
   if (result.answer != StepAnswer::Untestable) error_left_ -= error_of_next();
 
-  const std::size_t known_before = before_.size();
-  const std::size_t after = after_;
   take_answer(result);
-  if (before_.size() != known_before || after_ != after) suspects_ = ranking_(before_, after_);
+  suspects_ = ranking_(known_);
 }
 
 void Search::take_answer(const StepResult& result) {
@@ -68,9 +77,9 @@ void Search::take_answer(const StepResult& result) {
     if (level.low > level_before_ + quarter && level.high < level_after_ - quarter) {
       const bool is_larger_before = level.estimate >= (level_before_ + level_after_) / 2.0;
       if (is_larger_before)
-        after_ = result.commit;
+        known_.after = result.commit;
       else
-        before_.push_back(result.commit);
+        known_.before.push_back(result.commit);
       (is_larger_before ? level_after_ : level_before_) = level.estimate;
       return;
     }
@@ -78,10 +87,10 @@ void Search::take_answer(const StepResult& result) {
 
   switch (result.answer) {
     case StepAnswer::Before:
-      before_.push_back(result.commit);
+      known_.before.push_back(result.commit);
       return;
     case StepAnswer::After:
-      after_ = result.commit;
+      known_.after = result.commit;
       return;
     case StepAnswer::Undecided:
       ++undecided_;
@@ -89,7 +98,7 @@ void Search::take_answer(const StepResult& result) {
     case StepAnswer::Untestable:
       break;
   }
-  is_passed_over_[result.commit] = true;
+  known_.is_passed_over[result.commit] = true;
 }
 
 double limit_percent(const EndsChange& ends, double middle) {

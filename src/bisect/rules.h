@@ -41,15 +41,22 @@ inline constexpr std::size_t kMaxUndecidedSteps = 3;
 /// Returns the number of halvings that leave one of `commits` (at least 1) commits: ceil(log2).
 std::size_t steps_for(std::size_t commits);
 
+/// What a search knows about the commits so far.
+struct Known {
+  /// Commits that are known not to have the change, in the order in which that was found.
+  std::vector<std::size_t> before{0};
+  std::size_t after = 0;               ///< the earliest commit that is known to have the change
+  std::vector<bool> is_passed_over{};  ///< of each commit: it was tried, and told nothing
+};
+
 /// Returns the commits that may have made the change, without `after`, in the order in which they
-/// are to be tested. `before`: the commits that are known not to have the change, in the order in
-/// which that was found. `after`: the earliest commit that is known to have it.
-using Ranking = std::function<std::vector<std::size_t>(const std::vector<std::size_t>& before,
-                                                       std::size_t after)>;
+/// are to be tested.
+using Ranking = std::function<std::vector<std::size_t>(const Known& known)>;
 
 /// Ranks a line of commits, in which each commit is the parent of the next one. Those nearest to
-/// the middle come first; of two, the newer one.
-std::vector<std::size_t> rank_line(const std::vector<std::size_t>& before, std::size_t after);
+/// the middle come first; of two, the newer one. Commits that were passed over do not count for the
+/// middle and come last, so that each answer halves what can still be tested.
+std::vector<std::size_t> rank_line(const Known& known);
 
 /// Searches commits for the one that made the change. Commit 0 is the good end, and the last commit
 /// is the bad end. Decides only; its owner builds and measures.
@@ -68,7 +75,7 @@ class Search {
   void take(const StepResult& result);
 
   /// Index of the first commit that is known to have the change.
-  std::size_t first_after() const { return after_; }
+  std::size_t first_after() const { return known_.after; }
 
   /// True if first_after() is the commit that made the change; false if it and suspects() could not
   /// be told apart.
@@ -78,21 +85,19 @@ class Search {
   std::vector<std::size_t> suspects() const;
 
   /// Returns the number of steps that are probably left.
-  std::size_t steps_left() const { return steps_for(suspects_.size() + 1); }
+  std::size_t steps_left() const;
 
  private:
   double error_of_next() const;
   void take_answer(const StepResult& result);
 
   Ranking ranking_;
-  std::vector<std::size_t> before_{0};
-  std::size_t after_;
+  Known known_;
   std::vector<std::size_t> suspects_;
   double level_before_ = 0.0;
   double level_after_ = 1.0;
   double error_left_;
   std::size_t undecided_ = 0;
-  std::vector<bool> is_passed_over_;
 };
 
 /// What the comparison of both ends has shown, as fractions of the good end.
@@ -103,6 +108,10 @@ struct EndsChange {
   /// True if the near end is precise enough to divide the change: at least half of the estimate.
   bool is_precise() const { return near_end / change >= 0.5; }
 };
+
+/// Half width of the interval in which the change of both ends is to be known, as a share of its
+/// first estimate.
+inline constexpr double kPreciseShareOfChange = 0.2;
 
 /// Returns the limit in percent of the good end that separates Before from After at level `middle`.
 /// The near end stands for the change, because the estimate is too large on average: one searches

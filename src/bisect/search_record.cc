@@ -56,6 +56,7 @@ void describe_fields(Visitor& visit, MeasuredChange& of) {
         if (high && bounds) bounds->high = *high;
       });
   visit("exact", of.change.is_exact);
+  visit("detectable", of.detectable);
 }
 
 template <typename Visitor>

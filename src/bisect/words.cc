@@ -136,7 +136,9 @@ std::string answer_text(const SearchRecord& search, const std::string& metric) {
   if (search.answer == SearchAnswer::NoChange)
     return fmt::format("{} does not differ significantly between {} and {}{}\n", metric,
                        search.good.short_id(), search.bad.short_id(),
-                       search.ends ? ": " + change_text(*search.ends) : "");
+                       search.ends ? ": " + change_text(*search.ends) +
+                                         report::detectable_text(search.ends->detectable)
+                                   : "");
   if (!search.doubt.empty())
     return fmt::format("the steps lead to this commit, but {}:\n{}", search.doubt,
                        block_of(search.suspects.front()));

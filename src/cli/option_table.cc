@@ -483,8 +483,8 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "exit with status 0 only if METRIC significantly meets this condition, else with 5",
      push<keep_condition, &GateOptions::conditions>, kInPlainCall},
     {"series", '\0', ValueForm::Value, "FILE",
-     "limit the share of wrongly kept candidates over all calls that use FILE; without a command, "
-     "show the series",
+     "limit the share of wrongly kept candidates over all calls that use FILE, or, without a "
+     "command, show the series",
      put<read_nonempty_text, &GateOptions::series_file>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",

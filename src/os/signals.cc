@@ -1,5 +1,6 @@
 #include "os/signals.h"
 
+#include "core/text.h"
 #include "os/clock.h"
 #include "os/files.h"
 #include "os/platform.h"
@@ -45,8 +46,8 @@ volatile std::sig_atomic_t suspension_is_due = 0;
 
 constexpr int kMomentMs = 50;
 constexpr std::string_view kSuspensionWaits =
-    "lauka: the session will be suspended after this run, so that the pause is not measured; press "
-    "Ctrl-C to end the session now\n";
+    "the session will be suspended after this run, so that the pause is not measured; press Ctrl-C "
+    "to end the session now";
 
 constexpr std::initializer_list<int> kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -197,7 +198,7 @@ void SignalHold::report_suspension() {
   has_reported_ = true;
   const std::string_view over = is_terminal(StandardStream::Error) ? "\r\x1b[K" : "";
   static_cast<void>(
-      write_to(StandardStream::Error, std::string(over) + std::string(kSuspensionWaits)));
+      write_to(StandardStream::Error, std::string(over) + message_line(kSuspensionWaits)));
 }
 
 std::string signal_name(int signal_number) {

@@ -1,6 +1,7 @@
 #include "os/users.h"
 
 #include "core/numbers.h"
+#include "core/program_name.h"
 #include "os/files.h"
 #include "os/platform.h"
 
@@ -81,7 +82,7 @@ void ActAs::give_back() const {
   if (calls_.seteuid(0) == 0 && calls_.setegid(original_group_) == 0 &&
       calls_.setgroups(original_groups_) == 0)
     return;
-  std::perror("lauka: cannot become root again");
+  std::perror((program_name() + ": cannot become root again").c_str());
   _exit(1);
 }
 

@@ -81,13 +81,13 @@ class Bisection {
   std::optional<Stop> search_anew(SearchRecord& record);
   std::optional<Stop> compare_ends(SearchRecord& record);
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
-  std::optional<Stop> measure_ends_precisely(const Condition& condition, SearchRecord& record);
+  std::optional<Stop> measure_ends_precisely(bool is_counted_separately, SearchRecord& record);
   Stop end_failed(const MeasuredCandidate& comparison) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
-  std::vector<std::size_t> rank_by_git(const std::vector<std::size_t>& before, std::size_t after);
+  std::vector<std::size_t> rank_by_git(const Known& known);
 
   std::optional<Stop> name_commit(const Commit& culprit, SearchRecord& record);
   std::optional<Stop> compare_with_parent(const CommitInTree& before, const CommitInTree& after,
@@ -202,12 +202,8 @@ std::optional<Stop> Bisection::search_anew(SearchRecord& record) {
 }
 
 Stop Bisection::end_failed(const MeasuredCandidate& comparison) const {
-  // What is wrong with the command line has been said, and no commit is at fault.
-  if (comparison.status != static_cast<int>(ExitStatus::Usage))
-    refuse({fmt::format("the commit {} {}", describe(commits_.back()), comparison.failure),
-            "files that git does not know are not in the worktree, so give their absolute paths"},
-           ExitStatus::Failed);
-  return Stop{static_cast<int>(ExitStatus::Failed)};
+  return Stop{refuse(workshop_.failure_of({Tree::Test, commits_.back()}, comparison.failure),
+                     ExitStatus::Failed)};
 }
 
 /// Sets the change of both ends, or the answer that they do not differ significantly.
@@ -226,8 +222,11 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   if (!first.failure.empty()) return end_failed(first);
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
-  record.ends = first.change();
-  if (found == first.verdicts.end()) return take_equal_ends(record);
+  if (found == first.verdicts.end()) {
+    record.ends = first.change();
+    record.ends->detectable = first.change_of_all_rounds.detectable;
+    return take_equal_ends(record);
+  }
 
   record.ends = MeasuredChange{.rounds = found->rounds, .change = found->delta};
   if (!found->delta.change)
@@ -237,7 +236,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
                         "use --metrics to choose a metric that is not 0 there"},
                        ExitStatus::Failed)};
 
-  if (const auto stop = measure_ends_precisely(found->condition, record)) return stop;
+  if (const auto stop = measure_ends_precisely(first.is_counted_separately, record)) return stop;
   workshop_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
   has_results_ = true;
   return std::nullopt;
@@ -256,23 +255,24 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   return std::nullopt;
 }
 
-/// The first session ends as soon as there is a difference, which says little about its size.
-std::optional<Stop> Bisection::measure_ends_precisely(const Condition& condition,
+/// The first session ends as soon as there is a difference, which says little about its size. The
+/// more precisely it is known, the sooner the steps are decided.
+std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately,
                                                       SearchRecord& record) {
   const EndsChange ends = to_ends(record.ends->change);
   if (ends.is_precise()) return std::nullopt;
 
   workshop_.say(
       fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
-  constexpr double share_of_change = 1.0 / 3.0;
-  auto again = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
-                                 {.gates = {condition},
-                                  .error = error_of_ends(),
-                                  .precision = std::abs(ends.change) * share_of_change});
+  // A precision can only wait for the metrics of timed runs.
+  Question question{.error = error_of_ends()};
+  if (!is_counted_separately) question.precision = std::abs(ends.change) * kPreciseShareOfChange;
+  auto again =
+      workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
   if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
   const MeasuredCandidate second = std::get<MeasuredCandidate>(std::move(again));
   if (!second.failure.empty()) return end_failed(second);
-  record.ends = second.change();
+  if (second.change_of_all_rounds.change.change) record.ends = second.change_of_all_rounds;
   return std::nullopt;
 }
 
@@ -316,12 +316,11 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   return record;
 }
 
-std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& before,
-                                                std::size_t after) {
+std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
   std::vector<std::string> good;
-  good.reserve(before.size());
-  for (const std::size_t commit : before) good.push_back(commits_[commit].id);
-  const auto ranked = repository_.rank(good, commits_[after].id);
+  good.reserve(known.before.size());
+  for (const std::size_t commit : known.before) good.push_back(commits_[commit].id);
+  const auto ranked = repository_.rank(good, commits_[known.after].id);
   if (!ranked) {
     ranking_error_ = ranked.error();
     return {};
@@ -338,9 +337,7 @@ std::vector<std::size_t> Bisection::rank_by_git(const std::vector<std::size_t>& 
 /// Halves the commits until one is left, or until none of those that are left can be tested.
 std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   const EndsChange ends = to_ends(record.ends->change);
-  const Ranking by_git = [this](const std::vector<std::size_t>& before, std::size_t after) {
-    return rank_by_git(before, after);
-  };
+  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
   Search search(commits_.size() - 1, error() / 2.0,
                 request_.parents == Parents::All ? by_git : rank_line);
 

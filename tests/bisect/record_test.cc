@@ -55,6 +55,19 @@ TEST_CASE("what the log keeps of a search is read again") {
   CHECK_FALSE(parse_search("nonsense"));
 }
 
+TEST_CASE("ends that do not differ come with the difference that would have been found") {
+  SearchRecord search = found();
+  search.answer = SearchAnswer::NoChange;
+  search.ends = change(-0.004, 0.001, 0.006);
+  CHECK(answer_text(search, "v").find("four of five") == std::string::npos);
+
+  search.ends->detectable = 0.008;
+  CHECK(answer_text(search, "v")
+            .find("; a difference of 0.80% would have been found in four of five such sessions\n") !=
+        std::string::npos);
+  CHECK(parse_search(to_entry(search))->ends->detectable == 0.008);
+}
+
 TEST_CASE("a commit explains its share of the change of both ends") {
   CHECK(found().share_explained() == doctest::Approx(0.8));
   SearchRecord range = found();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -60,6 +61,41 @@ TEST_CASE("every culprit is found in at most ceil(log2 n) steps, within the erro
   }
 }
 
+TEST_CASE("commits that do not build cost no step besides their own builds") {
+  // Of 128 commits, some do not build: single ones, a block in the middle, and a long one at an
+  // end.
+  using Block = std::pair<std::size_t, std::size_t>;
+  for (const auto& [begin, end] :
+       std::vector<Block>{{64, 65}, {63, 66}, {50, 80}, {1, 60}, {33, 127}, {90, 128}}) {
+    for (std::size_t culprit = 1; culprit <= 128; ++culprit) {
+      std::size_t failed = 0;
+      const auto answer = [&, first = begin, last = end](std::size_t commit) {
+        if (commit < first || commit >= last) return changed_from(culprit)(commit);
+        ++failed;
+        return StepAnswer::Untestable;
+      };
+      Search search(128, 0.025);
+      const Walk done = walk(search, answer);
+      const std::vector<std::size_t> suspects = search.suspects();
+      REQUIRE((suspects.empty() ? search.first_after() : suspects.front()) <= culprit);
+      REQUIRE(search.first_after() >= culprit);
+      REQUIRE(done.tested.size() - failed <= steps_for(128));
+    }
+  }
+}
+
+TEST_CASE("the middle is the one of the commits that can still be tested") {
+  Search search(16, 0.025);
+  for (const std::size_t commit : std::vector<std::size_t>{8, 9, 7, 10, 6, 11, 5}) {
+    CHECK(search.next()->commit == commit);
+    search.take({commit, StepAnswer::Untestable});
+  }
+  search.take({12, StepAnswer::After});
+  CHECK(search.steps_left() == 3);
+  CHECK(search.next()->commit == 3);
+  CHECK(search.suspects() == std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+}
+
 TEST_CASE("steps that halve evenly share the error evenly, with one share in reserve") {
   Search search(128, 0.024);
   while (const auto step = search.next()) {
@@ -79,12 +115,12 @@ TEST_CASE("the neighbours of a commit that does not build are tried, the newer o
 
 TEST_CASE("a search takes commits in the order that it is given") {
   // Two branches of one commit each, and their merge.
-  const Ranking branches = [](const std::vector<std::size_t>& before, std::size_t after) {
+  const Ranking branches = [](const Known& known) {
     std::vector<std::size_t> left;
     for (const std::size_t commit : std::vector<std::size_t>{2, 1})
-      if (commit < after && std::ranges::find(before, commit) == before.end())
+      if (commit < known.after && std::ranges::find(known.before, commit) == known.before.end())
         left.push_back(commit);
-    return after == 3 ? left : std::vector<std::size_t>{};
+    return known.after == 3 ? left : std::vector<std::size_t>{};
   };
   Search search(3, 0.025, branches);
   const Walk done = walk(search, [](std::size_t) { return StepAnswer::Before; });

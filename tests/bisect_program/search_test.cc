@@ -112,6 +112,28 @@ TEST_CASE("ends without a significant difference end the search with status 0") 
   CHECK(there.is_clean());
 }
 
+TEST_CASE("ends that do not differ come with the difference that would have been found") {
+  // Both commits print the same numbers, in another order.
+  const ValueRepository there({"1", "2"});
+  Start start = there.search();
+  start.arguments.insert(start.arguments.end(),
+                         {"--export-json", there.path() + "/../result.json"});
+  start.arguments.insert(
+      start.arguments.end(),
+      {"-S", "HEAD~1", "HEAD", "--",
+       "echo x >> n; expr 1000 + $(wc -l < n) \\* '(' 5 + $(cat built) ')' % 13"});
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("would have been found in four of five such sessions"));
+
+  const auto written = nlohmann::json::parse(text_of(there.path() + "/../result.json"));
+  const auto& ends = written.at("searches").at(0).at("ends");
+  CHECK(ends.at("detectable").get<double>() > 0.0);
+  CHECK(ends.at("detectable").get<double>() < 0.02);
+}
+
 TEST_CASE("too few runs to tell are no answer that the ends are alike") {
   const ValueRepository there({"100", "100", "120"});
   Start few = there.search();
@@ -166,6 +188,47 @@ TEST_CASE("a commit whose command fails is passed over") {
   CAPTURE(said.err);
   CHECK(said.status == 3);
   CHECK(said.out_has("subject: change 4\n"));
+}
+
+TEST_CASE("a fault of the machine ends the search, is no commit's fault, and is gone later") {
+  const ValueRepository there({"100", "100", "100", "110", "110"});
+  const std::string shell = there.path() + "/../shell";
+  std::filesystem::create_symlink("/bin/sh", shell);
+  const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
+  Start start = there.search();
+  start.arguments.back() =
+      "cp source built; test -e ../../../../go || test $(git rev-parse HEAD) != " + middle +
+      " || rm -f '" + shell + "'";
+  start.arguments.push_back("--shell=" + shell);
+  const Said ended = there.find(start, "HEAD~4", "HEAD");
+  CAPTURE(ended.out);
+  CAPTURE(ended.err);
+  CHECK(ended.status == 1);
+  CHECK_FALSE(exists(shell));
+  CHECK_FALSE(ended.out_has("tries a neighbour"));
+  CHECK(ended.err_has("with the same command line to continue from here"));
+
+  std::filesystem::create_symlink("/bin/sh", shell);
+  there.allow_builds();
+  const Said resumed = there.find(start, "HEAD~4", "HEAD");
+  CAPTURE(resumed.out);
+  CAPTURE(resumed.err);
+  CHECK(resumed.status == 3);
+  CHECK_FALSE(resumed.out_has("comparing both ends"));
+  CHECK(resumed.out_has("subject: change 3\n"));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("a file that git does not know is named if the command misses it") {
+  const ValueRepository there({"100", "110"});
+  there.run("echo 1 > downloaded");
+  Start start = there.search();
+  start.arguments.insert(start.arguments.end(), {"HEAD~1", "HEAD", "--", "cat downloaded built"});
+  const Said said = lauka(start);
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+  CHECK(said.err_has("'downloaded' is not in the commit's worktree, so give its absolute path"));
+  CHECK(there.is_clean());
 }
 
 TEST_CASE("an end that does not build ends the search with status 1") {

@@ -317,7 +317,16 @@ let of_json = read_json session_of
 
 module Bisection = struct
   type commit = { id : string; date : string; subject : string }
-  type change = { rounds : int; change : float option; low : float option; high : float option; exact : bool }
+
+  type change = {
+    rounds : int;
+    change : float option;
+    low : float option;
+    high : float option;
+    exact : bool;
+    detectable : float option;
+  }
+
   type step_answer = Before | After | Undecided | Untestable
   type step = { commit : commit; answer : step_answer; reason : string option; from_good : change option }
   type answer = No_change | Commit of commit | Range of commit list
@@ -350,6 +359,7 @@ module Bisection = struct
       low = number_or_none "low" json;
       high = number_or_none "high" json;
       exact = bool_at "exact" json;
+      detectable = number_or_none "detectable" json;
     }
 
   let optional convert key json = match Json.member key json with `Null -> None | value -> Some (convert value)

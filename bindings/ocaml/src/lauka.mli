@@ -210,6 +210,8 @@ module Bisection : sig
     low : float option;  (** the ends of the interval *)
     high : float option;
     exact : bool;
+    detectable : float option;
+        (** the increase that four of five such sessions would have found, if the ends do not differ significantly *)
   }
 
   type step_answer =

@@ -239,7 +239,7 @@ let test_bisection () =
     Printf.sprintf
       {|{"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "complete": true, "searches": [{
         "good": {"commit": "aa", "date": "2026-11-01", "subject": "one"}, "bad": {"commit": "dd", "date": "2026-11-04", "subject": "four"},
-        "commits": 3, "ends": {"rounds": 30, "change": 0.05, "low": 0.04, "high": 0.06, "exact": false},
+        "commits": 3, "ends": {"rounds": 30, "change": 0.05, "low": 0.04, "high": 0.06, "exact": false, "detectable": 0.008},
         "steps": [{"commit": "bb", "date": "2026-11-02", "subject": "two", "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": null}],
         "answer": "%s", "suspects": [{"commit": "dd", "date": "2026-11-04", "subject": "four"}], "parent": null, "from_parent": null}]}|}
       answer
@@ -259,7 +259,7 @@ let test_bisection () =
   | Ok { searches = [ { steps = [ step ]; ends = Some ends; _ } ]; _ } ->
     check "a step says why it is untestable"
       (step.answer = Lauka.Bisection.Untestable && step.reason = Some "does not build" && step.from_good = None);
-    check "a change has its interval" (ends.low = Some 0.04 && ends.rounds = 30)
+    check "a change has its interval" (ends.low = Some 0.04 && ends.rounds = 30 && ends.detectable = Some 0.008)
   | Ok _ | Error _ -> check "a search with a step is read" false
 
 let () =

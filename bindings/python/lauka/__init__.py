@@ -231,6 +231,7 @@ class BisectChange:
     low: Optional[float]
     high: Optional[float]
     exact: bool
+    detectable: Optional[float] = None  # increase that four of five such sessions would have found, if nothing changed
 
 
 @dataclass(frozen=True)
@@ -404,7 +405,9 @@ def _commit(json: Mapping[str, Any]) -> Commit:
 
 
 def _bisect_change(json: Optional[Mapping[str, Any]]) -> Optional[BisectChange]:
-    return None if json is None else BisectChange(json["rounds"], json["change"], json["low"], json["high"], json["exact"])
+    if json is None:
+        return None
+    return BisectChange(json["rounds"], json["change"], json["low"], json["high"], json["exact"], json.get("detectable"))
 
 
 def _bisect_search(json: Mapping[str, Any]) -> BisectSearch:

@@ -155,8 +155,9 @@ class Reading(unittest.TestCase):
         steps: list[dict[str, Any]] = [{**commit("b"), "answer": "untestable", "reason": "does not build", "limit": 0.02, "from_good": None}]
         search: dict[str, Any] = {"good": commit("a"), "bad": commit("d"), "commits": 3, "ends": change, "steps": steps,
                                   "answer": "commit", "suspects": [commit("d")], "parent": commit("c"), "from_parent": change}
+        equal = {**search, "answer": "no_change", "suspects": [], "ends": {**change, "detectable": 0.008}}
         whole: dict[str, Any] = {"lauka_bisect": "9", "metric": "cpu_time", "confidence": 0.95, "complete": True,
-                                 "searches": [search, {**search, "answer": "range"}]}
+                                 "searches": [search, {**search, "answer": "range"}, equal]}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "bisection.json")
             file.write_text(json.dumps(whole))
@@ -166,11 +167,12 @@ class Reading(unittest.TestCase):
                 with self.subTest(reason=reason), self.assertRaisesRegex(lauka.Unreadable, reason):
                     lauka.load_bisection(file)
 
-        first, second = found.searches
+        first, second, third = found.searches
         self.assertEqual(first.culprit, lauka.Commit("d" * 40, "2026-11-02", "change d"))
         self.assertEqual(first.from_parent, lauka.BisectChange(30, 0.04, 0.03, None, False))
         self.assertEqual([(step.answer, step.reason, step.from_good) for step in first.steps], [("untestable", "does not build", None)])
         self.assertIsNone(second.culprit)
+        self.assertEqual(third.ends, lauka.BisectChange(30, 0.04, 0.03, None, False, 0.008))
         self.assertEqual((found.metric, found.version), ("cpu_time", "9"))
 
     def test_samples_become_a_table_of_pandas(self) -> None:

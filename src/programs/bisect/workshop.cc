@@ -42,6 +42,60 @@ Stop stop_for_signal() {
 
 constexpr Stop kFailed{static_cast<int>(ExitStatus::Failed)};
 
+/// The time of a session that measures the size of a change, in times of --duration. Gates may take
+/// as much.
+constexpr int kTimesToMeasurePrecisely = 4;
+
+constexpr std::uintmax_t kLeastFreeBytes = std::uintmax_t{1} << 20U;
+
+/// True if the command is to blame for how a run ended, and not the machine.
+bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
+  const auto* const not_started = std::get_if<NotStarted>(&outcome);
+  if (not_started == nullptr) return true;
+  switch (not_started->step) {
+    case LaunchStep::Execute:
+      return !has_shell;
+    case LaunchStep::OpenInput:
+    case LaunchStep::EnterFolder:
+      return true;
+    case LaunchStep::OpenOutput:
+    case LaunchStep::Fork:
+    case LaunchStep::Prepare:
+    case LaunchStep::BecomeUser:
+    case LaunchStep::ReachLauncher:
+      break;
+  }
+  return false;
+}
+
+/// True if what the candidate did prevents its comparison, and not how it was measured.
+bool is_fault_of_candidate(const gate::Hindrance& hindrance) {
+  switch (hindrance.obstacle) {
+    case gate::Obstacle::NoSuccess:
+    case gate::Obstacle::FailureRates:
+    case gate::Obstacle::NoValue:
+    case gate::Obstacle::NoCommonRound:
+    case gate::Obstacle::UpperBounds:
+    case gate::Obstacle::NoPercentage:
+    case gate::Obstacle::NoFunction:
+      return hindrance.side != gate::Side::Reference;
+    default:
+      return false;
+  }
+}
+
+/// Adds the change by all rounds of the session.
+void add_change(const Results& results, const std::string& metric, MeasuredCandidate& comparison) {
+  const auto searched = std::ranges::find(results.session.metrics, metric, &Metric::name);
+  if (searched == results.session.metrics.end()) return;
+  comparison.is_counted_separately = searched->kind != RoundKind::Timed;
+
+  const auto place = static_cast<std::size_t>(searched - results.session.metrics.begin());
+  const MetricResult& row = results.commands.back().rows[place];
+  comparison.change_of_all_rounds = {.rounds = row.runs, .detectable = row.detectable};
+  if (row.delta) comparison.change_of_all_rounds.change = *row.delta;
+}
+
 /// Adds the functions that certainly differ to `comparison`.
 void add_functions(const Results& results, const std::string& metric,
                    MeasuredCandidate& comparison) {
@@ -127,6 +181,10 @@ Result<void> Workshop::begin(const std::string& head) {
   if (error)
     return Error{fmt::format("the folder {} cannot be made: {}", cited(work_), error.message()),
                  "use --work DIR"};
+  if (auto full = find_full_disk()) {
+    std::filesystem::remove(work_, error);  // only if it is empty
+    return *std::move(full);
+  }
 
   auto journal = Journal::open(work_ + "/log", head);
   if (!journal) return journal.error();
@@ -190,9 +248,25 @@ void Workshop::keep_output(const Commit& commit, const std::string& output) {
   if ((*file)->commit()) keeps_folder_ = true;
 }
 
+/// Returns the reason why nothing can be built in the work folder; nullopt if there is space.
+std::optional<Error> Workshop::find_full_disk() const {
+  std::error_code error;
+  const auto space = std::filesystem::space(work_, error);
+  if (error || space.available >= kLeastFreeBytes) return std::nullopt;
+  return Error{fmt::format("there is no space left on the disk of {}", cited(work_)),
+               "make space on it, or use --work DIR"};
+}
+
+/// Every build and every run may fail on a full disk, so no commit is to blame.
+std::optional<Stop> Workshop::stop_if_disk_is_full() const {
+  const auto full = find_full_disk();
+  if (!full) return std::nullopt;
+  return Stop{refuse(*full, ExitStatus::Failed)};
+}
+
 /// Returns why the build failed; empty if it succeeded, or was interrupted.
-std::string Workshop::run_build(Tree tree, const Commit& commit) {
-  if (request_.build.empty()) return "";
+OrStop<std::string> Workshop::run_build(Tree tree, const Commit& commit) {
+  if (request_.build.empty()) return std::string();
   const std::uint64_t layouts = request_.options.run.layouts.value_or(1);
   const auto& environment = request_.options.commands.environment;
 
@@ -207,9 +281,15 @@ std::string Workshop::run_build(Tree tree, const Commit& commit) {
   }
 
   const auto failed = run_builds_by(*launcher_, builds, user_);
-  if (os::first_interrupt_signal() != 0) return "";
-  if (!failed) return "cannot be built: " + failed.error().line();
-  if (!*failed) return "";
+  if (os::first_interrupt_signal() != 0) return std::string();
+  if (!failed) return Stop{refuse(failed.error(), ExitStatus::Failed)};
+  if (!*failed) return std::string();
+  if (std::holds_alternative<NotStarted>((*failed)->outcome))
+    return Stop{refuse({fmt::format("the build of {} {}", commit.short_id(),
+                                    report::outcome_text((*failed)->outcome)),
+                        "try the command of --build in your checkout"},
+                       ExitStatus::Failed)};
+  if (const auto stop = stop_if_disk_is_full()) return *stop;
   keep_output(commit, (*failed)->output_end);
   return "does not build: the build " + report::outcome_text((*failed)->outcome);
 }
@@ -234,10 +314,12 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (!there) return Stop{refuse(there.error(), ExitStatus::Failed)};
 
-  std::string failure = os::is_there(path_of(tree) + "/.gitmodules")
-                            ? "has submodules, which are not checked out"
-                            : run_build(tree, commit);
+  auto made = os::is_there(path_of(tree) + "/.gitmodules")
+                  ? OrStop<std::string>("has submodules, which are not checked out")
+                  : run_build(tree, commit);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
+  std::string failure = std::get<std::string>(std::move(made));
   half_built_.erase(name);
   add_entry(
       fmt::format("{} {} {}", failure.empty() ? kBuiltEntry : kUnbuiltEntry, name, commit.id));
@@ -255,8 +337,29 @@ std::optional<Stop> Workshop::build_needed(Tree tree, const Commit& commit) {
                      ExitStatus::Failed)};
 }
 
+/// Returns a word of the command that names a file in the user's folder, but not in the worktree.
+std::optional<std::string> Workshop::find_left_out_file(Tree tree) const {
+  const auto words = split_words(request_.options.commands.command_lines.front());
+  if (!words) return std::nullopt;
+  for (const std::string& path : *words) {
+    if (path.empty() || path.starts_with('/') || path.starts_with('-')) continue;
+    if (os::is_there(path) && !os::is_there(path_of(tree) + "/" + path)) return path;
+  }
+  return std::nullopt;
+}
+
+Error Workshop::failure_of(const CommitInTree& side, const std::string& failure) const {
+  const auto left_out = find_left_out_file(side.tree);
+  return {fmt::format("the commit {} {}", describe(side.commit), failure),
+          left_out ? fmt::format("{} is not in the commit's worktree, so give its absolute path",
+                                 cited(*left_out))
+                   : "files that git does not know are not in the worktree, so give their "
+                     "absolute paths"};
+}
+
 /// Says why a session ended early. Returns the candidate's failure, if it is the cause.
-OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call) const {
+OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
+                                                   const CommitInTree& reference) const {
   const SessionResult& measured = call.benchmarks.front().session_result;
   const EarlyEnd& end = *measured.session.cut_short;
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
@@ -264,14 +367,36 @@ OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call) const {
 
   const auto* const run = std::get_if<RunFailed>(&end);
   const auto* const hook = std::get_if<HookFailed>(&end);
-  MeasuredCandidate failed{.status = kFailed.status};
-  if (run != nullptr && run->step.command == 1)
+  MeasuredCandidate failed;
+  const bool has_shell = call.benchmarks.front().plan.shell.has_value();
+  if (run != nullptr && is_fault_of_command(run->outcome, has_shell))
     failed.failure = "fails: the command " + report::outcome_text(run->outcome);
+  if (run != nullptr && run->step.command == 0 && !failed.failure.empty())
+    return Stop{refuse(failure_of(reference, failed.failure), ExitStatus::Failed)};
   if (hook != nullptr && hook->command == 1) failed.failure = "fails: a hook did not succeed";
   if (measured.command_at_fault == 1)
     failed.failure = "lacks the metric or the output that is expected of it";
   if (failed.failure.empty()) return kFailed;
+  if (const auto stop = stop_if_disk_is_full()) return *stop;
   return failed;
+}
+
+/// Enters the candidate's failure if it is the reason why the commits cannot be compared. Ends the
+/// search if something else is.
+std::optional<Stop> Workshop::take_hindrance(const gate::Hindrance& hindrance,
+                                             const CommitInTree& reference,
+                                             const CommitInTree& candidate,
+                                             MeasuredCandidate& comparison) const {
+  if (is_fault_of_candidate(hindrance)) {
+    comparison.failure = "cannot be compared by " + request_.metric();
+    return std::nullopt;
+  }
+  const bool has_few_layouts = hindrance.obstacle == gate::Obstacle::FewLayouts;
+  return Stop{refuse({fmt::format("{} and {} cannot be compared by {}", reference.commit.short_id(),
+                                  candidate.commit.short_id(), request_.metric()),
+                      has_few_layouts ? "give --layouts a larger value"
+                                      : "compare two builds with lauka, which says why"},
+                     ExitStatus::Failed)};
 }
 
 OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
@@ -285,6 +410,7 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
   call.options.gates.conditions = std::move(question.gates);
   call.options.gates.confidence = 1.0 - question.error;
   call.options.gates.max_half_width = question.precision;
+  if (question.precision) call.options.run.time_per_command *= kTimesToMeasurePrecisely;
   call.options.gates.precision_metric = request_.metric();
   call.says_hints = !std::exchange(has_measured_, true);
 
@@ -293,22 +419,24 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
   if (!status) status = measure(call);
   launcher_ = std::move(call.launcher);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (status) return MeasuredCandidate{.failure = "cannot be measured", .status = *status};
+  // The reason has been said. It lies with the command line or the machine, and not with a commit.
+  if (status) return kFailed;
 
   const SessionResult& measured = call.benchmarks.front().session_result;
-  if (measured.session.cut_short) return take_early_end(call);
+  if (measured.session.cut_short) return take_early_end(call, reference);
 
   // Without comparable values, an undecided gate says nothing about a change.
   MeasuredCandidate comparison{.verdicts = measured.findings.verdicts};
-  const bool is_comparable =
-      !comparison.verdicts.empty() &&
-      std::ranges::all_of(comparison.verdicts, [](const gate::Verdict& verdict) {
-        return verdict.hindrance.obstacle == gate::Obstacle::None;
-      });
-  if (!is_comparable)
-    return MeasuredCandidate{.failure = "cannot be compared by " + request_.metric(),
-                             .status = kFailed.status};
-  if (question.lists_functions) add_functions(analyse_session(call), request_.metric(), comparison);
+  for (const gate::Verdict& verdict : comparison.verdicts) {
+    if (verdict.hindrance.obstacle == gate::Obstacle::None) continue;
+    if (const auto stop = take_hindrance(verdict.hindrance, reference, candidate, comparison))
+      return *stop;
+    return comparison;
+  }
+
+  const Results results = analyse_session(call);
+  add_change(results, request_.metric(), comparison);
+  if (question.lists_functions) add_functions(results, request_.metric(), comparison);
   return comparison;
 }
 

@@ -31,9 +31,10 @@ struct CommitInTree {
 
 /// What to compare two commits by.
 struct Question {
-  std::vector<Condition> gates{};
-  double error = 0.0;  ///< error rate that the gates share
-  /// Half width of the change's interval to reach, as a fraction; nullopt: the gates alone decide.
+  std::vector<Condition> gates{};  ///< empty: only the size of the change is wanted
+  double error = 0.0;              ///< error rate that the gates share
+  /// Half width of the change's interval to reach, as a fraction, in at most four times the time of
+  /// --duration; nullopt: the gates alone decide.
   std::optional<double> precision{};
   bool lists_functions = false;  ///< true: MeasuredCandidate::functions is wanted
 };
@@ -41,12 +42,15 @@ struct Question {
 /// What a session has shown about the candidate.
 struct MeasuredCandidate {
   std::vector<gate::Verdict> verdicts{};
-  std::string failure{};  ///< why the candidate could not be measured; empty if it was measured
-  int status = 0;         ///< lauka's exit status for this failure; 0 if the commit is at fault
-  std::string functions_of{};  ///< see SearchRecord
+  /// What the commit does wrong, so that it cannot be measured; empty if it was measured.
+  std::string failure{};
+  MeasuredChange change_of_all_rounds{};  ///< not only up to the look at which a gate was decided
+  bool is_counted_separately = false;     ///< the metric is not one of timed runs
+  std::string functions_of{};             ///< see SearchRecord
   Unit functions_unit = Unit::Count;
   std::vector<FunctionRecord> functions{};
 
+  /// Returns the change at the moment at which the first gate was decided.
   MeasuredChange change() const {
     return {.rounds = verdicts.front().rounds, .change = verdicts.front().delta};
   }
@@ -92,15 +96,18 @@ class Workshop {
   void add_entry(const std::string& entry) { journal_->add(entry); }
 
   /// Builds a commit in a worktree, unless that is done. Returns why the commit cannot be built;
-  /// empty if it is built.
+  /// empty if it is built. What is no fault of the commit ends the search.
   OrStop<std::string> build(Tree tree, const Commit& commit);
 
   /// Builds a commit without which the search cannot go on.
   std::optional<Stop> build_needed(Tree tree, const Commit& commit);
 
-  /// Compares two commits that are built.
+  /// Compares two commits that are built. What is no fault of the candidate ends the search.
   OrStop<MeasuredCandidate> compare(const CommitInTree& reference, const CommitInTree& candidate,
                                     Question question);
+
+  /// Returns the message that a commit without which the search cannot go on has failed.
+  Error failure_of(const CommitInTree& side, const std::string& failure) const;
 
   /// Removes the worktrees and the log. Keeps the folder if it has outputs of failed builds.
   void end();
@@ -114,9 +121,15 @@ class Workshop {
 
  private:
   Call make_call(std::vector<std::string> folders, std::vector<std::string> names);
-  std::string run_build(Tree tree, const Commit& commit);
+  OrStop<std::string> run_build(Tree tree, const Commit& commit);
   void keep_output(const Commit& commit, const std::string& output);
-  OrStop<MeasuredCandidate> take_early_end(const Call& call) const;
+  std::optional<Error> find_full_disk() const;
+  std::optional<Stop> stop_if_disk_is_full() const;
+  OrStop<MeasuredCandidate> take_early_end(const Call& call, const CommitInTree& reference) const;
+  std::optional<std::string> find_left_out_file(Tree tree) const;
+  std::optional<Stop> take_hindrance(const gate::Hindrance& hindrance,
+                                     const CommitInTree& reference, const CommitInTree& candidate,
+                                     MeasuredCandidate& comparison) const;
   void read_entries();
   std::string path_of(Tree tree) const;
 

@@ -82,9 +82,10 @@ class Machine {
 
   Session compare(const Build& reference, const Build& candidate,
                   const std::vector<Condition>& gates, double error);
-  /// Compares after the planned rounds, once.
-  Session measure_once(const Build& reference, const Build& candidate, const Condition& condition,
-                       double error);
+  /// Measures until the interval of the change has this half width, for at most four times the
+  /// planned rounds. Returns the change, and adds the rounds to `rounds`.
+  stats::Delta measure_precisely(const Build& reference, const Build& candidate, double half_width,
+                                 std::size_t& rounds);
 
  private:
   double run(const Build& build, std::size_t layout);
@@ -162,15 +163,30 @@ Session Machine::compare(const Build& reference, const Build& candidate,
   return session;
 }
 
-Session Machine::measure_once(const Build& reference, const Build& candidate,
-                              const Condition& condition, double error) {
-  Session session{.verdicts = {{.condition = condition}}};
+stats::Delta Machine::measure_precisely(const Build& reference, const Build& candidate,
+                                        double half_width, std::size_t& rounds) {
+  constexpr std::size_t first_check = 10;
+  constexpr double growth = 1.05;
+  const std::size_t most = 4 * what_.planned;
   Comparison samples;
-  add_rounds(reference, candidate, what_.planned, samples);
-  session.rounds = samples.reference.size();
-  gate::decide_at_look(session.verdicts.front(), {.samples = samples},
-                       gate::levels_of_only_look(1.0 - error, 1), {.number = 1, .last = true});
-  return session;
+  for (std::size_t next = first_check;;
+       next = static_cast<std::size_t>(std::ceil(static_cast<double>(next) * growth))) {
+    add_rounds(reference, candidate, std::min(next, most), samples);
+    const stats::IntervalTails tails = stats::tails_of(1.0 - kError / 4.0);
+    const stats::Delta delta =
+        samples.has_layouts()
+            ? stats::delta_over_layouts({{samples.reference, samples.reference_layouts},
+                                         {samples.candidate, samples.candidate_layouts}},
+                                        tails)
+            : stats::estimate_delta({.reference = samples.reference,
+                                     .candidate = samples.candidate,
+                                     .paired = samples.paired},
+                                    tails);
+    const auto reached = delta.half_width();
+    if (next < most && !(reached && *reached <= half_width)) continue;
+    rounds += samples.reference.size();
+    return delta;
+  }
 }
 
 Line make_line(const Case& what, noise::Source& source) {
@@ -216,16 +232,6 @@ std::optional<EndsChange> to_ends(const stats::Delta& delta) {
   return EndsChange{.change = *delta.change, .near_end = *near_end};
 }
 
-/// Measures the size of a change again, for the whole planned time: most searches here do not reach
-/// the precision that lauka-bisect asks for before.
-std::optional<EndsChange> measure_precisely(Machine& machine, const Line& line,
-                                            const Condition& condition, Found& found) {
-  const Session session =
-      machine.measure_once(line.builds.front(), line.builds.back(), condition, kError / 4.0);
-  found.rounds += session.rounds;
-  return to_ends(session.verdicts.front().delta);
-}
-
 StepAnswer answer_of(const gate::Verdict& verdict) {
   if (verdict.answer == gate::Answer::Inconclusive) return StepAnswer::Undecided;
   return verdict.answer == gate::Answer::Fail ? StepAnswer::After : StepAnswer::Before;
@@ -255,7 +261,9 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
   found.answer = Answer::Range;
   auto ends = to_ends(failed->delta);
   if (ends && !ends->is_precise())
-    ends = measure_precisely(machine, line, failed->condition, found);
+    ends = to_ends(machine.measure_precisely(line.builds.front(), line.builds.back(),
+                                             std::abs(ends->change) * bisect::kPreciseShareOfChange,
+                                             found.rounds));
   if (!ends || ends->near_end * ends->change <= 0.0) return found;
 
   Search search(what.commits, kError / 2.0);
@@ -296,16 +304,16 @@ Found search_as_git(const Line& line, const Case& what, noise::Source& source) {
   Machine machine(what, source);
   Found found;
   std::vector<bool> is_skipped(what.commits + 1);
-  std::vector<std::size_t> before{0};
-  std::size_t after = what.commits;
+  // Git takes the middle of all commits, whether they can be tested or not.
+  bisect::Known known{.after = what.commits, .is_passed_over = std::vector<bool>(what.commits + 1)};
 
   for (;;) {
-    const std::vector<std::size_t> ranked = bisect::rank_line(before, after);
+    const std::vector<std::size_t> ranked = bisect::rank_line(known);
     const auto next =
         std::ranges::find_if(ranked, [&](std::size_t commit) { return !is_skipped[commit]; });
     if (next == ranked.end()) {
       found.answer = ranked.empty() ? Answer::Commit : Answer::Range;
-      found.commit = after;
+      found.commit = known.after;
       return found;
     }
 
@@ -315,9 +323,9 @@ Found search_as_git(const Line& line, const Case& what, noise::Source& source) {
       answer = answer_of(test_step(machine, line, {.commit = *next, .error = kError},
                                    100.0 * kChange / 2.0, found));
     if (answer == StepAnswer::Before)
-      before.push_back(*next);
+      known.before.push_back(*next);
     else if (answer == StepAnswer::After)
-      after = *next;
+      known.after = *next;
     else
       is_skipped[*next] = true;
   }
@@ -361,10 +369,9 @@ bool simulate(const Case& what, std::size_t searches) {
     const Line line = make_line(what, source);
     const Found found = search_line(line, what, source);
     ours.add(found, line);
-    // A neighbour of a commit that does not build may halve the rest unevenly, which takes a step
-    // more.
+    // An undecided step passes over a commit that was built.
     const std::size_t needed =
-        bisect::steps_for(what.commits) + 2 * found.failed_builds + found.undecided_steps;
+        bisect::steps_for(what.commits) + found.failed_builds + found.undecided_steps;
     if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
     gits.add(search_as_git(line, what, source), line);
   }

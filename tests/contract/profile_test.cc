@@ -120,7 +120,7 @@ TEST_CASE("the programs that a script starts have paths of their own") {
       stacks_in_round(session["results"][0]["lauka"]["functions"], 0);
   CHECK(stacks["call_paths;main;first;work"] > 0.0);
   CHECK(std::ranges::any_of(stacks, [](const auto& stack) {
-    return stack.first.starts_with("hundred;") && stack.first.ends_with(";part_10");
+    return stack.first.starts_with("hundred;") && stack.first.find(";part_") != std::string::npos;
   }));
 }
 

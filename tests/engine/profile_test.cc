@@ -518,14 +518,16 @@ TEST_CASE("a path begins with main, and without it the stack is incomplete") {
   std::uint64_t of_main = 0;
   std::uint64_t of_part = 0;
   std::uint64_t of_start = 0;
+  std::uint64_t of_gap = 0;  // behind a function
   for (std::uint64_t offset = 0; offset < 0x20000; offset += 4) {
     const std::vector<std::string> found = code.symbols->find(offset);
+    if (found.empty() && of_part + 0x1000 > offset) of_gap = offset;
     if (found.empty()) continue;
     if (found.front() == "main") of_main = offset;
     if (found.front() == "part_42") of_part = offset;
     if (found.front() == "_start") of_start = offset;
   }
-  REQUIRE((of_main > 0 && of_part > 0 && of_start > 0));
+  REQUIRE((of_main > 0 && of_part > 0 && of_start > 0 && of_gap > of_part));
 
   constexpr std::uint64_t at = 0x10000000;
   const SampledRun run =
@@ -535,14 +537,16 @@ TEST_CASE("a path begins with main, and without it the stack is incomplete") {
                  .chain(3, 10, {kUserContext, at + of_part, at + of_main + 1, at + of_start + 1})
                  .chain(4, 10, {kUserContext, at + of_part, at + of_main + 1})
                  .chain(5, 10, {kUserContext, at + of_part})
-                 .chain(6, 10, {kUserContext, at + of_start}));
+                 .chain(6, 10, {kUserContext, at + of_start})
+                 .chain(7, 10, {kUserContext, at + of_part, at + of_gap + 1}));
   FunctionNames names({});
   names.open({{path}, 1});
   SampledRun known = run;
   known.files[0].identity = {path};
   CHECK(named_paths_of(known, names) ==
         std::set<std::string>{"hundred;main;part_42 2000",
-                              "hundred;(stack incomplete);part_42 1000", "hundred;_start 1000"});
+                              "hundred;(stack incomplete);part_42 1000", "hundred;_start 1000",
+                              "hundred;(stack incomplete);(hundred: no symbols);part_42 1000"});
 }
 
 TEST_CASE("a run's records tell which processes were sampled, and which have no end") {

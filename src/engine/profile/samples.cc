@@ -550,7 +550,8 @@ struct NamedFrame {
   bool is_first_of_threads = false;  ///< the same, in threads other than a process's first one
 };
 
-NamedFrame make_frame(const SampledRun& run, const CodePlace& place, const CodeName& code) {
+/// `may_begin_program`: true if the program may begin in this code, if that has no symbol.
+NamedFrame make_frame(const CodePlace& place, const CodeName& code, bool may_begin_program) {
   const FunctionName& function = code.function;
   NamedFrame frame{.name = function.name, .kind = place.kind, .has_symbol = code.has_symbol};
   frame.is_main = place.kind == CodeKind::File && function.name == "main";
@@ -560,10 +561,10 @@ NamedFrame make_frame(const SampledRun& run, const CodePlace& place, const CodeN
   };
   frame.is_first = is_first(function.name) || std::ranges::any_of(function.other_names, is_first);
 
-  // In a program without symbols, any function may be the first one. So may any of the C library,
-  // if it has no symbols and begins a thread.
+  // If main() has no symbol, any function without one may be the first one. So may any of the C
+  // library, if it has no symbols and begins a thread.
   if (place.kind != CodeKind::File || frame.has_symbol) return frame;
-  frame.is_first = run.executables.contains(place.file);
+  frame.is_first = may_begin_program;
   frame.is_first_of_threads = true;
   return frame;
 }
@@ -730,6 +731,21 @@ std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wa
   return found;
 }
 
+bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& place) {
+  if (place.kind != CodeKind::File || !run.executables.contains(place.file)) return false;
+
+  File& file = files_[run.files[place.file].identity];
+  if (!file.has_main) {
+    file.has_main = false;
+    if (file.code.symbols)
+      file.code.symbols->list([&](std::span<const char* const> symbols) {
+        for (const std::string_view symbol : symbols)
+          if (symbol == "main") file.has_main = true;
+      });
+  }
+  return !*file.has_main;
+}
+
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
                                 std::chrono::nanoseconds since, RuntimeSymbols& compiled) {
   switch (place.kind) {
@@ -788,7 +804,7 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
   frames.reserve(run.frames.size());
   for (const CodePlace& place : run.frames) {
     const CodeName code = name_of(run, place, since, compiled);
-    frames.push_back(make_frame(run, place, code));
+    frames.push_back(make_frame(place, code, !code.has_symbol && may_begin_program(run, place)));
     named.has_left_out_paths = named.has_left_out_paths || place.kind == CodeKind::TooManyPaths;
     if (!is_code(place.kind)) continue;
     const std::vector<std::string>& other_names = code.function.other_names;

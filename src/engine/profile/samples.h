@@ -89,7 +89,7 @@ class RunRecords {
  public:
   /// Largest number of distinct addresses in distinct chains of callers. Samples with further ones
   /// are put below kTooManyPaths.
-  static constexpr std::size_t kMaxCallers = 125'000;
+  static constexpr std::size_t kMaxCallers = 80'000;
 
   /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
   void add(std::span<const std::byte> records,
@@ -170,6 +170,7 @@ class FunctionNames {
     std::map<std::string, CodeName> functions_by_symbol;
     std::map<std::uint64_t, const CodeName*> functions_by_offset;  ///< seen offsets
     bool is_searched = false;
+    std::optional<bool> has_main{};  ///< true if main() has a symbol; nullopt if not looked for
   };
 
   /// The symbols of code that was compiled in a run, by process.
@@ -179,6 +180,9 @@ class FunctionNames {
                    RuntimeSymbols& compiled);
   static const CodeName& function_at(File& file, const std::string& path, std::uint64_t offset);
   const CodeName& find_in_kernel(std::uint64_t address);
+
+  /// True if a program may begin in code that has no symbol, because its main() has none either.
+  bool may_begin_program(const SampledRun& run, const CodePlace& place);
 
   std::optional<User> user_;
   std::map<os::CodeIdentity, File> files_;

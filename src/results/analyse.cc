@@ -492,7 +492,7 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
 /// of the verdict's metric, one for each command.
 gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
                            const std::vector<Series>& series) {
-  const bool compares = !verdict.condition.limit_value;
+  const bool compares = verdict.condition.limit.needs_reference();
   if (compares)
     if (auto other = find_other_settings(session, verdict); !other.differences.empty())
       return other;
@@ -521,7 +521,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
 bool is_exact(const Results& results, const gate::Verdict& verdict) {
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (row == nullptr) return false;
-  if (!verdict.condition.limit_value) return row->delta && row->delta->is_exact;
+  if (verdict.condition.limit.needs_reference()) return row->delta && row->delta->is_exact;
   return row->summary && row->summary->is_exact() &&
          can_be_exact(results.session.metrics[verdict.metric].unit);
 }
@@ -628,10 +628,10 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const std::vector<Series>& series = all_series.of(verdict.metric);
     const std::size_t c = verdict.candidate;
     const Comparison samples =
-        verdict.condition.limit_value
-            ? gate::samples_against_limit(verdict.condition, series[c])
-            : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
-                              series, c);
+        verdict.condition.limit.needs_reference()
+            ? collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
+                              series, c)
+            : gate::samples_against_limit(verdict.condition, series[c]);
 
     const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
     gate::decide_at_look(verdict,
@@ -666,10 +666,10 @@ const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict&
     constexpr auto roles =
         std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
     const Condition& condition = other.condition;
-    return other.answer == gate::Answer::Pass && !condition.limit_value &&
+    return other.answer == gate::Answer::Pass && condition.limit.is_change() &&
            !condition.fails_below_limit &&
            std::ranges::find(roles, role_of(other)) != roles.end() &&
-           row->delta->bounds->low > condition.limit_percent / 100.0;
+           row->delta->bounds->low > condition.limit.fraction();
   };
 
   const gate::Verdict* first = nullptr;

@@ -69,7 +69,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
   // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
-    if (!gate.condition.limit_value && !is_measured_otherwise(gate.metric))
+    if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
       all.emplace_back(gate.metric, "a gate");
   if (plan.precision) all.emplace_back(plan.precision->metric, "--precision");
 
@@ -244,7 +244,7 @@ Series series_of_reference(const Reference& reference, std::size_t candidate, st
 
 gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
                                std::span<const Series> series) {
-  const bool is_alone = verdict.condition.limit_value.has_value();
+  const bool is_alone = !verdict.condition.limit.needs_reference();
   const Series& own = series[verdict.candidate];
   const Series other =
       is_alone ? Series()

@@ -260,10 +260,9 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     // The gates decided by these limits when the benchmark's rounds could end.
     for (const Gate& gate : benchmark.plan.gates)
       if (gate.condition.acceptance && !gate.condition.acceptance->has_expired)
-        all.emplace_back(
-            fmt::format("the accepted limit of {} in benchmark {}",
-                        report::condition_text(gate.condition), cited(benchmark.name)),
-            fmt::format("{}", gate.condition.limit_value.value_or(gate.condition.limit_percent)));
+        all.emplace_back(fmt::format("the accepted limit of {} in benchmark {}",
+                                     report::condition_text(gate.condition), cited(benchmark.name)),
+                         fmt::format("{}", gate.condition.limit.number));
   }
 
   add_programs(runs, context, origin);

@@ -43,7 +43,8 @@ SeriesTerms make_terms(const Benchmark& benchmark) {
   const auto first = std::ranges::find_if(
       plan.gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
   terms.metric = first->condition.metric;
-  terms.limit_percent = first->condition.limit_percent;
+  if (const GateLimit& limit = first->condition.limit; limit.is_change())
+    terms.limit_percent = limit.number;
   terms.keeps_lower = !first->condition.fails_below_limit;
   return terms;
 }

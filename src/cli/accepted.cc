@@ -25,30 +25,23 @@ constexpr auto kAcceptKeys =
 /// True if both limit the same metric in the same direction, in percent or in the same unit.
 bool limit_the_same(const Condition& one, const Condition& other) {
   return one.metric == other.metric && one.fails_below_limit == other.fails_below_limit &&
-         one.limit_value.has_value() == other.limit_value.has_value() &&
-         (!one.limit_value || one.limit_value_unit == other.limit_value_unit);
+         one.limit.kind == other.limit.kind &&
+         (one.limit.needs_reference() || one.limit.unit == other.limit.unit);
 }
 
 /// True if `accepted`, which limits the same, allows more than `gate`.
 bool allows_more(const Condition& accepted, const Condition& gate) {
-  const double limit = accepted.limit_value.value_or(accepted.limit_percent);
-  const double own = gate.limit_value.value_or(gate.limit_percent);
-  return gate.fails_below_limit ? limit < own : limit > own;
+  return gate.fails_below_limit ? accepted.limit.number < gate.limit.number
+                                : accepted.limit.number > gate.limit.number;
 }
 
 void accept(const AcceptedRegression& accepted, std::string_view today, Condition& gate) {
-  Acceptance acceptance{.own_limit_percent = gate.limit_percent,
-                        .own_limit_value = gate.limit_value,
-                        .own_limit_value_text = gate.limit_value_text,
+  Acceptance acceptance{.own_limit = gate.limit,
                         .reason = accepted.reason,
                         .last_day = accepted.last_day,
                         .entry = accepted.entry,
                         .has_expired = accepted.last_day < today};
-  if (!acceptance.has_expired) {
-    gate.limit_percent = accepted.condition.limit_percent;
-    gate.limit_value = accepted.condition.limit_value;
-    gate.limit_value_text = accepted.condition.limit_value_text;
-  }
+  if (!acceptance.has_expired) gate.limit = accepted.condition.limit;
   gate.acceptance = std::move(acceptance);
 }
 

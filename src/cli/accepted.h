@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/metric.h"
+#include "core/condition.h"
 #include "core/result.h"
 
 #include <string>

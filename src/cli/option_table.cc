@@ -36,7 +36,8 @@ Result<void> add_events(ParsedOptions& draft, const OptionValue& given) {
 Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
-  return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
+  constexpr const LimitKindRow& range = row_of(LimitKind::Change);
+  return keep(percentage(given, range.low, range.high), draft.slower_percent);
 }
 
 Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) {

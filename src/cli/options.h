@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/command.h"
+#include "core/condition.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"

@@ -139,12 +139,13 @@ Result<void> settle_race(ParsedOptions& draft) {
 Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
   if (draft.keep_faster_percent)
-    gates.insert(gates.begin(), for_keeping({.metric = slower_metric(draft.options.counting),
-                                             .limit_percent = 0.0 - *draft.keep_faster_percent,
-                                             .fails_below_limit = true}));
+    gates.insert(gates.begin(),
+                 for_keeping({.metric = slower_metric(draft.options.counting),
+                              .limit = GateLimit::of_change(0.0 - *draft.keep_faster_percent),
+                              .fails_below_limit = true}));
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
-                                          .limit_percent = *draft.slower_percent});
+                                          .limit = GateLimit::of_change(*draft.slower_percent)});
   for (auto gate = gates.begin(); gate != gates.end();)
     gate = std::find(gates.begin(), gate, *gate) == gate ? gate + 1 : gates.erase(gate);
 

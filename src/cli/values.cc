@@ -121,21 +121,23 @@ std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
                      gate.sign(), unit == Unit::Seconds ? "200ms" : "64MiB");
 }
 
-/// Reads `limit` as a percentage of the reference into `gate`. `given`: the whole condition.
-Result<Condition> with_percentage(Condition gate, const OptionValue& given,
-                                  const std::string& limit) {
-  // A number that is too large for a percentage is probably meant as a value.
-  const OptionValue typed_limit{given.option, limit};
-  const auto large = percentage(typed_limit, kMaxGateLimit, {1e18, true});
-  if (large && *large > kMaxGateLimit.value) {
-    const std::size_t digits = limit.find_last_of("0123456789.");
-    return make_value_error(given, {"has a limit of more than 1,000 % of the reference",
-                                    how_to_limit_value(gate, limit.substr(0, digits + 1))});
-  }
+/// Reads `limit`, which does not limit the value itself, into `gate`. `given`: the whole condition.
+/// `unit`: what follows the number.
+Result<Condition> with_limit_from_reference(Condition gate, const LimitKindRow& kind,
+                                            const OptionValue& given, const std::string& limit,
+                                            const std::string& unit) {
+  const std::string number(trimmed(std::string_view(limit).substr(0, limit.size() - unit.size())));
 
-  const auto percent = percentage(typed_limit, kMinGateLimit, kMaxGateLimit);
-  if (!percent) return percent.error();
-  gate.limit_percent = *percent;
+  // A number that is too large for a percentage is probably meant as a value.
+  if (kind.kind == LimitKind::Change &&
+      parse_decimal(number, {kind.high.value, false}, {1e18, true}))
+    return make_value_error(given, {"has a limit of more than 1,000 % of the reference",
+                                    how_to_limit_value(gate, number)});
+
+  const auto typed =
+      about_option({given.option, limit}, parse_decimal(number, kind.low, kind.high));
+  if (!typed) return typed.error();
+  gate.limit = {.kind = kind.kind, .number = *typed};
   return gate;
 }
 
@@ -191,7 +193,9 @@ Result<Condition> condition(const OptionValue& given) {
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
-  if (unit == nullptr && !unit_name.empty() && unit_name != "%" && digits != std::string::npos)
+  const LimitKindRow* kind =
+      unit == nullptr ? find_limit_kind(unit_name) : &row_of(LimitKind::Value);
+  if (kind == nullptr)
     return make_value_error(given,
                             {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
                              "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
@@ -199,19 +203,20 @@ Result<Condition> condition(const OptionValue& given) {
 
   // value(METRIC) limits the metric itself, so that a number without a unit is a count.
   if (unit == nullptr && limited) {
-    if (unit_name == "%")
+    if (!unit_name.empty())
       return make_value_error(given, {"limits a value, but gives a percentage",
                                       "write the number alone, as in 'value(rate) > 5000'"});
     unit = find_display_unit(unit_symbol(Unit::Count));
+    kind = &row_of(LimitKind::Value);
   }
 
-  if (unit == nullptr) return with_percentage(std::move(gate), given, limit);
+  if (unit == nullptr)
+    return with_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
 
-  const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
+  const auto number = parse_decimal(limit.substr(0, digits + 1), kind->low, kind->high);
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
-  gate.limit_value = *number * unit->in_base_units;
-  gate.limit_value_text = limit.substr(0, digits + 1) + unit_name;
-  gate.limit_value_unit = unit->unit;
+  gate.limit = GateLimit::of_value(*number * unit->in_base_units,
+                                   limit.substr(0, digits + 1) + unit_name, unit->unit);
   return gate;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/option_table.h"
 #include "core/choices.h"
+#include "core/condition.h"
 #include "core/numbers.h"
 #include "core/result.h"
 
@@ -30,10 +31,6 @@ Result<double> percentage(const OptionValue& given, Limit low, Limit high);
 
 /// Reads a percentage and returns it as a fraction. The limits are percentages.
 Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit high);
-
-/// A gate's limit in percent must be above this value.
-inline constexpr Limit kMinGateLimit{-100.0, false};
-inline constexpr Limit kMaxGateLimit{1000.0, true};
 
 /// Reads a gate: METRIC > LIMIT or METRIC < LIMIT. LIMIT is a percentage or a number with a unit
 /// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain these characters.

@@ -82,15 +82,6 @@ std::string name_of_percentile(double percent) {
   return prefix() + fmt::format("{}", percent);
 }
 
-Condition with_own_limit(Condition condition) {
-  if (!condition.acceptance) return condition;
-  const Acceptance acceptance = *std::exchange(condition.acceptance, std::nullopt);
-  condition.limit_percent = acceptance.own_limit_percent;
-  condition.limit_value = acceptance.own_limit_value;
-  condition.limit_value_text = acceptance.own_limit_value_text;
-  return condition;
-}
-
 std::optional<double> percentile_in(std::string_view name) {
   const std::string before = prefix();
   if (!name.starts_with(before)) return std::nullopt;

@@ -310,53 +310,6 @@ class MetricReader {
   mutable std::vector<double> values_{};
 };
 
-/// A regression that --accept accepts until a day. Unless it has expired, the gate tests the
-/// accepted limit instead of its own.
-struct Acceptance {
-  double own_limit_percent = 0.0;  ///< the gate's own Condition::limit_percent
-  std::optional<double> own_limit_value{};
-  std::string own_limit_value_text{};
-  std::string reason{};
-  std::string last_day{};  ///< such as "2027-03-01", in UTC
-  std::string entry{};     ///< file and line, such as "accepted.toml:3"
-  bool has_expired = false;
-
-  bool operator==(const Acceptance&) const = default;
-};
-
-/// What a condition is for. Fail: lauka fails a candidate that is shown to be beyond the limit.
-/// Keep: lauka keeps a candidate only if it is shown to be within the limit.
-enum class ConditionPurpose : unsigned char { Fail, Keep };
-
-/// A gate's limit, either as a change from the reference or as a value of the metric. A condition
-/// for keeping is stored as the gate that must pass: 'ipc > 5' keeps, and fails below the limit.
-struct Condition {
-  std::string metric;
-  double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if limit_value is set
-  bool fails_below_limit = false;  ///< true: the gate fails below the limit; false: above the limit
-  std::optional<double> limit_value{};  ///< limit as a value of the metric, in base units; nullopt:
-                                        ///< limit_percent is the limit
-  std::string limit_value_text{};
-  Unit limit_value_unit = Unit::Seconds;
-  ConditionPurpose purpose = ConditionPurpose::Fail;
-  /// Set if the limit was accepted instead of the gate's own, or if such an entry has expired.
-  std::optional<Acceptance> acceptance{};
-
-  bool is_for_keeping() const { return purpose == ConditionPurpose::Keep; }
-  /// Returns the sign that the user types between the metric and the limit.
-  char sign() const { return fails_below_limit != is_for_keeping() ? '<' : '>'; }
-
-  bool operator==(const Condition&) const = default;
-};
-
-struct Gate {
-  Condition condition;
-  std::size_t metric = 0;
-};
-
-/// Returns the condition with the gate's own limit, and without acceptance.
-Condition with_own_limit(Condition condition);
-
 enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,

@@ -44,8 +44,11 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
 
   verdict.metric = *metric;
   verdict.condition.metric = session.metrics[*metric].name;
-  verdict.condition.limit_value_unit = session.metrics[*metric].unit;
-  if (stored.accepted) verdict.condition.acceptance = std::move(stored.accepted->acceptance);
+  verdict.condition.limit.unit = session.metrics[*metric].unit;
+  if (stored.accepted) {
+    verdict.condition.acceptance = std::move(stored.accepted->acceptance);
+    verdict.condition.acceptance->own_limit.unit = verdict.condition.limit.unit;
+  }
   return std::move(verdict);
 }
 

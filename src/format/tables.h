@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/command.h"
+#include "core/condition.h"
 #include "core/decision.h"
 #include "core/event.h"
 #include "core/fields.h"
@@ -433,6 +434,22 @@ std::vector<SettingDifference> differences_of(const std::vector<StoredDifference
 std::vector<std::optional<double>> fractions_of(const stats::Delta& delta);
 void set_fractions(stats::Delta& delta, const std::vector<std::optional<double>>& fractions);
 
+/// Names a gate's limit: its number under the key of its kind, and null under the others' keys.
+template <typename Visitor>
+void describe_limit(Visitor& visit, GateLimit& limit, std::string_view LimitKindRow::*key,
+                    std::string_view text_key) {
+  for (const LimitKindRow& row : kLimitKinds)
+    visit.as(
+        row.*key,
+        [&] { return limit.kind == row.kind ? std::optional(limit.number) : std::nullopt; },
+        [&](std::optional<double> number) {
+          if (!number) return;
+          limit.kind = row.kind;
+          limit.number = *number;
+        });
+  describe_text_or_null(visit, text_key, limit.text);
+}
+
 /// An acceptance, with what the verdict says about it.
 struct StoredAcceptance {
   Acceptance acceptance{};
@@ -442,15 +459,7 @@ struct StoredAcceptance {
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredAcceptance& of) {
   Acceptance& acceptance = of.acceptance;
-  visit.as(
-      "own_percent",
-      [&] {
-        return acceptance.own_limit_value ? std::nullopt
-                                          : std::optional(acceptance.own_limit_percent);
-      },
-      [&](std::optional<double> limit) { acceptance.own_limit_percent = limit.value_or(0.0); });
-  visit("own_bound", acceptance.own_limit_value);
-  describe_text_or_null(visit, "own_bound_text", acceptance.own_limit_value_text);
+  describe_limit(visit, acceptance.own_limit, &LimitKindRow::own_key, "own_bound_text");
   visit("reason", acceptance.reason);
   visit("until", acceptance.last_day);
   visit("entry", acceptance.entry);
@@ -484,12 +493,7 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
         condition.purpose = keeps ? ConditionPurpose::Keep : ConditionPurpose::Fail;
       });
   visit("below", condition.fails_below_limit);
-  visit.as(
-      "percent",
-      [&] { return condition.limit_value ? std::nullopt : std::optional(condition.limit_percent); },
-      [&](std::optional<double> limit) { condition.limit_percent = limit.value_or(0.0); });
-  visit("bound", condition.limit_value);
-  describe_text_or_null(visit, "bound_text", condition.limit_value_text);
+  describe_limit(visit, condition.limit, &LimitKindRow::key, "bound_text");
   visit.if_set("accepted", of.accepted);
 
   visit("command", verdict.candidate);

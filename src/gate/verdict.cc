@@ -149,6 +149,30 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 constexpr double kMaxTimesWorthTelling = 50.0;
 constexpr std::size_t kFewestRoundsForAdvice = 10;
 
+/// Returns a limit as a change from the reference's samples, as a fraction. Each of these samples
+/// is the limit if the limit is a value.
+double change_at(const GateLimit& limit) {
+  switch (limit.kind) {
+    case LimitKind::Change:
+      return limit.fraction();
+    case LimitKind::Value:
+      break;
+  }
+  return 0.0;
+}
+
+/// Returns a gate's own limit as a change from what its deltas are changes from: the reference or,
+/// if the limit is a value, the tested limit.
+double change_at_own(const GateLimit& own, const GateLimit& tested) {
+  switch (own.kind) {
+    case LimitKind::Change:
+      return own.fraction();
+    case LimitKind::Value:
+      break;
+  }
+  return own.number / tested.number - 1.0;
+}
+
 FailsWhen fails_when(const Condition& condition) {
   return condition.fails_below_limit ? FailsWhen::Below : FailsWhen::Above;
 }
@@ -361,10 +385,10 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
                           .candidate_layouts = samples.candidate_layouts};
 
   const bool is_comparable =
-      !samples.is_empty() &&
-      (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
+      !samples.is_empty() && (!condition.limit.needs_reference() ||
+                              stats::allows_percentages(samples.reference, samples.candidate));
   if (is_comparable) {
-    const GateTest test{.limit = condition.limit_percent / 100.0,
+    const GateTest test{.limit = change_at(condition.limit),
                         .fails_when = fails_when(condition),
                         .levels = levels,
                         .is_last_look = look.last};
@@ -430,13 +454,13 @@ Decision Verdict::decision() const {
   const double change = delta.change.value_or(0.0);
   const stats::IntervalEnds ends = delta.bounds.value_or(stats::IntervalEnds{change, change});
   const bool is_worse = condition.fails_below_limit ? ends.high < 0.0 : ends.low > 0.0;
-  return is_worse || condition.limit_value ? Decision::Worse : Decision::Equal;
+  return is_worse || !condition.limit.needs_reference() ? Decision::Worse : Decision::Equal;
 }
 
 Comparison samples_against_limit(const Condition& condition, const Series& series) {
   Series known = series;
   if (known.largest_bound) {
-    if (condition.fails_below_limit || *known.largest_bound > *condition.limit_value) return {};
+    if (condition.fails_below_limit || *known.largest_bound > condition.limit.number) return {};
     known.values.insert(known.values.end(), known.runs_with_bound, *known.largest_bound);
     known.layouts.insert(known.layouts.end(), known.layouts_of_bounded_runs.begin(),
                          known.layouts_of_bounded_runs.end());
@@ -444,7 +468,7 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
   }
   Comparison samples = pair_samples(known, known, false);
   samples.paired = true;
-  samples.reference.assign(samples.candidate.size(), *condition.limit_value);
+  samples.reference.assign(samples.candidate.size(), condition.limit.number);
   return samples;
 }
 
@@ -466,13 +490,10 @@ AcceptanceUse acceptance_use_of(const Verdict& verdict) {
   const stats::Delta& delta = verdict.delta;
   if (!delta.change || (!delta.bounds && !delta.is_exact)) return AcceptanceUse::Used;
 
-  // A delta is the change from the reference or, for a limit as a value, from the tested limit.
-  const Condition own = with_own_limit(condition);
-  const double limit =
-      own.limit_value ? *own.limit_value / *condition.limit_value - 1.0 : own.limit_percent / 100.0;
+  const double limit = change_at_own(condition.acceptance->own_limit, condition.limit);
   const stats::IntervalEnds ends =
       delta.is_exact ? stats::IntervalEnds{*delta.change, *delta.change} : *delta.bounds;
-  const bool is_within = own.fails_below_limit ? ends.low >= limit : ends.high <= limit;
+  const bool is_within = condition.fails_below_limit ? ends.low >= limit : ends.high <= limit;
   return is_within ? AcceptanceUse::Unneeded : AcceptanceUse::Used;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/decision.h"
 #include "core/metric.h"
 #include "core/settings.h"
@@ -202,7 +203,7 @@ struct SamplesAtLook {
 bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look);
 
-/// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each
+/// Returns the values of `series` as the candidate's samples, and the limit, a value, as each
 /// sample of the reference. Values with only an upper bound count as the largest of these bounds;
 /// the result is empty if this could give a wrong answer.
 Comparison samples_against_limit(const Condition& condition, const Series& series);

@@ -20,7 +20,10 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
   if (!gains) return;
 
   const std::string limit =
-      gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
+      gate.limit.needs_reference()
+          ? fmt::format("{}{}", 0.0 - gate.limit.number,
+                        gate.limit.is_change() ? "" : row_of(gate.limit.kind).suffix)
+          : gate.limit.text;
 
   if (gate.is_for_keeping()) {
     notes.push_back(
@@ -40,9 +43,9 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 }
 
 Error unfit_limit(const Condition& gate, Unit unit) {
-  const bool lacks_bytes = unit == Unit::Bytes && gate.limit_value_unit == Unit::Count;
+  const bool lacks_bytes = unit == Unit::Bytes && gate.limit.unit == Unit::Count;
   const std::string units = units_for(unit);
-  const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit_value_text)
+  const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit.text)
                              : units.empty()
                                  ? fmt::format(
                                        "write 'value({}) {} NUMBER', or a percentage of "
@@ -52,8 +55,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
                                        "write the limit in {}, or as a "
                                        "percentage of the reference",
                                        units);
-  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric,
-                      cited(gate.limit_value_text)),
+  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric, cited(gate.limit.text)),
           remedy};
 }
 
@@ -131,11 +133,11 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     const Metric& metric = plan.metrics[*place];
     // A ratio is a number, too, and has no unit that could be written.
     const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
-    if (is_number && gate.limit_value_unit == Unit::Count) gate.limit_value_unit = metric.unit;
-    if (gate.limit_value && gate.limit_value_unit != metric.unit)
+    if (is_number && gate.limit.unit == Unit::Count) gate.limit.unit = metric.unit;
+    if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
       return unfit_limit(gate, metric.unit);
 
-    needs_reference = needs_reference || !gate.limit_value;
+    needs_reference = needs_reference || gate.limit.needs_reference();
     note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
@@ -146,7 +148,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands) {
   const bool needs_no_reference =
-      condition.limit_value && (commands == 1 || reference.is_for_tables_only);
+      !condition.limit.needs_reference() && (commands == 1 || reference.is_for_tables_only);
   return (needs_no_reference && command != reference.anchor_index) ||
          reference.is_candidate(command);
 }

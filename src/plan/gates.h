@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/metric.h"
 #include "core/reference.h"
 #include "core/result.h"
@@ -14,9 +15,9 @@ namespace lauka {
 /// whose candidates have no reference, or more than one.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
-/// True if a gate applies to `command`. `commands`: number of commands. A gate with
-/// Condition::limit_value needs no reference, so it also applies to the only command of a plan, and
-/// to each value of the only typed command.
+/// True if a gate applies to `command`. `commands`: number of commands. A gate whose limit needs no
+/// reference also applies to the only command of a plan, and to each value of the only typed
+/// command.
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 

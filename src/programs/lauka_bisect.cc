@@ -286,11 +286,11 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
 
   if (const auto stop = workshop_.build_needed(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.middle);
-  return workshop_.compare(
-      {Tree::Good, commits_.front()}, {Tree::Test, commit},
-      {.gates = {Condition{
-           .metric = metric(), .limit_percent = limit, .fails_below_limit = limit < 0.0}},
-       .error = step.error});
+  return workshop_.compare({Tree::Good, commits_.front()}, {Tree::Test, commit},
+                           {.gates = {Condition{.metric = metric(),
+                                                .limit = GateLimit::of_change(limit),
+                                                .fails_below_limit = limit < 0.0}},
+                            .error = step.error});
 }
 
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {

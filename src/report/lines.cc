@@ -40,25 +40,15 @@ std::string named_if_several(const Results& results, std::size_t candidate) {
   return name.empty() ? "" : name + ": ";
 }
 
-double limit_of(const Condition& condition) {
-  return condition.limit_value ? 0.0 : condition.limit_percent / 100.0;
-}
-
-std::string bound_text(const Condition& condition) {
-  return condition.limit_value_text.empty()
-             ? quantity(*condition.limit_value, condition.limit_value_unit)
-             : condition.limit_value_text;
-}
-
-std::string limit_text(const Condition& condition) {
-  return condition.limit_value ? bound_text(condition)
-                               : exact_decimal(condition.limit_percent) + "%";
+/// Returns "5%" or "250ms".
+std::string limit_text(const GateLimit& limit) {
+  if (limit.needs_reference()) return exact_decimal(limit.number).append(row_of(limit.kind).suffix);
+  return limit.text.empty() ? quantity(limit.number, limit.unit) : limit.text;
 }
 
 /// Returns "+5%" or "250ms".
-std::string signed_limit_text(const Condition& condition) {
-  return (condition.limit_value || condition.limit_percent < 0.0 ? "" : "+") +
-         limit_text(condition);
+std::string signed_limit_text(const GateLimit& limit) {
+  return (limit.needs_reference() && limit.number >= 0.0 ? "+" : "") + limit_text(limit);
 }
 
 /// Returns the reason of an acceptance and its last day.
@@ -66,14 +56,17 @@ std::string acceptance_text(const Acceptance& acceptance) {
   return fmt::format("{}, until {}", one_line(acceptance.reason), acceptance.last_day);
 }
 
-std::string change_in_words(const Condition& condition, double percent) {
+/// Returns "5% slower" for a condition on a time and the change 5 in the unit of its limit;
+/// "slower" for 0.
+std::string change_in_words(const Condition& condition, double change) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
-  const bool more = percent > 0 || (percent == 0 && !condition.fails_below_limit);
+  const bool more = change > 0 || (change == 0 && !condition.fails_below_limit);
   const std::string_view direction =
       is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
-  if (percent == 0) return std::string(direction);
-  return fmt::format("{}% {}", exact_decimal(std::fabs(percent)), direction);
+  if (change == 0) return std::string(direction);
+  return fmt::format("{}{} {}", exact_decimal(std::fabs(change)),
+                     row_of(condition.limit.kind).suffix, direction);
 }
 
 struct Claims {
@@ -82,21 +75,22 @@ struct Claims {
 };
 
 Claims make_claims(const Condition& condition) {
-  const double percent = condition.limit_percent;
+  const bool compares = condition.limit.needs_reference();
+  const double number = condition.limit.number;
   const std::string limit =
-      condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
+      compares ? change_in_words(condition, number) : limit_text(condition.limit);
 
-  if (!condition.limit_value && percent == 0) {
+  if (compares && number == 0) {
     if (!condition.is_for_keeping()) return {"not " + limit, limit};
     Condition opposite = condition;
     opposite.fails_below_limit = !condition.fails_below_limit;
-    const std::string better = change_in_words(opposite, percent);
+    const std::string better = change_in_words(opposite, number);
     return {better, "not " + better};
   }
 
-  // With a limit in percent: true if a change of 0 would fail.
-  const bool is_least = condition.limit_value ? condition.fails_below_limit
-                                              : (percent > 0) == condition.fails_below_limit;
+  // With a limit as a change: true if a change of 0 would fail.
+  const bool is_least =
+      compares ? (number > 0) == condition.fails_below_limit : condition.fails_below_limit;
   if (condition.is_for_keeping())
     return is_least ? Claims{"more than " + limit, "at most " + limit}
                     : Claims{"less than " + limit, "at least " + limit};
@@ -108,15 +102,16 @@ Claims make_claims(const Condition& condition) {
 std::string claim_of(const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
   const bool is_worse = verdict.decision() == gate::Decision::Worse;
-  if (is_worse && !condition.limit_value) return change_in_words(condition, 0.0);
+  if (is_worse && condition.limit.needs_reference()) return change_in_words(condition, 0.0);
   const Claims claims = make_claims(condition);
   return verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail;
 }
 
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
-  if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
-  const double bound = *condition.limit_value;
+  if (condition.limit.needs_reference() || !change.change)
+    return change_texts(change, condition.limit.fraction());
+  const double bound = condition.limit.number;
   const double value = (1 + *change.change) * bound;
 
   if (change.is_exact) {
@@ -141,7 +136,7 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
 
 int side_of(const stats::Change& change, const Condition& condition) {
   if (!change.bounds) return 0;
-  const double limit = limit_of(condition);
+  const double limit = condition.limit.fraction();
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
@@ -280,9 +275,9 @@ std::string failures_of(const Endings& endings, RoundKind kind, const Command& c
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
   const RoundKind kind = results.session.metrics[verdict.metric].kind;
   const Endings own = results.commands[verdict.candidate].endings.of_kind(kind);
-  const Endings other = verdict.condition.limit_value
-                            ? Endings()
-                            : results.endings_of_reference(verdict.candidate).of_kind(kind);
+  const Endings other = verdict.condition.limit.needs_reference()
+                            ? results.endings_of_reference(verdict.candidate).of_kind(kind)
+                            : Endings();
   if (own.failed_run_groups.empty() && other.failed_run_groups.empty()) return "";
   std::string text;
   for (const std::string& line :
@@ -297,7 +292,7 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
                                 std::string_view last_word) {
   std::vector<std::string> names;
   const gate::Side side = verdict.hindrance.side;
-  if (side != gate::Side::Candidate && !verdict.condition.limit_value)
+  if (side != gate::Side::Candidate && verdict.condition.limit.needs_reference())
     names.push_back(cited(results.reference_of(verdict.candidate).name));
   if (side != gate::Side::Reference)
     names.push_back(cited(results.session.commands[verdict.candidate].name));
@@ -314,7 +309,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
 
   // A limit of the value itself is about one command only.
   const bool is_of_one_of_two =
-      !verdict.condition.limit_value && verdict.hindrance.side != gate::Side::Both;
+      verdict.condition.limit.needs_reference() && verdict.hindrance.side != gate::Side::Both;
 
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
@@ -439,7 +434,7 @@ std::string accepted_text(const Results& results, const gate::Verdict& verdict) 
   return fmt::format(
       "accepted: measured {}, and at {} {} is accepted ({})",
       make_figures(change, condition, results.session.metrics[verdict.metric]).change,
-      condition.fails_below_limit ? "least" : "most", signed_limit_text(condition),
+      condition.fails_below_limit ? "least" : "most", signed_limit_text(condition.limit),
       acceptance_text(*condition.acceptance));
 }
 
@@ -452,7 +447,7 @@ std::string statement_text(const Results& results, const gate::Verdict& verdict)
     case gate::AcceptanceUse::Undecided:
       return fmt::format("{}; at {} {} is accepted ({})", reason_text(results, verdict),
                          verdict.condition.fails_below_limit ? "least" : "most",
-                         signed_limit_text(verdict.condition),
+                         signed_limit_text(verdict.condition.limit),
                          acceptance_text(*verdict.condition.acceptance));
     case gate::AcceptanceUse::None:
     case gate::AcceptanceUse::Unneeded:
@@ -475,7 +470,7 @@ std::string stale_acceptance_line(const gate::Verdict& verdict) {
         "  note: {} ({}) is no longer needed, because the whole interval is within the gate's own "
         "limit of {}; remove the entry\n",
         verdict.condition.acceptance->entry, one_line(verdict.condition.acceptance->reason),
-        limit_text(with_own_limit(verdict.condition)));
+        limit_text(with_own_limit(verdict.condition).limit));
   return "";
 }
 
@@ -914,9 +909,9 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
 
   const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
   cell.verdict_reason =
-      (is_accepted ? "accepted limit " : "limit ") + limit_text(verdict.condition);
+      (is_accepted ? "accepted limit " : "limit ") + limit_text(verdict.condition.limit);
   cell.shorter_texts.front() += ", " + cell.verdict_reason;
-  if (is_mean || verdict.condition.limit_value) {
+  if (is_mean || !verdict.condition.limit.needs_reference()) {
     const Metric& metric = results.session.metrics[verdict.metric];
     cell.verdict_reason =
         make_figures(change, verdict.condition, metric).change + ", " + cell.verdict_reason;
@@ -932,8 +927,8 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
   const std::string stale = stale_acceptance_line(verdict);
   const stats::Delta* wall_time = risen_wall_time(results, verdict);
   if (wall_time == nullptr) return stale + functions_of_failed_gate(results, verdict);
-  const ChangeTexts figures = change_texts(*wall_time, limit_of(verdict.condition));
-  const double percent = verdict.condition.limit_percent;
+  const ChangeTexts figures = change_texts(*wall_time, verdict.condition.limit.fraction());
+  const double percent = verdict.condition.limit.is_change() ? verdict.condition.limit.number : 0.0;
   return stale + fmt::format(
                      "  note: the wall time is significantly higher, {} (at least {}), but no gate "
                      "checks it; add "
@@ -944,7 +939,7 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 std::string condition_text(const Condition& condition) {
   return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
                               condition.metric, condition.sign(),
-                              limit_text(with_own_limit(condition))));
+                              limit_text(with_own_limit(condition).limit)));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,

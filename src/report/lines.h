@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/record.h"
 #include "core/session.h"
 #include "report/style.h"

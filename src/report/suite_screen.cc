@@ -369,8 +369,8 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 
     // A limit in the unit of the metric has no place on an axis of changes.
     const gate::Verdict* worst = worst_verdict(row);
-    if (worst != nullptr && !worst->condition.limit_value)
-      change.gate_limit = worst->condition.limit_percent / 100.0;
+    if (worst != nullptr && worst->condition.limit.is_change())
+      change.gate_limit = worst->condition.limit.fraction();
   }
 
   for (const Geomean& mean : suite.geomeans)

@@ -494,7 +494,7 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
 /// of the verdict's metric, one for each command.
 gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
                            const std::vector<Series>& series) {
-  const bool compares = !verdict.condition.limit_value;
+  const bool compares = verdict.condition.limit.needs_reference();
   if (compares)
     if (auto other = find_other_settings(session, verdict); !other.differences.empty())
       return other;
@@ -523,7 +523,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
 bool is_exact(const Results& results, const gate::Verdict& verdict) {
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (row == nullptr) return false;
-  if (!verdict.condition.limit_value) return row->delta && row->delta->is_exact;
+  if (verdict.condition.limit.needs_reference()) return row->delta && row->delta->is_exact;
   return row->summary && row->summary->is_exact() &&
          can_be_exact(results.session.metrics[verdict.metric].unit);
 }
@@ -630,9 +630,9 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const std::vector<Series>& series = all_series.of(verdict.metric);
     const Pair pair = pair_of(session, verdict.candidate);
     const Comparison samples =
-        verdict.condition.limit_value
-            ? gate::samples_against_limit(verdict.condition, series[pair.candidate])
-            : collect_samples(pair, series);
+        verdict.condition.limit.needs_reference()
+            ? collect_samples(pair, series)
+            : gate::samples_against_limit(verdict.condition, series[pair.candidate]);
 
     const gate::Hindrance lasting = find_hindrance(verdict, pair, series);
     gate::decide_at_look(verdict,
@@ -667,10 +667,10 @@ const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict&
     constexpr auto roles =
         std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
     const Condition& condition = other.condition;
-    return other.answer == gate::Answer::Pass && !condition.limit_value &&
+    return other.answer == gate::Answer::Pass && condition.limit.is_change() &&
            !condition.fails_below_limit &&
            std::ranges::find(roles, role_of(other)) != roles.end() &&
-           row->delta->bounds->low > condition.limit_percent / 100.0;
+           row->delta->bounds->low > condition.limit.fraction();
   };
 
   const gate::Verdict* first = nullptr;

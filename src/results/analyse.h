@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/record.h"

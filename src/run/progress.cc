@@ -32,8 +32,8 @@ std::optional<std::size_t> layouts_to_answer(const Plan& plan,
     most = estimate.layouts_instead_of_runs(
         plan.precision->relative_half_width / std::exp(estimate.value), kTail);
   for (const Gate& gate : plan.gates) {
-    if (!is_wall_time(gate.metric) || gate.condition.limit_value) continue;
-    const double limit = std::log1p(gate.condition.limit_percent / 100.0);
+    if (!is_wall_time(gate.metric) || !gate.condition.limit.is_change()) continue;
+    const double limit = std::log1p(gate.condition.limit.fraction());
     most = std::max(most, estimate.layouts_to_decide(limit, {.above = kTail, .below = kTail}));
   }
   return most;

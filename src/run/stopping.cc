@@ -161,7 +161,7 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
       if (!is_gated(gate.condition, plan.reference, c, plan.commands.size())) continue;
       gates_.push_back(
           {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, kind});
-      if (!gate.condition.limit_value)
+      if (gate.condition.limit.needs_reference())
         gates_.back().other_settings = find_obstacles(plan, gate.metric, c);
     }
   }
@@ -307,9 +307,9 @@ bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric&
   const std::vector<Series>& series = all_series.of(verdict.metric);
   const Pair pair = pair_of(plan_, verdict.candidate);
   const Comparison samples =
-      verdict.condition.limit_value
-          ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
-          : collect_samples(pair, series);
+      verdict.condition.limit.needs_reference()
+          ? collect_samples(pair, series)
+          : gate::samples_against_limit(verdict.condition, series[verdict.candidate]);
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(verdict, pair, series);
   if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};

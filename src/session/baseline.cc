@@ -73,7 +73,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
   // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
-    if (!gate.condition.limit_value && !is_measured_otherwise(gate.metric))
+    if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
       all.emplace_back(gate.metric, "a gate");
   if (plan.precision) all.emplace_back(plan.precision->metric, "--precision");
 
@@ -270,7 +270,7 @@ std::vector<Pair> list_pairs(const Recording& session) {
 
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
-  const bool is_alone = verdict.condition.limit_value.has_value();
+  const bool is_alone = !verdict.condition.limit.needs_reference();
   const Series& own = series[pair.candidate];
   const Series& other = series[pair.reference];
 

@@ -189,7 +189,7 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   if (!is_sampled && !is_of_function) return {};
 
   // A function that a command lacks is 0 in each of its runs, as are samples of one that is short.
-  const bool is_alone = verdict.condition.limit_value.has_value();
+  const bool is_alone = !verdict.condition.limit.needs_reference();
   const bool has_no_reference = !is_alone && is_always_zero(reference);
   const bool has_no_candidate = is_always_zero(candidate);
   const bool has_neither = has_no_candidate && (is_alone || has_no_reference);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/call_paths.h"
+#include "core/condition.h"
 #include "core/function_table.h"
 #include "core/metric.h"
 #include "core/record.h"
@@ -24,7 +25,7 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 /// Returns NoFunction if the gate of `verdict` is on a function that a side does not have, and
 /// NoCallers if it is on a total time and a side's call paths lack many callers, and
 /// NoSamples if it is on sampled time of which neither side has a sample; else None. `reference`,
-/// `candidate`: values of the metric. A condition with a `limit_value` ignores the reference.
+/// `candidate`: values of the metric. A limit that needs no reference ignores it.
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
                                       const Series& reference, const Series& candidate);
 

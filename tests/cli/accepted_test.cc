@@ -41,7 +41,7 @@ Condition accepted_by(const std::string& text, Condition gate,
   return gates.front();
 }
 
-const Condition kTwoPercent{.metric = "cpu_time", .limit_percent = 2.0};
+const Condition kTwoPercent{.metric = "cpu_time", .limit = GateLimit::of_change(2.0)};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TEST_CASE("an entry has a benchmark, a condition, a reason and a last day") {
   REQUIRE(accepted.size() == 1);
   CHECK(accepted[0].benchmark == "parse");
   CHECK(accepted[0].condition.metric == "cpu_time");
-  CHECK(accepted[0].condition.limit_percent == 5.0);
+  CHECK(accepted[0].condition.limit == GateLimit::of_change(5.0));
   CHECK(accepted[0].reason == "new parser");
   CHECK(accepted[0].last_day == "2027-03-01");
   CHECK(accepted[0].entry == "a.toml:1");
@@ -60,17 +60,16 @@ TEST_CASE("an entry has a benchmark, a condition, a reason and a last day") {
 
 TEST_CASE("a gate tests the accepted limit, and keeps its own for what is said") {
   const Condition gate = accepted_by(kEntry, kTwoPercent);
-  CHECK(gate.limit_percent == 5.0);
+  CHECK(gate.limit == GateLimit::of_change(5.0));
   REQUIRE(gate.acceptance.has_value());
-  CHECK(gate.acceptance->own_limit_percent == 2.0);
+  CHECK(gate.acceptance->own_limit == GateLimit::of_change(2.0));
   CHECK(gate.acceptance->reason == "new parser");
   CHECK_FALSE(gate.acceptance->has_expired);
   CHECK(with_own_limit(gate) == kTwoPercent);
 
-  const Condition of_time{.metric = "wall_time", .limit_value = 0.2, .limit_value_text = "200ms"};
+  const Condition of_time{.metric = "wall_time", .limit = GateLimit::of_value(0.2, "200ms")};
   const Condition longer = accepted_by(entry_for("wall_time > 250ms"), of_time);
-  CHECK(longer.limit_value == 0.25);
-  CHECK(longer.limit_value_text == "250ms");
+  CHECK(longer.limit == GateLimit::of_value(0.25, "250ms"));
   CHECK(with_own_limit(longer) == of_time);
 }
 
@@ -83,16 +82,17 @@ TEST_CASE("an entry is for gates on the same metric, in the same direction and k
   CHECK_FALSE(applies("cpu_time < 5", kTwoPercent));
   CHECK_FALSE(applies("cpu_time > 5ms", kTwoPercent));
 
-  const Condition drop{.metric = "ipc", .limit_percent = -5.0, .fails_below_limit = true};
+  const Condition drop{
+      .metric = "ipc", .limit = GateLimit::of_change(-5.0), .fails_below_limit = true};
   CHECK(applies("ipc < -8", drop));
   CHECK_FALSE(applies("ipc < -4", drop));  // accepts less than the gate
 }
 
 TEST_CASE("an entry of the benchmark wins over an entry of every benchmark") {
   const std::string both = entry_for("cpu_time > 9") + kEntry;
-  CHECK(accepted_by(both, kTwoPercent).limit_percent == 5.0);
-  CHECK(accepted_by(both, kTwoPercent, "print").limit_percent == 9.0);
-  CHECK(accepted_by(both, kTwoPercent, "").limit_percent == 9.0);
+  CHECK(accepted_by(both, kTwoPercent).limit == GateLimit::of_change(5.0));
+  CHECK(accepted_by(both, kTwoPercent, "print").limit == GateLimit::of_change(9.0));
+  CHECK(accepted_by(both, kTwoPercent, "").limit == GateLimit::of_change(9.0));
   CHECK_FALSE(accepted_by(kEntry, kTwoPercent, "print").acceptance);
 }
 
@@ -103,8 +103,8 @@ TEST_CASE("an entry holds on its last day, and not on the next one") {
     accept_regressions(accepted, "", day, gates);
     return gates.front();
   };
-  CHECK(on("2027-03-01").limit_percent == 5.0);
-  CHECK(on("2027-03-02").limit_percent == 2.0);
+  CHECK(on("2027-03-01").limit == GateLimit::of_change(5.0));
+  CHECK(on("2027-03-02").limit == GateLimit::of_change(2.0));
   CHECK(on("2027-03-02").acceptance.value().has_expired);
   CHECK(with_own_limit(on("2027-03-02")) == kTwoPercent);
 }

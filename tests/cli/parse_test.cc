@@ -202,7 +202,7 @@ TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own
     CHECK(o.commands.command_lines == Words{"./old", "./new"});
     REQUIRE(o.gates.conditions.size() == 1);
     CHECK(o.gates.conditions.front().metric == "wall_time");
-    return o.gates.conditions.front().limit_percent;
+    return o.gates.conditions.front().limit.number;
   };
   CHECK(limit({"--fail-if-slower", "./old", "./new"}) == 0.0);
   CHECK(limit({"--fail-if-slower", "--", "./old", "./new"}) == 0.0);
@@ -218,7 +218,7 @@ TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
     const Options o = options({"--fail-if", text, "./old", "./new"});
     REQUIRE(o.gates.conditions.size() == 1);
     return o.gates.conditions.front().metric + "|" +
-           std::to_string(o.gates.conditions.front().limit_percent);
+           std::to_string(o.gates.conditions.front().limit.number);
   };
   CHECK(gate("cpu_time > 5") == "cpu_time|5.000000");
   CHECK(gate("cpu_time>5") == "cpu_time|5.000000");
@@ -231,7 +231,7 @@ TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
                                    "peak_rss > 1", "--fail-if-slower=5", "./old", "./new"});
   REQUIRE(several.gates.conditions.size() == 3);
   CHECK(several.gates.conditions[0].metric == "wall_time");
-  CHECK(several.gates.conditions[0].limit_percent == 5.0);
+  CHECK(several.gates.conditions[0].limit == GateLimit::of_change(5.0));
   CHECK(several.gates.conditions[1].metric == "cpu_time");
   CHECK(several.gates.conditions[2].metric == "peak_rss");
 }
@@ -241,16 +241,14 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
     return options({"--fail-if", text, "./old", "./new"}).gates.conditions.at(0);
   };
   CHECK(gate("ipc < -5").fails_below_limit);
-  CHECK_FALSE(gate("ipc < -5").limit_value);
+  CHECK(gate("ipc < -5").limit.is_change());
   CHECK_FALSE(gate("ipc > 5").fails_below_limit);
   const Condition time = gate("wall_time > 200ms");
-  CHECK(time.limit_value == 0.2);
-  CHECK(time.limit_value_text == "200ms");
-  CHECK(time.limit_value_unit == Unit::Seconds);
+  CHECK(time.limit == GateLimit::of_value(0.2, "200ms", Unit::Seconds));
   CHECK_FALSE(time.fails_below_limit);
-  CHECK(gate("peak_rss>64 MiB").limit_value == 67108864.0);
-  CHECK(gate("peak_rss>64 MiB").limit_value_unit == Unit::Bytes);
-  CHECK(gate("instructions < 1.5G").limit_value == 1.5e9);
+  CHECK(gate("peak_rss>64 MiB").limit.number == 67108864.0);
+  CHECK(gate("peak_rss>64 MiB").limit.unit == Unit::Bytes);
+  CHECK(gate("instructions < 1.5G").limit.number == 1.5e9);
   CHECK(gate("instructions < 1.5G").fails_below_limit);
 }
 
@@ -264,15 +262,15 @@ TEST_CASE("--keep-if is the gate that must pass, and is written as --fail-if is"
     return o.gates.conditions.front();
   };
   CHECK(kept({"--keep-if-faster"}).metric == "wall_time");
-  CHECK(kept({"--keep-if-faster"}).limit_percent == 0.0);
-  CHECK(kept({"--keep-if-faster=1.5"}).limit_percent == -1.5);
+  CHECK(kept({"--keep-if-faster"}).limit == GateLimit::of_change(0.0));
+  CHECK(kept({"--keep-if-faster=1.5"}).limit == GateLimit::of_change(-1.5));
   CHECK_FALSE(kept({"--keep-if-faster=1.5"}).fails_below_limit);
   CHECK(kept({"--keep-if-faster=1.5"}) == kept({"--keep-if", "wall_time < -1.5"}));
   CHECK(kept({"--keep-if", "wall_time < -1.5"}).sign() == '<');
   CHECK(kept({"--keep-if", "ipc > 5"}).fails_below_limit);
   CHECK(kept({"--keep-if", "ipc > 5"}).sign() == '>');
-  CHECK(kept({"--keep-if", "wall_time < 200ms"}).limit_value == 0.2);
-  CHECK(kept({"--keep-if", "value(rate) > 5"}).limit_value == 5.0);
+  CHECK(kept({"--keep-if", "wall_time < 200ms"}).limit == GateLimit::of_value(0.2, "200ms"));
+  CHECK(kept({"--keep-if", "value(rate) > 5"}).limit == GateLimit::of_value(5.0, "5", Unit::Count));
 }
 
 TEST_CASE("a condition for keeping and the gate of the same text are two") {
@@ -299,12 +297,10 @@ TEST_CASE("--fail-if limits the value of a metric without a unit as value(METRIC
   };
   const Condition plain = gate("value(rate) > 5000");
   CHECK(plain.metric == "rate");
-  CHECK(plain.limit_value == 5000.0);
-  CHECK(plain.limit_value_text == "5000");
-  CHECK(plain.limit_value_unit == Unit::Count);
+  CHECK(plain.limit == GateLimit::of_value(5000.0, "5000", Unit::Count));
   CHECK(gate("value( rate ) < 0.5").fails_below_limit);
   CHECK(gate("value(wall_time) > 200ms") == gate("wall_time > 200ms"));
-  CHECK(gate("rate > 1000").limit_percent == 1000.0);
+  CHECK(gate("rate > 1000").limit == GateLimit::of_change(1000.0));
 }
 
 TEST_CASE("--fail-if-inconclusive and --precision") {

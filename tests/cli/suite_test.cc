@@ -124,7 +124,7 @@ TEST_CASE("a list repeats an option, and options of several words take them in e
   CHECK(suite.benchmarks[2].options.commands.parameters.size() == 2);
   const Options& d = suite.benchmarks[3].options;
   CHECK(d.run.ignore_failure->ignores_all);
-  CHECK(d.gates.conditions.at(0).limit_percent == 2.5);
+  CHECK(d.gates.conditions.at(0).limit == GateLimit::of_change(2.5));
   CHECK(d.run.copies_per_run == 4);
 }
 

@@ -211,7 +211,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
   results.session.circumstances = {"1.2.3",
                                    UtcTime(std::chrono::milliseconds(951782400'007)),
                                    {"host", "Linux", "Debian", "6.1", "x86_64", "CPU 9000", 2}};
-  results.findings.verdicts = {{.condition = {"wall_time", 5.0},
+  results.findings.verdicts = {{.condition = {"wall_time", GateLimit::of_change(5.0)},
                                 .candidate = 1,
                                 .answer = gate::Answer::Fail,
                                 .delta = changed(1.5, 0.25),

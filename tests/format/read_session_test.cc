@@ -91,7 +91,7 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
   CHECK(recording.discarded_runs.row(0).reason == RedoReason::Other);
   const auto& verdicts = file->benchmarks.front().findings.verdicts;
   REQUIRE(verdicts.size() == 1);
-  CHECK(verdicts[0].condition.limit_value == 0.2);
+  CHECK(verdicts[0].condition.limit == GateLimit::of_value(0.2));
   CHECK(report::condition_text(verdicts[0].condition) == "wall_time > 200ms");
 }
 

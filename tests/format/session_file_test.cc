@@ -243,7 +243,7 @@ TEST_CASE("percentiles are read back with the values that they are made of") {
 TEST_CASE("findings of gates and a precision are read back, not made again") {
   Case it(20);
   gate::Verdict verdict;
-  verdict.condition = {"wall_time", 10.0};
+  verdict.condition = {"wall_time", GateLimit::of_change(10.0)};
   verdict.candidate = 1;
   verdict.answer = gate::Answer::Inconclusive;
   verdict.delta.change = 1.0 / 3.0;
@@ -259,20 +259,20 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   verdict.rounds_factor = 1.7;
   verdict.look = 3;
   gate::Verdict bounded = verdict;
-  bounded.condition = {"peak_rss", 0.0, true, 3e6, "3MB", Unit::Bytes};
+  bounded.condition = {"peak_rss", GateLimit::of_value(3e6, "3MB", Unit::Bytes), true};
   bounded.metric = 4;
   bounded.answer = gate::Answer::Fail;
   bounded.decided_by = gate::DecidedBy::Both;
   gate::Verdict small;
-  small.condition = {"peak_rss", 5.0};
+  small.condition = {"peak_rss", GateLimit::of_change(5.0)};
   small.metric = 4;
   small.candidate = 1;
   small.hindrance = {
       gate::Obstacle::UpperBounds, gate::Side::Reference, {{SettingKind::Jobs, "1", "2"}}};
   gate::Verdict accepted = verdict;
   accepted.condition = {.metric = "wall_time",
-                        .limit_percent = 12.0,
-                        .acceptance = Acceptance{.own_limit_percent = 10.0,
+                        .limit = GateLimit::of_change(12.0),
+                        .acceptance = Acceptance{.own_limit = GateLimit::of_change(10.0),
                                                  .reason = "new parser",
                                                  .last_day = "2027-03-01",
                                                  .entry = "a.toml:3"}};

@@ -119,8 +119,8 @@ void gates(std::string_view bytes) {
   const std::string value(bytes);
   const auto gate = cli::condition({option("fail-if"), value});
   if (!gate) return check_line(gate.error());
-  require(!gate->metric.empty() && std::isfinite(gate->limit_percent));
-  if (gate->limit_value) require(std::isfinite(*gate->limit_value) && *gate->limit_value > 0);
+  require(!gate->metric.empty() && std::isfinite(gate->limit.number));
+  if (!gate->limit.needs_reference()) require(gate->limit.number > 0);
 }
 
 void metrics(std::string_view bytes) {

@@ -15,9 +15,9 @@ Verdict verdict_on(Answer answer, double low, double high, bool fails_below = fa
   const double sign = fails_below ? -1.0 : 1.0;
   Verdict verdict;
   verdict.condition = {.metric = "cpu_time",
-                       .limit_percent = sign * 5.0,
+                       .limit = GateLimit::of_change(sign * 5.0),
                        .fails_below_limit = fails_below,
-                       .acceptance = Acceptance{.own_limit_percent = sign * 2.0}};
+                       .acceptance = Acceptance{.own_limit = GateLimit::of_change(sign * 2.0)}};
   verdict.answer = answer;
   verdict.delta.change = (low + high) / 2.0;
   verdict.delta.bounds = stats::IntervalEnds{low, high};
@@ -68,8 +68,9 @@ TEST_CASE("an exact change, or one without an interval, needs no interval to use
 
 TEST_CASE("the limits of an acceptance may be values, which the change is compared with") {
   Verdict verdict;
-  verdict.condition = {
-      .metric = "wall_time", .limit_value = 0.25, .acceptance = Acceptance{.own_limit_value = 0.2}};
+  verdict.condition = {.metric = "wall_time",
+                       .limit = GateLimit::of_value(0.25),
+                       .acceptance = Acceptance{.own_limit = GateLimit::of_value(0.2)}};
   verdict.answer = Answer::Pass;
   verdict.delta.change = -0.16;                              // 210 ms of at most 250 ms
   verdict.delta.bounds = stats::IntervalEnds{-0.18, -0.14};  // 205 to 215 ms

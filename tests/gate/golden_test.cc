@@ -171,7 +171,8 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
-    const Condition condition{.metric = "wall_time", .limit_percent = c.at("percent")};
+    const Condition condition{.metric = "wall_time",
+                              .limit = GateLimit::of_change(c.at("percent"))};
     const Json& expected = c.at("expected");
 
     Verdict verdict{.condition = condition, .candidate = 1};
@@ -182,7 +183,7 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
       REQUIRE(number < expected.at("trace").size());
       INFO("look ", number + 1);
       const Evidence evidence = first_rounds(reference, candidate, look.rounds);
-      check_trace(judge(evidence, {.limit = condition.limit_percent / 100.0,
+      check_trace(judge(evidence, {.limit = condition.limit.fraction(),
                                    .levels = look.levels,
                                    .is_last_look = look.last}),
                   look, expected.at("trace").at(number));

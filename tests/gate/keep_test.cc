@@ -19,8 +19,9 @@ Schedule schedule_of_keeping(LookTiming looks) {
 
 Verdict kept_if(double limit_percent, Answer answer, double low, double high) {
   Verdict verdict;
-  verdict.condition = {
-      .metric = "wall_time", .limit_percent = limit_percent, .purpose = ConditionPurpose::Keep};
+  verdict.condition = {.metric = "wall_time",
+                       .limit = GateLimit::of_change(limit_percent),
+                       .purpose = ConditionPurpose::Keep};
   verdict.answer = answer;
   verdict.delta.change = (low + high) / 2.0;
   verdict.delta.bounds = stats::IntervalEnds{low, high};

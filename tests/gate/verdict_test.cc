@@ -14,7 +14,7 @@
 namespace lauka::gate {
 namespace {
 
-const Condition kTenPercent{.metric = "wall_time", .limit_percent = 10.0};
+const Condition kTenPercent{.metric = "wall_time", .limit = GateLimit::of_change(10.0)};
 
 struct Samples {
   std::vector<double> reference;
@@ -35,7 +35,7 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
   const Samples samples(40, 20, 0.3, 0.01);
   const Verdict verdict = decide(kTenPercent, 2, samples.evidence(), 0.95, 1);
   CHECK(verdict.condition.metric == "wall_time");
-  CHECK(verdict.condition.limit_percent == 10.0);
+  CHECK(verdict.condition.limit == GateLimit::of_change(10.0));
   CHECK(verdict.candidate == 2);
   CHECK(verdict.rounds == 20);
   CHECK(verdict.look == 1);
@@ -77,7 +77,8 @@ TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds
 }
 
 TEST_CASE("a gate below its limit fails where the value drops") {
-  const Condition drop{.metric = "ipc", .limit_percent = -5.0, .fails_below_limit = true};
+  const Condition drop{
+      .metric = "ipc", .limit = GateLimit::of_change(-5.0), .fails_below_limit = true};
   const Samples lower(42, 40, -0.2, 0.01);
   CHECK(decide(drop, 1, lower.evidence(), 0.95, 1).answer == Answer::Fail);
   const Samples higher(43, 40, 0.2, 0.01);
@@ -412,7 +413,7 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
 
 TEST_CASE("a fixed bound also judges the layouts of which only an upper bound is known") {
   Condition condition;
-  condition.limit_value = 64.0;
+  condition.limit = GateLimit::of_value(64.0);
   Series series{{10.0, 11.0}, {}};
   series.layouts = {0, 1};
   series.largest_bound = 20.0;
@@ -425,7 +426,7 @@ TEST_CASE("a fixed bound also judges the layouts of which only an upper bound is
   CHECK(all.reference == std::vector(4, 64.0));
   series.failed_layouts = {1};
   CHECK(samples_against_limit(condition, series).candidate == std::vector{10.0, 20.0, 20.0});
-  condition.limit_value = 15.0;
+  condition.limit = GateLimit::of_value(15.0);
   CHECK(samples_against_limit(condition, series).candidate.empty());
 }
 

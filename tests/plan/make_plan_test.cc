@@ -144,7 +144,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   options.run.ignore_failure = IgnoreFailure{.ignores_all = false, .statuses = {3}};
   options.commands.inputs = {"in.txt"};
   options.commands.outputs = {OutputChoice{OutputKind::Pipe}};
-  options.gates.conditions = {Condition{"cpu_time", 5.0}};
+  options.gates.conditions = {Condition{"cpu_time", GateLimit::of_change(5.0)}};
   options.gates.confidence = 0.99;
   const Plan plan = plan_of(options);
   CHECK_FALSE(plan.setting.stop.exact_runs.has_value());
@@ -157,7 +157,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.commands.front().input == "in.txt");
   CHECK(plan.commands.front().output.kind == OutputKind::Pipe);
   REQUIRE(plan.gates.size() == 1);
-  CHECK(plan.gates.front().condition.limit_percent == 5.0);
+  CHECK(plan.gates.front().condition.limit == GateLimit::of_change(5.0));
   CHECK(plan.metrics[plan.gates.front().metric].name == "cpu_time");
   CHECK(plan.confidence == 0.99);
   options.run.max_runs.reset();
@@ -259,7 +259,7 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
       "ipc cannot be measured: there are counters for either cycles or instructions, not for both "
       "at once; lauka --check shows who holds the others";
   Options options = options_of({"./old", "./new"});
-  options.gates.conditions = {Condition{"ipc", 1.0}};
+  options.gates.conditions = {Condition{"ipc", GateLimit::of_change(1.0)}};
   const auto gated = make_plan(options, in_turns, {.clock_seed = 1});
   REQUIRE_FALSE(gated.has_value());
   CHECK(gated.error().line() == why);
@@ -273,7 +273,7 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
 
 TEST_CASE("a gate needs a metric that is measured, and something to compare with") {
   Options options = options_of({"./old", "./new"});
-  options.gates.conditions = {{"wal_time", 5.0}};
+  options.gates.conditions = {{"wal_time", GateLimit::of_change(5.0)}};
   options.counting.engine = EngineChoice::None;
   const auto refused_by_engine = [](const EventRequest& wanted) -> Result<EventSet> {
     if (wanted.names.empty()) return EventSet{};
@@ -281,14 +281,14 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
   };
   CHECK(make_plan(options, refused_by_engine, {.clock_seed = 1}).error().line() ==
         "there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists them");
-  options.gates.conditions = {{"instructions", 5.0}};
+  options.gates.conditions = {{"instructions", GateLimit::of_change(5.0)}};
   CHECK(make_plan(options, refused_by_engine, {.clock_seed = 1}).error().line() ==
         "no counters; none");
-  options.gates.conditions = {{"p_share", 5.0}};
+  options.gates.conditions = {{"p_share", GateLimit::of_change(5.0)}};
   CHECK(refusal_of(options) ==
         "a gate needs 'p_share', which is not measured; add it with -e, or name another metric");
   options = options_of({"./old"});
-  options.gates.conditions = {{"wall_time", 5.0}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_change(5.0)}};
   CHECK(refusal_of(options) ==
         "a gate of --fail-if-slower or --fail-if has nothing to compare './old' with; add another "
         "command, --reference COMMAND or "
@@ -297,7 +297,7 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
 
 TEST_CASE("a gate on one command over several values is refused without a reference") {
   Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
-  options.gates.conditions = {{"wall_time", 5.0}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_change(5.0)}};
   CHECK(
       refusal_of(options) ==
       "a gate of --fail-if-slower or --fail-if has nothing to compare './new {n}' with, because "
@@ -311,7 +311,8 @@ TEST_CASE("a gate on one command over several values is refused without a refere
 TEST_CASE("gates of several values are decisions of one job, each against its own reference") {
   Options options =
       options_of({"./old {n}", "./new {n}"}, {{.name = "n", .values = {"1", "2", "3"}}});
-  options.gates.conditions = {{"wall_time", 5.0}, {"cpu_time", 5.0}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_change(5.0)},
+                              {"cpu_time", GateLimit::of_change(5.0)}};
   const Plan plan = plan_of(options);
   CHECK(count_decisions(plan) == 6);
   CHECK(plan.reference.index_for(5) == 4);
@@ -319,7 +320,7 @@ TEST_CASE("gates of several values are decisions of one job, each against its ow
 
 TEST_CASE("a gate on a value judges every value of a single command, the first one included") {
   Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
-  options.gates.conditions = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_value(0.2, "200ms", Unit::Seconds)}};
   CHECK(count_decisions(plan_of(options)) == 2);
   Options pair = options_of({"./old {n}", "./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
   pair.gates.conditions = options.gates.conditions;
@@ -328,7 +329,7 @@ TEST_CASE("a gate on a value judges every value of a single command, the first o
 
 TEST_CASE("a gate on a command that lacks the reference's parameter is refused") {
   Options options = options_of({"./old {n}", "./new"}, {{.name = "n", .values = {"10", "20"}}});
-  options.gates.conditions = {{"wall_time", 5.0}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_change(5.0)}};
   CHECK(refusal_of(options) ==
         "a gate cannot compare './new', which has no {n}, with './old {n}', which has several "
         "values of it; put the command without {n} first, so that every value is compared with it");
@@ -348,7 +349,7 @@ TEST_CASE("an anchor is found by the name that was typed for it") {
 
 TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
   Options options = options_of({"./old"});
-  options.gates.conditions = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
+  options.gates.conditions = {{"wall_time", GateLimit::of_value(0.2, "200ms", Unit::Seconds)}};
   CHECK(plan_of(options).gates.size() == 1);
   options.gates.conditions[0].metric = "peak_rss";
   CHECK(refusal_of(options) ==
@@ -364,7 +365,8 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
     return engine.asked.value().first;
   };
   Options options = options_of({"./old", "./new"});
-  options.gates.conditions = {{"faults", 1.0}, {"wall_time", 1.0}};
+  options.gates.conditions = {{"faults", GateLimit::of_change(1.0)},
+                              {"wall_time", GateLimit::of_change(1.0)}};
   CHECK(asked_for(options) == Words{"default", "faults"});
   options.gates.conditions[0].metric = "default";
   CHECK(asked_for(options).empty());  // is there anyway
@@ -379,7 +381,7 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
   CHECK(asked_for(options) == Words{"default", "a", "faults"});
   options = options_of({"./old", "./new"});
   options.counting.metric_selection = MetricSelection::Time;
-  options.gates.conditions = {{"faults", 1.0}};
+  options.gates.conditions = {{"faults", GateLimit::of_change(1.0)}};
   CHECK(asked_for(options) == Words{"faults"});
 }
 
@@ -396,11 +398,12 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
     };
     return texts_of(make_plan(options, counting, {.clock_seed = 1})->setting.events.notes);
   };
-  CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails if the metric improves (more is "
-                                        "better); to fail if it gets worse, write 'ipc < -5'"});
-  CHECK(notes_of({"ipc", -5.0, true}).empty());
-  CHECK(notes_of({"cycles", 5.0}).empty());
-  CHECK(notes_of({"cycles", -5.0, true}).size() == 1);
+  CHECK(notes_of({"ipc", GateLimit::of_change(5.0)}) ==
+        Words{"the gate on ipc fails if the metric improves (more is "
+              "better); to fail if it gets worse, write 'ipc < -5'"});
+  CHECK(notes_of({"ipc", GateLimit::of_change(-5.0), true}).empty());
+  CHECK(notes_of({"cycles", GateLimit::of_change(5.0)}).empty());
+  CHECK(notes_of({"cycles", GateLimit::of_change(-5.0), true}).size() == 1);
 }
 
 TEST_CASE("times by kind of core are in every pass, and in one of their own where nothing counts") {
@@ -512,7 +515,7 @@ TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
   CHECK(plan_without_events(options, true));
   options.counting.listed_metrics = {"wall_time"};
-  options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
+  options.gates.conditions = {{.metric = "tree_peak_memory", .limit = GateLimit::of_change(1)}};
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
   options.counting.scraped_metrics = {scraped("rate:higher")};
   options.counting.derived_metrics = {own("each:ms", "wall_time / served")};
   options.gates.conditions.push_back(
-      {.metric = "served", .limit_percent = -5, .fails_below_limit = true});
+      {.metric = "served", .limit = GateLimit::of_change(-5), .fails_below_limit = true});
   const auto plan = make_plan(options, no_events, {.clock_seed = 1});
   if (!plan) FAIL(plan.error().line());
   REQUIRE(plan->reported_metrics.size() == 2);
@@ -189,7 +189,7 @@ TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
   options.counting.listed_metrics = {"wall_time.p75:ms"};
   CHECK(rows_of(options) == Names{"wall_time.p75"});
   options = with_percentiles({90});
-  options.gates.conditions = {{.metric = "wall_time.p90", .limit_percent = 5},
+  options.gates.conditions = {{.metric = "wall_time.p90", .limit = GateLimit::of_change(5)},
                               {.metric = "wall_time.p95"}};
   options.gates.max_half_width = 0.01;
   options.gates.precision_metric = "wall_time.p60";

@@ -16,7 +16,7 @@ using gate::Answer;
 
 gate::Verdict verdict(Answer answer, stats::Delta delta, std::size_t rounds) {
   gate::Verdict result;
-  result.condition = {"wall_time", 10};
+  result.condition = {"wall_time", GateLimit::of_change(10)};
   result.candidate = 1;
   result.answer = answer;
   result.delta = delta;
@@ -71,7 +71,7 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
 TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
   const auto reported = [](const char* metric, double percent, bool below, Answer answer) {
     auto one = verdict(answer, changed(0.0, 0.5), 9);
-    one.condition = {metric, percent, below};
+    one.condition = {metric, GateLimit::of_change(percent), below};
     const std::string line = line_of(one);
     const std::size_t from = line.find(": ", line.find(": ") + 2) + 2;
     return line.substr(from, line.find(" with 95% confidence") - from);
@@ -92,8 +92,9 @@ TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
 TEST_CASE("a condition for keeping says if the command is kept, and if not, why") {
   const auto line = [](Answer answer, stats::Delta delta, double percent) {
     auto one = verdict(answer, delta, 36);
-    one.condition = {
-        .metric = "wall_time", .limit_percent = percent, .purpose = ConditionPurpose::Keep};
+    one.condition = {.metric = "wall_time",
+                     .limit = GateLimit::of_change(percent),
+                     .purpose = ConditionPurpose::Keep};
     const std::string text = line_of(one);
     return text.substr(0, text.find(" ("));
   };
@@ -119,8 +120,8 @@ TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interv
 
 TEST_CASE("a gate's line says what was accepted, why and until when") {
   auto accepted = verdict(Answer::Pass, changed(0.031, 0.004), 57);
-  accepted.condition.limit_percent = 5.0;
-  accepted.condition.acceptance = Acceptance{.own_limit_percent = 2.0,
+  accepted.condition.limit = GateLimit::of_change(5.0);
+  accepted.condition.acceptance = Acceptance{.own_limit = GateLimit::of_change(2.0),
                                              .reason = "new parser",
                                              .last_day = "2027-03-01",
                                              .entry = "a.toml:3"};
@@ -185,13 +186,12 @@ TEST_CASE("a table's verdict has the measured value only if the row's delta is a
 
 TEST_CASE("a gate of a drop, and one against a bound, are shown as they were typed") {
   auto drop = verdict(Answer::Fail, changed(-0.12, 0.01), 20);
-  drop.condition = {"cpu_time", 5, true};
+  drop.condition = {"cpu_time", GateLimit::of_change(-5), true};
   drop.metric = 1;
-  drop.condition.limit_percent = -5;
   CHECK(line_of(drop).starts_with("cpu_time < -5%: fail: "));
   CHECK(figures_of(line_of(drop)) == "−12.0% −11.0% 20");
   auto bound = verdict(Answer::Fail, changed(0.075, 0.0125), 15);
-  bound.condition = {"wall_time", 0.0, false, 0.2, "200ms"};
+  bound.condition = {"wall_time", GateLimit::of_value(0.2, "200ms")};
   CHECK(line_of(bound).starts_with("wall_time > 200ms: fail: more than 200ms"));
   CHECK(figures_of(line_of(bound)) == "215.0ms 212.5ms 15");
 }
@@ -207,7 +207,8 @@ TEST_CASE("an inconclusive gate says what would decide") {
 
 TEST_CASE("an undecided candidate of a series is told what would decide, in a series of its own") {
   auto open = verdict(Answer::Inconclusive, changed(-0.091, 0.120), 100);
-  open.condition = {.metric = "wall_time", .limit_percent = -1, .purpose = ConditionPurpose::Keep};
+  open.condition = {
+      .metric = "wall_time", .limit = GateLimit::of_change(-1), .purpose = ConditionPurpose::Keep};
   CHECK(
       has(line_of(open), "; 100 rounds; decide on cpu_time, which is 12 times less noisy here\n"));
   Results results = with(open, 0.01);
@@ -243,7 +244,7 @@ TEST_CASE("with several candidates each line begins with the candidate") {
   add_command(command("new\n-O3", 9, {}), results);
   auto other = verdict(Answer::Fail, changed(0.5, 0.01), 10);
   other.candidate = 2;
-  other.condition = {"instructions", 0.5};
+  other.condition = {"instructions", GateLimit::of_change(0.5)};
   results.session.metrics.push_back(metric("instructions", Unit::Count));
   results.findings.verdicts.push_back(other);
   const std::string lines = gate_lines(results, false);
@@ -374,7 +375,7 @@ TEST_CASE("each obstacle has a main clause, and names the side that it is about"
 TEST_CASE("a note below a pass on CPU time tells that the wall time rose") {
   Results results = with(verdict(Answer::Pass, changed(0.002, 0.001), 12), 0.001);
   results.findings.verdicts[0].metric = 1;
-  results.findings.verdicts[0].condition = {"cpu_time", 5};
+  results.findings.verdicts[0].condition = {"cpu_time", GateLimit::of_change(5)};
   results.commands[1].rows[0].delta = changed(0.83, 0.02);
   CHECK(has(gate_lines(results, false),
             "\n  note: the wall time is significantly higher, +83.0% (at least +81.0%), but no "
@@ -408,7 +409,7 @@ TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does
 
 TEST_CASE("an exact change has a few digits and no interval in a gate's line") {
   auto failed = verdict(Answer::Fail, changed(0.02034567890123, 0.0), 3);
-  failed.condition = {"instructions", 1};
+  failed.condition = {"instructions", GateLimit::of_change(1)};
   failed.delta.is_exact = true;
   failed.bounds.mean = 0.02034565;
   Results results = with(failed, 0.01);
@@ -424,9 +425,7 @@ TEST_CASE("an exact change has a few digits and no interval in a gate's line") {
 TEST_CASE("an exact value has all its digits in a gate's line") {
   auto passed = verdict(Answer::Pass, changed(0.5, 0.0), 3);
   passed.condition = {.metric = "peak_heap",
-                      .limit_value = 8'390'656.0,
-                      .limit_value_text = "8MiB",
-                      .limit_value_unit = Unit::Bytes};
+                      .limit = GateLimit::of_value(8'390'656.0, "8MiB", Unit::Bytes)};
   passed.delta.is_exact = true;
   Results results = with(passed, 0.01);
   results.session.metrics[0] = metric("peak_heap", Unit::Bytes);

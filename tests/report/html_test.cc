@@ -154,7 +154,7 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   Results results = drawn_example(8);
   results.headline_comparisons = {ranked(1, 2.0, 0.1, false, true)};
   gate::Verdict verdict;
-  verdict.condition = {"wall_time", 10};
+  verdict.condition = {"wall_time", GateLimit::of_change(10)};
   verdict.candidate = 1;
   verdict.answer = gate::Answer::Fail;
   verdict.delta = changed(1.0, 0.25);

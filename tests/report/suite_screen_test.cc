@@ -40,7 +40,7 @@ Report suite_of_three() {
 gate::Verdict verdict(gate::Answer answer) {
   gate::Verdict made;
   made.condition.metric = "wall_time";
-  made.condition.limit_percent = 1;
+  made.condition.limit = GateLimit::of_change(1);
   made.candidate = 1;
   made.answer = answer;
   made.delta = changed(0.1, 0.01);

@@ -469,7 +469,7 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
 
 TEST_CASE("the verdicts are the session's, not new ones") {
   Plan plan = plan_of(2);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(10)}});
   gate::Findings findings;
   findings.verdicts.resize(1);
   findings.verdicts[0].answer = gate::Answer::Pass;  // which these samples are far from
@@ -483,7 +483,7 @@ TEST_CASE("the verdicts are the session's, not new ones") {
 
 TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {
   Plan plan = plan_of(2);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(10)}});
   gate::Findings findings;
   findings.gated_metric_tails = {{0, {0.005, 0.025}}};
   MadeSession session = rounds_of(kPlainReference, kPlainCandidate);
@@ -698,21 +698,25 @@ TEST_CASE("a gate is held back by failures of the runs that give its metric, and
         {{0}, Side::Reference}, {{1}, Side::Candidate}, {{0, 1}, Side::Both}};
     for (const auto& [failing, side] : cases) {
       WithFailures made(kind, 3, failing);
-      CHECK(made.hindrance({"instructions", 1}) == gate::Hindrance{Obstacle::NoSuccess, side});
-      CHECK(made.hindrance({"wall_time", 10}) == gate::Hindrance{});
+      CHECK(made.hindrance({"instructions", GateLimit::of_change(1)}) ==
+            gate::Hindrance{Obstacle::NoSuccess, side});
+      CHECK(made.hindrance({"wall_time", GateLimit::of_change(10)}) == gate::Hindrance{});
     }
     WithFailures alone(kind, 3, {1});
-    CHECK(alone.hindrance({.metric = "instructions", .limit_value = 1e6}) ==
+    CHECK(alone.hindrance({.metric = "instructions", .limit = GateLimit::of_value(1e6)}) ==
           gate::Hindrance{Obstacle::NoSuccess, Side::Candidate});
-    CHECK(alone.hindrance({.metric = "wall_time", .limit_value = 2.0}) == gate::Hindrance{});
+    CHECK(alone.hindrance({.metric = "wall_time", .limit = GateLimit::of_value(2.0)}) ==
+          gate::Hindrance{});
   }
 }
 
 TEST_CASE("a gate judged again on a saved session has the same reasons") {
   WithFailures made(RoundKind::Simulated, 3, {1});
   const Recording recording = make_recording(made.plan, made.session);
-  const gate::Findings findings =
-      judge(recording, {{{"instructions", 1}, made.counted}, {{"wall_time", 10}, 0}}, 0);
+  const gate::Findings findings = judge(recording,
+                                        {{{"instructions", GateLimit::of_change(1)}, made.counted},
+                                         {{"wall_time", GateLimit::of_change(10)}, 0}},
+                                        0);
   CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
   CHECK(findings.verdicts[0].hindrance ==
         gate::Hindrance{gate::Obstacle::NoSuccess, gate::Side::Candidate});
@@ -760,13 +764,15 @@ TEST_CASE("of two simulators only the one in which a program dies is without a v
       run.counts = {7};
       made.session.runs.push_back(run);
     }
-  CHECK(made.hindrance({"allocations", 1}) == gate::Hindrance{});
-  CHECK(made.hindrance({"instructions", 1}).obstacle == gate::Obstacle::NoSuccess);
+  CHECK(made.hindrance({"allocations", GateLimit::of_change(1)}) == gate::Hindrance{});
+  CHECK(made.hindrance({"instructions", GateLimit::of_change(1)}).obstacle ==
+        gate::Obstacle::NoSuccess);
 }
 
 TEST_CASE("a command fails throughout if its timed runs do, whatever others do") {
   WithFailures simulated(RoundKind::Simulated, 3, {1});
-  const gate::Verdict verdict{.condition = {"instructions", 1}, .candidate = 1};
+  const gate::Verdict verdict{.condition = {"instructions", GateLimit::of_change(1)},
+                              .candidate = 1};
   CHECK_FALSE(has_failed_throughout(analyse(simulated.plan, simulated.session), verdict));
   WithFailures timed(RoundKind::Simulated, 3, {});
   change(timed.session.runs, [](RunRecord& run) {
@@ -794,14 +800,19 @@ TEST_CASE("a wall time that rose beyond the limit is told for the first gate tha
         .condition = condition, .candidate = 1, .metric = metric, .answer = answer};
   };
   using gate::Answer;
-  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Pass), of(user, {"user_time", 5}, Answer::Pass)}) ==
+  CHECK(told({of(cpu, {"cpu_time", GateLimit::of_change(5)}, Answer::Pass),
+              of(user, {"user_time", GateLimit::of_change(5)}, Answer::Pass)}) ==
         std::vector{true, false});
-  CHECK(told({of(cpu, {"cpu_time", 90}, Answer::Pass)}) == std::vector{false});
-  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Inconclusive)}) == std::vector{false});
-  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Pass), of(0, {"wall_time", 99}, Answer::Pass)}) ==
+  CHECK(told({of(cpu, {"cpu_time", GateLimit::of_change(90)}, Answer::Pass)}) ==
+        std::vector{false});
+  CHECK(told({of(cpu, {"cpu_time", GateLimit::of_change(5)}, Answer::Inconclusive)}) ==
+        std::vector{false});
+  CHECK(told({of(cpu, {"cpu_time", GateLimit::of_change(5)}, Answer::Pass),
+              of(0, {"wall_time", GateLimit::of_change(99)}, Answer::Pass)}) ==
         std::vector{false, false});
   const std::size_t memory = *find_metric(plan.metrics, "peak_rss");
-  CHECK(told({of(memory, {"peak_rss", 5}, Answer::Pass)}) == std::vector{false});
+  CHECK(told({of(memory, {"peak_rss", GateLimit::of_change(5)}, Answer::Pass)}) ==
+        std::vector{false});
 }
 
 TEST_CASE("what tuning changed is computed from the runs that succeeded") {

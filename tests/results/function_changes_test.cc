@@ -272,7 +272,7 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
     made.plan.metrics[metric].role = Role::SampledTime;
     const Recording recording = make_recording(made.plan, made.session);
     gate::Findings findings;
-    findings.verdicts = {{.condition = {"instructions", 10},
+    findings.verdicts = {{.condition = {"instructions", GateLimit::of_change(10)},
                           .candidate = 1,
                           .metric = metric,
                           .answer = gate::Answer::Pass}};
@@ -287,7 +287,7 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
 TEST_CASE("a gate on a function that one side lacks is held back, and names the side") {
   const auto hindrance = [](Role role, const Rounds& reference, const Rounds& candidate) {
     Made made(reference, candidate);
-    const std::vector<Condition> gates = {{"instructions@step", 1}};
+    const std::vector<Condition> gates = {{"instructions@step", GateLimit::of_change(1)}};
     Recording recording = make_recording(made.plan, made.session);
     REQUIRE(add_function_metrics(gates, true, recording));
     const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
@@ -326,8 +326,8 @@ TEST_CASE("a gate on a total time is held back if many callers are not known, an
     const Rounds rounds = same(3, {{"step", {90}}, {"main", {10}}});
     Made made(rounds, rounds);
     Recording recording = make_recording(made.plan, made.session);
-    REQUIRE(
-        add_function_metrics(std::vector<Condition>{{"instructions@step", 1}}, true, recording));
+    REQUIRE(add_function_metrics(
+        std::vector<Condition>{{"instructions@step", GateLimit::of_change(1)}}, true, recording));
     const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
     recording.metrics[metric].name = "total_time@step";
     recording.metrics[metric].role = Role::SampledTime;
@@ -335,7 +335,7 @@ TEST_CASE("a gate on a total time is held back if many callers are not known, an
     recording.function_tables[1].paths = candidate;
 
     gate::Findings findings;
-    findings.verdicts = {{.condition = {"total_time@step", 1},
+    findings.verdicts = {{.condition = {"total_time@step", GateLimit::of_change(1)},
                           .candidate = 1,
                           .metric = metric,
                           .answer = gate::Answer::Pass}};

@@ -336,7 +336,7 @@ TEST_CASE("user and system time are uncertain below ten ticks, for those who see
   const Plan shown = plan_of_wall_time(1, MetricSelection::All);
   CHECK(kinds(warnings_of(shown, session_of(shown, 12, 1s, 39ms))) == "split");
   Plan gated = plan_of_wall_time(2);
-  gated.gates = fakes::gates_of(gated, {{"system_time", 5.0}});
+  gated.gates = fakes::gates_of(gated, {{"system_time", GateLimit::of_change(5.0)}});
   CHECK(kinds(warnings_of(gated, session_of(gated, 12, 1s, 39ms))) == "split split");
 }
 
@@ -368,7 +368,7 @@ TEST_CASE("few runs of a command alone are no warning") {
 
 TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   Plan plan = plan_of_wall_time(2);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 0.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(0.0)}});
   // Undecided: the candidate is above and below in turns.
   const auto undecided = [&](std::uint32_t rounds) {
     MadeSession session = session_of(plan, rounds);
@@ -384,7 +384,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   const auto& few = std::get<FewRuns>(warnings.front().finding);
   CHECK(few.is_about_gate);
   CHECK(few.runs == 9);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(50.0)}});
   const MadeSession session = undecided(9);
   const Results decided = analyse(plan, session, findings_of(plan, session), {1ns, 4ms});
   REQUIRE(decided.findings.verdicts.front().answer == gate::Answer::Pass);
@@ -479,7 +479,7 @@ TEST_CASE("a sequential order is reported once, if there are deltas") {
   auto warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK_FALSE(std::get<NotInterleaved>(warnings.front().finding).has_gates);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 10.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(10.0)}});
   warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK(std::get<NotInterleaved>(warnings.front().finding).has_gates);
@@ -869,7 +869,7 @@ TEST_CASE("warnings about wall time are for --verbose if wall time is not shown"
 
 TEST_CASE("equal times are not exact, nor is a verdict about them") {
   Plan plan = plan_of_wall_time(2);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(5.0)}});
   const MadeSession session = session_of(plan, 12);
   const Results results = analyse(plan, session, findings_of(plan, session));
   const auto wall = find_metric(results.session.metrics, Role::WallTime);

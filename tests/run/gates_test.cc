@@ -42,8 +42,8 @@ Plan gated_plan(std::size_t commands, const std::vector<Condition>& gates,
   return plan;
 }
 
-const std::vector<Condition> kTenPercent = {{"wall_time", 10}};
-const std::vector<Condition> kFivePercent = {{"wall_time", 5}};
+const std::vector<Condition> kTenPercent = {{"wall_time", GateLimit::of_change(10)}};
+const std::vector<Condition> kFivePercent = {{"wall_time", GateLimit::of_change(5)}};
 
 /// A launcher that gives the runs of each command the wall times of its series, the last one's over
 /// and over.
@@ -115,7 +115,7 @@ TEST_CASE("a session with a gate ends, and is answered, as the golden cases say"
     Fed fed({golden::series(c, "reference"), golden::series(c, "candidate")});
     // Twice the same gate would be reported once only; here it is as strict as two.
     const std::vector<Condition> gates(c.at("gates").get<std::size_t>(),
-                                       {"wall_time", c.at("percent").get<double>()});
+                                       {"wall_time", GateLimit::of_change(c.at("percent"))});
     Plan plan = gated_plan(2, gates, c.at("n1").get<std::uint64_t>());
     plan.confidence = c.at("confidence");
     plan.setting.stop.min_runs = c.at("min_runs").get<std::uint64_t>();
@@ -140,7 +140,7 @@ TEST_CASE("a fixed number of runs has one look, as the golden cases say") {
   for (const Json& c : golden::section("gate")) {
     INFO(c.at("name").get<std::string>());
     Fed fed({golden::series(c, "reference"), golden::series(c, "candidate")});
-    Plan plan = gated_plan(2, {{"wall_time", c.at("percent").get<double>()}}, 1);
+    Plan plan = gated_plan(2, {{"wall_time", GateLimit::of_change(c.at("percent"))}}, 1);
     plan.setting.stop.exact_runs = fed.wall[0].size();
     const gate::Verdict& verdict = fed.only_verdict(plan);
     CHECK(name_of(verdict.answer) == c.at("expected").at("verdict").get<std::string>());
@@ -234,8 +234,12 @@ TEST_CASE("a bound is a gate on the command itself, with and without a reference
     Fed fed(std::move(wall));
     return fed.only_verdict(gated_plan(fed.wall.size(), {std::move(condition)}, 250));
   };
-  const auto at_most = [](double bound) { return Condition{"wall_time", 0.0, false, bound, "b"}; };
-  const auto at_least = [](double bound) { return Condition{"wall_time", 0.0, true, bound, "b"}; };
+  const auto at_most = [](double bound) {
+    return Condition{"wall_time", GateLimit::of_value(bound, "b")};
+  };
+  const auto at_least = [](double bound) {
+    return Condition{"wall_time", GateLimit::of_value(bound, "b"), true};
+  };
   const Seconds times = candidate_of(kSlower);  // 127 to 135
   for (const bool alone : {true, false}) {
     INFO("alone: ", alone);
@@ -260,7 +264,7 @@ TEST_CASE("a value that is only known to be small is within a bound above it") {
       ended.usage.peak_rss_bytes = 4'000'000;
       ended.usage.peak_rss_floor_bytes = 5'000'000;
     };
-    return fed.only_verdict(gated_plan(1, {{"peak_rss", 0.0, false, bound, "b"}}, 100));
+    return fed.only_verdict(gated_plan(1, {{"peak_rss", GateLimit::of_value(bound, "b")}}, 100));
   };
   CHECK(verdict_at(64e6).answer == gate::Answer::Pass);
   CHECK(verdict_at(3e6).answer == gate::Answer::Inconclusive);
@@ -273,7 +277,8 @@ TEST_CASE("the first answer of a gate is final, and rounds go on until every gat
   late.resize(10);
   late.resize(40, 5000.0);
   Fed fed({reference_of(kNotSlower), late}, {reference_of(kUndecided), candidate_of(kUndecided)});
-  Plan plan = gated_plan(2, {{"wall_time", 10}, {"cpu_time", 5}}, 10);
+  Plan plan = gated_plan(
+      2, {{"wall_time", GateLimit::of_change(10)}, {"cpu_time", GateLimit::of_change(5)}}, 10);
   REQUIRE(fed.bench.carry_out(plan).has_value());
   const auto& verdicts = fed.bench.findings.verdicts;
   REQUIRE(verdicts.size() == 2);
@@ -287,7 +292,8 @@ TEST_CASE("the first answer of a gate is final, and rounds go on until every gat
 TEST_CASE("every gate answers for every candidate, and they share the rate of false alarms") {
   const Seconds reference = reference_of(kSlower);
   Fed fed({reference, candidate_of(kSlower), reference});
-  Plan plan = gated_plan(3, {{"wall_time", 10}, {"peak_rss", 1}}, 10);
+  Plan plan = gated_plan(
+      3, {{"wall_time", GateLimit::of_change(10)}, {"peak_rss", GateLimit::of_change(1)}}, 10);
   plan.setting.stop.exact_runs = reference.size();
   REQUIRE(fed.bench.carry_out(plan).has_value());
   std::string answers;
@@ -400,7 +406,8 @@ TEST_CASE("a gate on what is known as a bound only has nothing to be decided on"
     feed(program, ended);
     ended.usage.peak_rss_floor_bytes = program == 1 ? 60'000'000 : 0;
   };
-  const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, {{"peak_rss", 10}}, 10));
+  const gate::Verdict& verdict =
+      fed.only_verdict(gated_plan(2, {{"peak_rss", GateLimit::of_change(10)}}, 10));
   CHECK(verdict.answer == gate::Answer::Inconclusive);
   CHECK(verdict.rounds == 0);
   CHECK(verdict.hindrance == gate::Hindrance{gate::Obstacle::UpperBounds, gate::Side::Candidate});
@@ -413,7 +420,7 @@ TEST_CASE("a gate on an event looks after the session's rounds, at the values it
   plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
   plan.setting.events.passes = {Pass{{0}}, Pass{{1}}};
   plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
-  plan.gates = fakes::gates_of(plan, {{"b", 300}});
+  plan.gates = fakes::gates_of(plan, {{"b", GateLimit::of_change(300)}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Pass);
   CHECK(fed.bench.launcher.runs() == 20);

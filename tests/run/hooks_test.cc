@@ -167,7 +167,7 @@ TEST_CASE("under sequential order with a cleanup, a gate looks once: no command 
   Bench bench;
   Plan plan = hooked({"old", "new"}, Order::Sequential);
   plan.metrics = make_metrics({}, MetricSelection::Time, false);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 1.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(1.0)}});
   plan.setting.stop = {{}, 5, 5, 1ms};
   plan.setting.stop.max_runs.reset();
   REQUIRE(bench.carry_out(plan).has_value());

@@ -174,7 +174,7 @@ TEST_CASE("in sequential order a command without a single value is never precise
 
 TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = fakes::gates_of(plan, {{"cpu_time", 0}});
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", GateLimit::of_change(0)}});
   Bench bench;
   std::size_t count = 0;
   bench.launcher.adjust = [&count](os::ProgramId program, os::Ended& ended) {
@@ -195,7 +195,7 @@ TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
 
 TEST_CASE("gates look first when the precision is reached, and go on from there") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = fakes::gates_of(plan, {{"cpu_time", 0}});
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", GateLimit::of_change(0)}});
   Bench bench;
   // Noise around the limit decides nothing: four times the 32 rounds of the precision.
   CHECK(session_of(plan, bench, 1).runs.size() == 2 * 4 * 32);
@@ -205,7 +205,7 @@ TEST_CASE("gates look first when the precision is reached, and go on from there"
 
 TEST_CASE("the interval of a gated metric is as wide for a precision as it is shown") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 900}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(900)}});
   Bench bench;
   // At level_of_planned_look(.025, 4) on either side it is 0.04998 after 45 rounds, and wider
   // before (Python).

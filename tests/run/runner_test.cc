@@ -319,7 +319,7 @@ TEST_CASE("while a gate is undecided, what is left does not grow, and is called 
   Plan plan = plan_of({"old", "new"});
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   plan.setting.stop = {{}, 10, {}, 1s};
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(5.0)}});
   const RunContext context{bench.launcher, clock, bench.listener, [] { return 0; }, bench.user};
   const auto measured = lauka::carry_out({"", plan, bench.engine}, context);
   REQUIRE(measured.has_value());

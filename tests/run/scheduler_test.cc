@@ -68,9 +68,10 @@ void draw_gates(std::mt19937_64& random, Plan& plan) {
   std::vector<Condition> gates;
   const std::uint64_t count = draw(random, 3);
   for (std::uint64_t i = 0; i < count; ++i)
-    gates.push_back({"wall_time", static_cast<double>(draw(random, 12))});
+    gates.push_back({"wall_time", GateLimit::of_change(static_cast<double>(draw(random, 12)))});
   for (const Event& event : plan.setting.events.events)
-    if (draw_one_in(random, 3)) gates.push_back({event.name, static_cast<double>(draw(random, 3))});
+    if (draw_one_in(random, 3))
+      gates.push_back({event.name, GateLimit::of_change(static_cast<double>(draw(random, 3)))});
   plan.gates = fakes::gates_of(plan, gates);
   if (draw_one_in(random, 4) && !plan.setting.stop.exact_runs)
     plan.precision = PrecisionGoal{0.002 * static_cast<double>(1 + draw(random, 10)), 0};

@@ -249,7 +249,7 @@ TEST_CASE("a gate on counts that never vary is decided by the first simulated ru
        {std::pair{std::uint64_t{1004}, gate::Answer::Pass}, {1006, gate::Answer::Fail}}) {
     Simulation simulation({{1000}, {count}});
     Plan plan = simulating_plan({"old", "new"});
-    plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
+    plan.gates = fakes::gates_of(plan, {{"instructions", GateLimit::of_change(0.5)}});
     plan.setting.stop = {{}, 2, {}, 1ms};
     const SessionResult measured = simulation.carry_out(plan);
     REQUIRE(measured.findings.verdicts.size() == 1);
@@ -265,7 +265,8 @@ TEST_CASE("with several gates there are as many simulated runs as decide each of
   Plan plan = simulating_plan({"old", "new"});
   plan.setting.stop = {{}, 2, {}, 1ms};
   for (int gate = 0; gate < 10; ++gate)
-    plan.gates.push_back(fakes::gates_of(plan, {{"instructions", 0.01 * gate}}).front());
+    plan.gates.push_back(
+        fakes::gates_of(plan, {{"instructions", GateLimit::of_change(0.01 * gate)}}).front());
   const SessionResult measured = simulation.carry_out(plan);
   CHECK(measured.findings.verdicts.size() == 10);
   for (const gate::Verdict& verdict : measured.findings.verdicts) {
@@ -281,7 +282,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
       {{10000},
        {10110, 10090, 10120, 10080, 10130, 10070, 10110, 10090, 10120, 10080, 10130, 10070}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = fakes::gates_of(plan, {{"instructions", 1.0}});
+  plan.gates = fakes::gates_of(plan, {{"instructions", GateLimit::of_change(1.0)}});
   plan.setting.stop = {{}, 2, {}, 1ms};
   const SessionResult measured = simulation.carry_out(plan);
   REQUIRE(measured.findings.verdicts.size() == 1);
@@ -294,7 +295,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
 TEST_CASE("gates on simulated counts are decided before the timed runs, then the fewest") {
   Simulation simulation({{1000}, {1006}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
+  plan.gates = fakes::gates_of(plan, {{"instructions", GateLimit::of_change(0.5)}});
   plan.setting.stop = {{}, 2, {}, 1h};
   const SessionResult measured = simulation.carry_out(plan);
   REQUIRE(measured.findings.verdicts.size() == 1);
@@ -316,7 +317,8 @@ TEST_CASE("a plan of simulated values alone has neither warm-up nor timed runs")
 TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
   Simulation simulation({{1000}, {1000}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 100.0}});  // new takes twice as long, exactly
+  plan.gates = fakes::gates_of(
+      plan, {{"wall_time", GateLimit::of_change(100.0)}});  // new takes twice as long, exactly
   plan.setting.stop = {{}, 1, {}, 1ms};
   simulation.carry_out(plan);
   CHECK(simulation.simulated_runs() == 6);
@@ -325,7 +327,7 @@ TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
 TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
   Simulation simulation({{10000}, {10110, 10090, 10100}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = fakes::gates_of(plan, {{"instructions", 1.0}});
+  plan.gates = fakes::gates_of(plan, {{"instructions", GateLimit::of_change(1.0)}});
   const SessionResult measured = simulation.carry_out(plan);
   CHECK(measured.findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
   CHECK(simulation.simulated_runs() == 6);

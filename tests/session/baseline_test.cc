@@ -96,14 +96,14 @@ TEST_CASE("a reference without a run is refused") {
 
 TEST_CASE("a baseline has to have what a gate or --precision looks at") {
   Plan plan = plan_of({"a"});
-  plan.gates = fakes::gates_of(plan, {{"cpu_time", 5.0}});
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", GateLimit::of_change(5.0)}});
   CHECK(fault(plan, baseline_of({"a"})) ==
         "the baseline 'b.json' has no cpu_time of 'a', which a gate needs; measure the baseline "
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
   of_hyperfine->was_written_by_lauka = false;
   CHECK(has(fault(plan, of_hyperfine), "lauka --export-json"));
-  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  plan.gates = fakes::gates_of(plan, {{"wall_time", GateLimit::of_change(5.0)}});
   plan.precision = PrecisionGoal{0.01};
   CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());
 }

@@ -55,7 +55,8 @@ struct Samples {
 };
 
 gate::Verdict verdict_on(const Samples& samples) {
-  gate::Verdict verdict{.condition = {.metric = "wall_time", .limit_percent = 100.0 * kLimit}};
+  gate::Verdict verdict{
+      .condition = {.metric = "wall_time", .limit = GateLimit::of_change(100.0 * kLimit)}};
   gate::decide_at_look(verdict, {.samples = samples.comparison()},
                        gate::levels_of_only_look(0.95, 1), {1, true});
   return verdict;

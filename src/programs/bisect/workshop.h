@@ -5,6 +5,7 @@
 #include "bisect/git.h"
 #include "bisect/journal.h"
 #include "bisect/search_record.h"
+#include "core/condition.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
 

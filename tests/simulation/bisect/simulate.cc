@@ -240,10 +240,11 @@ StepAnswer answer_of(const gate::Verdict& verdict) {
 /// Asks whether a build is beyond `limit` percent of the good end.
 gate::Verdict test_step(Machine& machine, const Line& line, const bisect::Step& step,
                         double limit_percent, Found& found) {
-  const Session session = machine.compare(
-      line.builds.front(), line.builds[step.commit],
-      {{.metric = "v", .limit_percent = limit_percent, .fails_below_limit = limit_percent < 0.0}},
-      step.error);
+  const Session session = machine.compare(line.builds.front(), line.builds[step.commit],
+                                          {{.metric = "v",
+                                            .limit = GateLimit::of_change(limit_percent),
+                                            .fails_below_limit = limit_percent < 0.0}},
+                                          step.error);
   found.rounds += session.rounds;
   return session.verdicts.front();
 }

@@ -295,6 +295,17 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
   return rejected;
 }
 
+/// Returns why samples cannot be compared; nullopt if later looks may see samples that can.
+std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
+                                                   bool is_last_look) {
+  const bool is_empty = at_look.samples.is_empty();
+  const bool is_hopeless = is_empty && at_look.lasting.obstacle != Obstacle::None;
+  if (!is_last_look && !is_hopeless) return std::nullopt;
+
+  if (!is_empty) return Hindrance{Obstacle::NoPercentage};
+  return is_hopeless ? at_look.lasting : Hindrance{Obstacle::NoCommonRound};
+}
+
 }  // namespace
 
 // With layouts, only the test over layouts decides; for a quantile without layouts, only the
@@ -402,13 +413,9 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
     verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
     verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   } else {
-    const bool is_hopeless = samples.is_empty() && at_look.lasting.obstacle != Obstacle::None;
-    if (!look.last && !is_hopeless) return false;
-
-    if (!samples.is_empty())
-      verdict.hindrance = {Obstacle::NoPercentage};
-    else
-      verdict.hindrance = is_hopeless ? at_look.lasting : Hindrance{Obstacle::NoCommonRound};
+    const auto hindrance = find_hindrance_to_compare(at_look, look.last);
+    if (!hindrance) return false;
+    verdict.hindrance = *hindrance;
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <random>
 #include <tuple>
 #include <utility>

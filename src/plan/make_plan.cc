@@ -74,12 +74,12 @@ Error no_metric(const std::string& name, const std::vector<std::string_view>& na
     if (near.size() < 3 && text.find(name) != std::string_view::npos) near.emplace_back(text);
   if (near.empty())
     near = nearest_names(name, std::vector<std::string>(names.begin(), names.end()));
-  constexpr std::string_view kLists = "lauka --list-metrics lists them";
-  constexpr std::string_view kOwn =
+  constexpr std::string_view how_to_list = "lauka --list-metrics lists them";
+  constexpr std::string_view how_to_add =
       "if the program reports it, add NAME:lower or NAME:higher to --metrics";
   return {fmt::format("there is no metric {}", cited(name)),
-          near.empty() ? fmt::format("{}; {}", kLists, kOwn)
-                       : fmt::format("did you mean {}? {}", listed(near, "or"), kLists)};
+          near.empty() ? fmt::format("{}; {}", how_to_list, how_to_add)
+                       : fmt::format("did you mean {}? {}", listed(near, "or"), how_to_list)};
 }
 
 Error refused_events(const WantedByName& by_name, const Error& by_engine) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <map>
 #include <set>
 #include <system_error>
 

@@ -1,11 +1,9 @@
 #include "history/history_request.h"
 
 #include "cli/describe.h"
-#include "core/numbers.h"
 #include "core/text.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -19,65 +17,11 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::size_t kMaxSessions = 1'000'000;
+using Commands = std::span<const HistoryCommand>;
 
-constexpr unsigned kGroupNone = 0;
-constexpr unsigned kGroupSeries = 1U << 0U;
-constexpr unsigned kGroupLast = 1U << 1U;
-constexpr unsigned kGroupCommit = 1U << 2U;
-
-struct CommandInfo {
-  std::string_view name;
-  Action action;
-  std::string_view words;
-  std::size_t fewest;
-  std::size_t most;
-  unsigned groups;
-  std::string_view purpose;
-  std::size_t last;
-};
-
-constexpr std::size_t kAny = 1'000'000;
-constexpr auto kCommands = std::to_array<CommandInfo>({
-    {"add", Action::Add, "FILE...", 1, kAny, kGroupNone,
-     "Adds sessions that lauka --export-json wrote. A session that is already there remains as it "
-     "is.",
-     0},
-    {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
-     50},
-    {"show", Action::Show, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast,
-     "Shows the value of a benchmark at each commit, with its 95% interval and the change "
-     "since the commit before. Lists the benchmarks if you name none.",
-     100},
-    {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
-     "Shows at which commits the level of a benchmark changed, and by how much.", 1000},
-    {"check", Action::Check, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
-     "Exits with status 3 if a benchmark became slower or larger in a step that later commits "
-     "confirmed and that nobody acknowledged.",
-     200},
-    {"ack", Action::Acknowledge, "STEP", 1, 1, kGroupNone,
-     "Acknowledges a step that `steps` shows, so that `check` no longer fails because of it.",
-     kMaxSessions},
-    {"combine", Action::Combine, "[FILE...]", 0, kAny, kGroupSeries | kGroupCommit,
-     "Combines the sessions of one commit from several machines into one change from reference to "
-     "candidate.",
-     1000},
-    {"diff", Action::Diff, "FILE FILE", 2, 2, kGroupNone,
-     "Lists how the circumstances of two sessions differ: shared libraries, compiler, environment, "
-     "priority, limits, kernel and the like.",
-     0},
-    {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
-     "Writes a self-contained page with the history of all benchmarks.", 200},
-    {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,
-     kGroupSeries | kGroupLast | kGroupCommit,
-     "Exports the history in a format that other programs can read.", 1'000'000},
-    {"forget", Action::Forget, "[SESSION]", 0, 1, kGroupCommit,
-     "Deletes sessions from the database for good. The JSON files remain as they are.", 0},
-});
-
-const CommandInfo* find_command(std::string_view name) {
-  const auto found = std::ranges::find(kCommands, name, &CommandInfo::name);
-  return found == kCommands.end() ? nullptr : &*found;
+const HistoryCommand* find_command(Commands commands, std::string_view name) {
+  const auto found = std::ranges::find(commands, name, &HistoryCommand::name);
+  return found == commands.end() ? nullptr : &*found;
 }
 
 template <typename T>
@@ -85,86 +29,65 @@ po::typed_value<T>* kept_in(T& place, const char* name) {
   return po::value<T>(&place)->value_name(name);
 }
 
-struct TypedRequest {
-  Request request{};
-  std::string against{};
-  std::string fail_if_worse{};
-};
-
-void add_of_command(po::options_description& options, const CommandInfo& command,
-                    TypedRequest& to) {
-  Request& request = to.request;
-  auto add = options.add_options();
-
-  if (command.action == Action::List)
-    add("benchmarks", po::bool_switch(&request.lists_benchmarks),
-        "list the benchmarks instead of the sessions");
-  if (command.action == Action::Acknowledge)
-    add("note", kept_in(request.note, "TEXT")->required(),
-        "say why the step is acceptable (required)");
-
-  if (command.action == Action::Combine) {
-    add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
-        "exit with status 3 if the change is significantly worse by more than PCT percent");
-    add("each-machine", po::bool_switch(&request.judges_each_machine),
-        "judge each class of machines separately, too (needs --fail-if-worse)");
-  }
-
-  if (command.action == Action::Page) {
-    add("commit-url", kept_in(request.commit_url, "URL"),
-        "link each commit to this address: 'https://host/repo/commit/{}'");
-    add("title", kept_in(request.title, "TEXT"), "set the title of the page");
-  }
-
-  if (command.action == Action::Export)
-    add("output,o", kept_in(request.output, "FILE"), "write to FILE (default: standard output)");
-  if (command.action == Action::Forget)
-    add("before", kept_in(request.forget_request.before_date, "DATE"),
-        "delete all sessions that began before DATE, such as 2026-11-22 (UTC)");
+bool has(const HistoryCommand& command, unsigned group) {
+  return (command.groups & group) != 0;
 }
 
-po::options_description make_options(const CommandInfo& command, TypedRequest& to) {
-  po::options_description options;
-  SeriesSelection& wanted = to.request.series_selection;
+void add_option(po::options_description& options, const CommandOption& option, Request& to) {
+  const std::string name(option.name);
+  const std::string help(option.help);
   auto add = options.add_options();
 
-  add("db", kept_in(to.request.database, "DB"),
+  if (const auto* is_set = std::get_if<bool Request::*>(&option.place)) {
+    add(name.c_str(), po::bool_switch(&(to.**is_set)), help.c_str());
+    return;
+  }
+  auto* value = kept_in(to.*std::get<std::string Request::*>(option.place),
+                        std::string(option.placeholder).c_str());
+  add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
+}
+
+/// The options of a command write into `to`, and --against into `against`.
+po::options_description make_options(const HistoryCommand& command, Request& to,
+                                     std::string& against) {
+  po::options_description options;
+  SeriesSelection& wanted = to.series_selection;
+  auto add = options.add_options();
+
+  add("db", kept_in(to.database, "DB"),
       "use this file of SQLite (default: lauka-history.db), or postgresql://user@host/database");
 
-  if ((command.groups & kGroupSeries) != 0) {
-    const bool is_export = command.action == Action::Export;
-    if (command.action == Action::Page || is_export)
-      add("benchmark", kept_in(wanted.benchmark, "NAME"), "write only this benchmark");
+  if (has(command, kGroupBenchmark))
+    add("benchmark", kept_in(wanted.benchmark, "NAME"), "write only this benchmark");
 
+  if (has(command, kGroupSeries)) {
+    const bool takes_all = has(command, kGroupAllByDefault);
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
-        is_export ? "write only this metric; may be repeated (default: all)"
+        takes_all ? "write only this metric; may be repeated (default: all)"
                   : "use only this metric, or all metrics if NAME is 'all'; may be repeated "
                     "(default: wall_time)");
     add("role", kept_in(wanted.role, "ROLE"),
-        is_export
+        takes_all
             ? "use only the reference, the candidate or the anchor, or all of them (default: all)"
             : "use only the reference, the candidate or the anchor, or all of them (default: "
               "candidate if there is one)");
     add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
         "use only classes of machines whose names begin with CLASS");
-
-    if (command.action != Action::Combine) {
-      add("branch", kept_in(wanted.branch, "NAME"), "use only sessions of this branch");
-      add("against", kept_in(to.against, "WHAT"),
-          "compare with the anchor, the reference or nothing (default: the anchor if there is "
-          "one)");
-    }
   }
 
-  if ((command.groups & kGroupLast) != 0)
-    add("last", kept_in(wanted.max_sessions, "N"),
-        fmt::format("use only the N newest sessions (default: {})", command.last).c_str());
-  if ((command.groups & kGroupCommit) != 0)
-    add("commit", kept_in(wanted.commit, "COMMIT"),
-        command.action == Action::Forget ? "delete all sessions of this commit"
-                                         : "use only what was measured at this commit");
+  if (has(command, kGroupBranch)) {
+    add("branch", kept_in(wanted.branch, "NAME"), "use only sessions of this branch");
+    add("against", kept_in(against, "WHAT"),
+        "compare with the anchor, the reference or nothing (default: the anchor if there is one)");
+  }
 
-  add_of_command(options, command, to);
+  if (has(command, kGroupLast))
+    add("last", kept_in(wanted.max_sessions, "N"),
+        fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
+  if (has(command, kGroupCommit))
+    add("commit", kept_in(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
+
+  for (const CommandOption& option : command.options) add_option(options, option, to);
   add("help,h", "show this text");
   return options;
 }
@@ -203,24 +126,25 @@ cli::OptionDescription described(const po::option_description& option) {
           .words = find_value_words(option.format_parameter())};
 }
 
-cli::CommandDescription described(const CommandInfo& command) {
+cli::CommandDescription described(const HistoryCommand& command) {
   cli::CommandDescription all{.name = command.name,
-                              .argument_usage = command.words,
+                              .argument_usage = command.argument_usage,
                               .purpose = command.purpose,
-                              .argument_words = find_value_words(command.words),
+                              .argument_words = find_value_words(command.argument_usage),
                               .groups = {{""}}};
-  TypedRequest unused;
-  const po::options_description options = make_options(command, unused);
+  Request unused;
+  std::string against;
+  const po::options_description options = make_options(command, unused, against);
   for (const auto& option : options.options())
     all.groups.front().options.push_back(described(*option));
   return all;
 }
 
-cli::ProgramDescription description() {
+cli::ProgramDescription description(Commands commands) {
   cli::ProgramDescription history{.name = "lauka-history",
                                   .completions_made_by = "lauka-history",
                                   .purpose = "keeps what lauka measured, commit by commit"};
-  for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
+  for (const HistoryCommand& command : commands) history.commands.push_back(described(command));
   history.options_before_command = {{.name = "db",
                                      .value_placeholder = "DB",
                                      .help = "use this database",
@@ -236,28 +160,28 @@ cli::ProgramDescription description() {
   return history;
 }
 
-std::string write_help(const CommandInfo& command) {
+std::string write_help(const HistoryCommand& command) {
   return fmt::format("Usage: lauka-history {} [options]{}{}\n\n{}\n{}", command.name,
-                     command.words.empty() ? "" : " ", command.words,
+                     command.argument_usage.empty() ? "" : " ", command.argument_usage,
                      fmt::join(wrapped(command.purpose, 79), "\n"),
                      cli::options_help(described(command)));
 }
 
-std::string help() {
+std::string help(Commands commands) {
   std::string text =
       "Usage: lauka-history COMMAND [options]\n\n"
       "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
       "Commands:\n";
-  for (const CommandInfo& info : kCommands) {
-    std::string usage = fmt::format("{} {}", info.name, info.words);
-    for (const auto& line : wrapped(info.purpose, 60))
+  for (const HistoryCommand& command : commands) {
+    std::string usage = fmt::format("{} {}", command.name, command.argument_usage);
+    for (const auto& line : wrapped(command.purpose, 60))
       text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
   return text + "\nEach command has the options --help and --db.\n" +
-         cli::list_statuses(description());
+         cli::list_statuses(description(commands));
 }
 
-Error wrong(const CommandInfo& command, const std::string& what) {
+Error wrong(const HistoryCommand& command, const std::string& what) {
   return {what, fmt::format("lauka-history {} --help lists the options", command.name)};
 }
 
@@ -269,88 +193,27 @@ Result<ComparedWith> parse_against(const std::string& text) {
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
-/// Returns what is wrong with the web address of a commit; empty if it is right.
-std::string fault_in_commit_url(const std::string& url) {
-  if (url.empty()) return {};
-  if (url.find("{}") == std::string::npos)
-    return "--commit-url " + cited(url) + " has no {} for the commit";
-  // A browser would execute a link that begins with javascript:.
-  if (url.starts_with("https://") || url.starts_with("http://")) return {};
-  return "--commit-url " + cited(url) + " begins neither with https:// nor with http://";
-}
-
-/// Returns what is wrong with the request; empty if it is right.
-std::string fault_in(const CommandInfo& command, const Request& request) {
-  const SeriesSelection& wanted = request.series_selection;
+/// Returns what is wrong with what several commands have; empty if it is right.
+std::string fault_in(const HistoryCommand& command, const Request& request) {
   const std::size_t count = request.command_arguments.size();
-
-  if (count < command.fewest || count > command.most)
+  if (count < command.fewest_arguments || count > command.most_arguments)
     return fmt::format("'{}' takes {}", command.name,
-                       command.words.empty() ? "no arguments" : command.words);
+                       command.argument_usage.empty() ? "no arguments" : command.argument_usage);
 
-  if ((command.groups & kGroupLast) != 0 &&
-      (wanted.max_sessions == 0 || wanted.max_sessions > kMaxSessions))
+  const std::size_t last = request.series_selection.max_sessions;
+  if (has(command, kGroupLast) && (last == 0 || last > kMaxSessions))
     return fmt::format("--last must be from 1 to {}", kMaxSessions);
-  if (request.judges_each_machine && !request.worse_limit_percent)
-    return "--each-machine has no effect without --fail-if-worse";
-
-  if (command.action == Action::Export) {
-    const auto formats = split(command.words, '|');
-    if (std::ranges::find(formats, request.command_arguments[0]) == formats.end())
-      return "the format " + cited(request.command_arguments[0]) + " is unknown";
-  }
-
-  if (command.action == Action::Forget) {
-    const auto& [session, commit, before_date] = request.forget_request;
-    const std::array is_missing = {session.empty(), commit.empty(), before_date.empty()};
-    if (std::ranges::count(is_missing, false) != 1)
-      return "'forget' needs exactly one of SESSION, --commit and --before";
-  }
-
-  if (command.action == Action::Combine && count == 0 && wanted.commit.empty())
-    return "'combine' needs files, or --commit COMMIT to use sessions from the database";
-  if (command.action == Action::Combine && count > 0 &&
-      !(wanted.commit + wanted.machine_class_prefix).empty())
-    return "--commit and --machine choose sessions of the database, not files";
-
-  return fault_in_commit_url(request.commit_url);
+  return {};
 }
 
-void complete(Request& request) {
-  SeriesSelection& wanted = request.series_selection;
-  const Action action = request.action;
-  const std::string word =
-      request.command_arguments.empty() ? "" : request.command_arguments.front();
+Result<Request> parse_command(const HistoryCommand& command,
+                              std::span<const std::string> arguments) {
+  Request request{.command = &command};
+  std::string typed_against;
+  request.series_selection.max_sessions = command.max_sessions;
 
-  if (action == Action::Show || action == Action::Steps || action == Action::Check)
-    wanted.benchmark = word;
-  if (action == Action::Forget) {
-    request.forget_request.commit = wanted.commit;
-    request.forget_request.session = word;
-  }
-
-  if (action == Action::Show && word.empty()) {
-    request.action = Action::List;
-    request.lists_benchmarks = true;
-  }
-
-  if (request.action == Action::List || action == Action::Acknowledge || action == Action::Export) {
-    if (wanted.metrics.empty()) wanted.metrics = {"all"};
-    if (wanted.role.empty()) wanted.role = "all";
-  }
-
-  wanted.drops_other_commits = action == Action::Combine || action == Action::Export;
-  wanted.reads_uuids = action == Action::Export;
-}
-
-Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
-  TypedRequest typed;
-  typed.request.action = command.action;
-  typed.request.series_selection.max_sessions = command.last;
-
-  po::options_description options = make_options(command, typed);
-  options.add_options()("words",
-                        po::value<std::vector<std::string>>(&typed.request.command_arguments));
+  po::options_description options = make_options(command, request, typed_against);
+  options.add_options()("words", po::value<std::vector<std::string>>(&request.command_arguments));
   po::positional_options_description positional;
   positional.add("words", -1);
 
@@ -371,22 +234,14 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
     return wrong(command, one_line(error.what()));
   }
 
-  const auto against = parse_against(typed.against);
+  const auto against = parse_against(typed_against);
   if (!against) return against.error();
-  typed.request.compared_with = *against;
+  request.compared_with = *against;
 
-  if (!typed.fail_if_worse.empty()) {
-    const auto percent = parse_decimal(typed.fail_if_worse, {0.0, true}, {1000.0, true});
-    if (!percent)
-      return wrong(command,
-                   "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
-    typed.request.worse_limit_percent = *percent;
-  }
-
-  complete(typed.request);
-  if (const auto fault = fault_in(command, typed.request); !fault.empty())
-    return wrong(command, fault);
-  return std::move(typed.request);
+  if (const auto fault = fault_in(command, request); !fault.empty()) return wrong(command, fault);
+  if (command.settle != nullptr)
+    if (const auto fault = command.settle(request); !fault.empty()) return wrong(command, fault);
+  return request;
 }
 
 std::vector<std::string> with_command_first(std::span<const std::string> typed) {
@@ -398,10 +253,10 @@ std::vector<std::string> with_command_first(std::span<const std::string> typed) 
   return words;
 }
 
-Error unknown(const std::string& command) {
+Error unknown(const std::string& command, Commands commands) {
   std::vector<std::string_view> names;
-  names.reserve(kCommands.size());
-  for (const CommandInfo& info : kCommands) names.push_back(info.name);
+  names.reserve(commands.size());
+  for (const HistoryCommand& one : commands) names.push_back(one.name);
   const std::string_view near = nearest(command, names);
   return {"unknown command " + cited(command), near.empty()
                                                    ? "lauka-history --help lists the commands"
@@ -410,27 +265,28 @@ Error unknown(const std::string& command) {
 
 }  // namespace
 
-Result<Request> parse(std::span<const std::string> typed) {
+Result<Request> parse(std::span<const std::string> typed, Commands commands) {
   const std::vector<std::string> arguments = with_command_first(typed);
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
 
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
-    return Request{.answer = command == nullptr ? help() : write_help(*command)};
+    const HistoryCommand* command =
+        arguments.size() > 1 ? find_command(commands, arguments[1]) : nullptr;
+    return Request{.answer = command == nullptr ? help(commands) : write_help(*command)};
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
 
   // The build uses --man-page and --completions.
-  if (first == "--man-page") return Request{.answer = cli::man_page(description())};
+  if (first == "--man-page") return Request{.answer = cli::man_page(description(commands))};
   if (first == "--completions" && arguments.size() == 2)
-    if (std::string text = cli::completion(description(), arguments[1]); !text.empty())
+    if (std::string text = cli::completion(description(commands), arguments[1]); !text.empty())
       return Request{.answer = std::move(text)};
 
-  const CommandInfo* command = find_command(first);
-  if (command == nullptr) return unknown(first);
+  const HistoryCommand* command = find_command(commands, first);
+  if (command == nullptr) return unknown(first, commands);
   return parse_command(*command, std::span(arguments).subspan(1));
 }
 

@@ -1,4 +1,5 @@
 #include "core/choices.h"
+#include "core/numbers.h"
 #include "core/text.h"
 #include "history/answer_text.h"
 #include "history/database.h"
@@ -12,8 +13,11 @@
 #include "os/signals.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -39,11 +43,6 @@ report::Style style() {
           .width = is_terminal ? os::terminal_width(os::StandardStream::Output, 0) : 0,
           .ascii = !os::locale_uses_utf8()};
 }
-
-struct Answer {
-  std::string text{};
-  ExitStatus status = ExitStatus::Done;
-};
 
 Answer failed(const Error& error) {
   refuse(error, ExitStatus::Failed);
@@ -142,6 +141,8 @@ Result<Answer> with_splits(Database& database, const Request& request, Answer an
 }
 
 Result<Answer> show(Database& database, const Request& request) {
+  if (request.lists_benchmarks) return list(database, request);
+
   std::string text;
   auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
     text += (text.empty() ? "" : "\n") + series_text(stepped, style());
@@ -150,19 +151,26 @@ Result<Answer> show(Database& database, const Request& request) {
   return with_splits(database, request, Answer{text});
 }
 
-Result<Answer> steps(Database& database, const Request& request) {
+enum class StepsToShow : unsigned char { All, Alarms };
+
+struct FoundSteps {
+  std::string text{};
+  std::size_t alarms = 0;
+};
+
+Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
+                                     StepsToShow shown) {
   std::string text;
   std::size_t looked_at = 0;
   std::size_t short_ones = 0;
   std::size_t alarms = 0;
-  const bool only_alarms = request.action == Action::Check;
 
   auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
     ++looked_at;
     if (stepped.trend.observations.size() < stats::kMinForSteps) ++short_ones;
     const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
     alarms += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
-    if (only_alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
+    if (shown == StepsToShow::Alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
     text += steps_text(stepped, style());
   });
   if (!done) return done.error();
@@ -174,10 +182,21 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (short_ones > 0)
     text += fmt::format("; {} are too short, because {} commits are needed", short_ones,
                         stats::kMinForSteps);
+  return FoundSteps{text + "\n", alarms};
+}
 
-  return with_splits(
-      database, request,
-      Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
+Result<Answer> steps(Database& database, const Request& request) {
+  auto found = find_wanted_steps(database, request, StepsToShow::All);
+  if (!found) return found.error();
+  return with_splits(database, request, Answer{std::move(found->text)});
+}
+
+Result<Answer> check(Database& database, const Request& request) {
+  auto found = find_wanted_steps(database, request, StepsToShow::Alarms);
+  if (!found) return found.error();
+  return with_splits(database, request,
+                     Answer{std::move(found->text),
+                            found->alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
 }
 
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
@@ -252,7 +271,8 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
   return answer;
 }
 
-Answer combine_files(const Request& request) {
+std::optional<Answer> combine_files(const Request& request) {
+  if (request.command_arguments.empty()) return std::nullopt;
   const auto all = series_in_files(request);
   return all ? combined(*all, request) : failed(all.error());
 }
@@ -266,12 +286,12 @@ Result<ReadFile> read_file_of_sessions(const std::string& file) {
   return ReadFile{file, *std::move(sessions)};
 }
 
-Answer diff_files(const Request& request) {
+std::optional<Answer> diff_files(const Request& request) {
   const auto first = read_file_of_sessions(request.command_arguments[0]);
   if (!first) return failed(first.error());
   const auto second = read_file_of_sessions(request.command_arguments[1]);
   if (!second) return failed(second.error());
-  return {diff_text(*first, *second)};
+  return Answer{diff_text(*first, *second)};
 }
 
 Result<Answer> combine_commit(Database& database, const Request& request) {
@@ -326,44 +346,11 @@ Result<Answer> write_table(Database& database, const Request& request) {
 }
 
 Result<Answer> forget_sessions(Database& database, const Request& request) {
-  const auto count = forget(database, request.forget_request);
+  const auto count = forget(database, {.session = request.first_argument(),
+                                       .commit = request.series_selection.commit,
+                                       .before_date = request.before_date});
   if (!count) return count.error();
   return Answer{fmt::format("{} forgotten\n", plural(*count, "session"))};
-}
-
-Access access_for(Action action) {
-  if (action == Action::Add) return Access::CreateMissing;
-  const bool changes = action == Action::Acknowledge || action == Action::Forget;
-  return changes ? Access::Change : Access::Read;
-}
-
-using Command = Result<Answer> (*)(Database& database, const Request& request);
-
-Command find_command(Action action) {
-  switch (action) {
-    case Action::Add:
-      return add;
-    case Action::List:
-      return list;
-    case Action::Show:
-      return show;
-    case Action::Acknowledge:
-      return acknowledge_step;
-    case Action::Combine:
-      return combine_commit;
-    case Action::Page:
-      return write_page;
-    case Action::Export:
-      return write_table;
-    case Action::Forget:
-      return forget_sessions;
-    case Action::Steps:
-    case Action::Check:
-    case Action::Diff:
-    case Action::PrintAnswer:
-      break;
-  }
-  return steps;
 }
 
 int finish(const Answer& answer) {
@@ -373,31 +360,235 @@ int finish(const Answer& answer) {
   return static_cast<int>(answer.status);
 }
 
-/// Returns true, after printing errors, if none of the files can be read.
-bool refuse_unless_readable(const std::vector<std::string>& files) {
+/// Refuses to create a database for files of which none can be read.
+std::optional<Answer> refuse_if_unreadable(const Request& request) {
+  const bool is_url = request.database.find(':') != std::string::npos;
+  if (is_url || os::is_regular_file(request.database)) return std::nullopt;
+
   std::vector<Error> errors;
-  for (const std::string& file : files) {
+  for (const std::string& file : request.command_arguments) {
     const auto record = read_session_file(file);
-    if (record) return false;
+    if (record) return std::nullopt;
     errors.push_back(record.error().prefixed(cited(file)));
   }
   for (const Error& error : errors) refuse(error, ExitStatus::Failed);
-  return true;
+  return Answer{.status = ExitStatus::Failed};
 }
 
+// What the requests of the commands must be, and how they are completed.
+
+std::string take_all_series(Request& request) {
+  SeriesSelection& wanted = request.series_selection;
+  if (wanted.metrics.empty()) wanted.metrics = {"all"};
+  if (wanted.role.empty()) wanted.role = "all";
+  return {};
+}
+
+std::string take_benchmark(Request& request) {
+  request.series_selection.benchmark = request.first_argument();
+  return {};
+}
+
+std::string settle_show(Request& request) {
+  request.lists_benchmarks = request.command_arguments.empty();
+  return request.lists_benchmarks ? take_all_series(request) : take_benchmark(request);
+}
+
+std::string settle_combine(Request& request) {
+  if (!request.worse_limit_text.empty()) {
+    const auto percent = parse_decimal(request.worse_limit_text, {0.0, true}, {1000.0, true});
+    if (!percent)
+      return "--fail-if-worse " + cited(request.worse_limit_text) + " " + percent.error().what;
+    request.worse_limit_percent = *percent;
+  }
+  if (request.judges_each_machine && !request.worse_limit_percent)
+    return "--each-machine has no effect without --fail-if-worse";
+
+  SeriesSelection& wanted = request.series_selection;
+  const bool has_files = !request.command_arguments.empty();
+  if (!has_files && wanted.commit.empty())
+    return "'combine' needs files, or --commit COMMIT to use sessions from the database";
+  if (has_files && !(wanted.commit + wanted.machine_class_prefix).empty())
+    return "--commit and --machine choose sessions of the database, not files";
+  wanted.drops_other_commits = true;
+  return {};
+}
+
+/// Refuses a web address of a commit that is not one.
+std::string settle_page(Request& request) {
+  const std::string& url = request.commit_url;
+  if (url.empty()) return {};
+  if (url.find("{}") == std::string::npos)
+    return "--commit-url " + cited(url) + " has no {} for the commit";
+  // A browser would execute a link that begins with javascript:.
+  if (url.starts_with("https://") || url.starts_with("http://")) return {};
+  return "--commit-url " + cited(url) + " begins neither with https:// nor with http://";
+}
+
+std::string settle_export(Request& request) {
+  const auto formats = split(request.command->argument_usage, '|');
+  if (std::ranges::find(formats, request.first_argument()) == formats.end())
+    return "the format " + cited(request.first_argument()) + " is unknown";
+  request.series_selection.drops_other_commits = true;
+  request.series_selection.reads_uuids = true;
+  return take_all_series(request);
+}
+
+std::string settle_forget(Request& request) {
+  const std::array is_missing = {request.command_arguments.empty(),
+                                 request.series_selection.commit.empty(),
+                                 request.before_date.empty()};
+  if (std::ranges::count(is_missing, false) == 1) return {};
+  return "'forget' needs exactly one of SESSION, --commit and --before";
+}
+
+// The options that only one command has.
+
+constexpr auto kListOptions = std::to_array<CommandOption>({
+    {"benchmarks", "", "list the benchmarks instead of the sessions", &Request::lists_benchmarks},
+});
+constexpr auto kAcknowledgeOptions = std::to_array<CommandOption>({
+    {"note", "TEXT", "say why the step is acceptable (required)", &Request::note, true},
+});
+constexpr auto kCombineOptions = std::to_array<CommandOption>({
+    {"fail-if-worse", "PCT",
+     "exit with status 3 if the change is significantly worse by more than PCT percent",
+     &Request::worse_limit_text},
+    {"each-machine", "", "judge each class of machines separately, too (needs --fail-if-worse)",
+     &Request::judges_each_machine},
+});
+constexpr auto kPageOptions = std::to_array<CommandOption>({
+    {"commit-url", "URL", "link each commit to this address: 'https://host/repo/commit/{}'",
+     &Request::commit_url},
+    {"title", "TEXT", "set the title of the page", &Request::title},
+});
+constexpr auto kExportOptions = std::to_array<CommandOption>({
+    {"output,o", "FILE", "write to FILE (default: standard output)", &Request::output},
+});
+constexpr auto kForgetOptions = std::to_array<CommandOption>({
+    {"before", "DATE", "delete all sessions that began before DATE, such as 2026-11-22 (UTC)",
+     &Request::before_date},
+});
+
+constexpr std::size_t kAny = 1'000'000;
+constexpr unsigned kGroupsOfSteps = kGroupSeries | kGroupBranch | kGroupLast | kGroupCommit;
+constexpr auto kCommands = std::to_array<HistoryCommand>({
+    {.name = "add",
+     .argument_usage = "FILE...",
+     .fewest_arguments = 1,
+     .most_arguments = kAny,
+     .purpose = "Adds sessions that lauka --export-json wrote. A session that is already there "
+                "remains as it is.",
+     .access = Access::CreateMissing,
+     .answer_without_database = refuse_if_unreadable,
+     .answer = add},
+    {.name = "list",
+     .groups = kGroupLast | kGroupCommit,
+     .purpose = "Lists the sessions, newest first.",
+     .max_sessions = 50,
+     .options = kListOptions,
+     .settle = take_all_series,
+     .answer = list},
+    {.name = "show",
+     .argument_usage = "[BENCHMARK]",
+     .most_arguments = 1,
+     .groups = kGroupSeries | kGroupBranch | kGroupLast,
+     .purpose = "Shows the value of a benchmark at each commit, with its 95% interval and the "
+                "change since the commit before. Lists the benchmarks if you name none.",
+     .max_sessions = 100,
+     .settle = settle_show,
+     .answer = show},
+    {.name = "steps",
+     .argument_usage = "[BENCHMARK]",
+     .most_arguments = 1,
+     .groups = kGroupsOfSteps,
+     .purpose = "Shows at which commits the level of a benchmark changed, and by how much.",
+     .max_sessions = 1000,
+     .settle = take_benchmark,
+     .answer = steps},
+    {.name = "check",
+     .argument_usage = "[BENCHMARK]",
+     .most_arguments = 1,
+     .groups = kGroupsOfSteps,
+     .purpose = "Exits with status 3 if a benchmark became slower or larger in a step that later "
+                "commits confirmed and that nobody acknowledged.",
+     .max_sessions = 200,
+     .settle = take_benchmark,
+     .answer = check},
+    {.name = "ack",
+     .argument_usage = "STEP",
+     .fewest_arguments = 1,
+     .most_arguments = 1,
+     .purpose = "Acknowledges a step that `steps` shows, so that `check` no longer fails because "
+                "of it.",
+     .max_sessions = kMaxSessions,
+     .options = kAcknowledgeOptions,
+     .settle = take_all_series,
+     .access = Access::Change,
+     .answer = acknowledge_step},
+    {.name = "combine",
+     .argument_usage = "[FILE...]",
+     .most_arguments = kAny,
+     .groups = kGroupSeries | kGroupCommit,
+     .purpose = "Combines the sessions of one commit from several machines into one change from "
+                "reference to candidate.",
+     .max_sessions = 1000,
+     .options = kCombineOptions,
+     .settle = settle_combine,
+     .answer_without_database = combine_files,
+     .answer = combine_commit},
+    {.name = "diff",
+     .argument_usage = "FILE FILE",
+     .fewest_arguments = 2,
+     .most_arguments = 2,
+     .purpose = "Lists how the circumstances of two sessions differ: shared libraries, compiler, "
+                "environment, priority, limits, kernel and the like.",
+     .answer_without_database = diff_files},
+    {.name = "page",
+     .argument_usage = "OUT.html",
+     .fewest_arguments = 1,
+     .most_arguments = 1,
+     .groups = kGroupBenchmark | kGroupSeries | kGroupBranch | kGroupLast,
+     .purpose = "Writes a self-contained page with the history of all benchmarks.",
+     .max_sessions = 200,
+     .options = kPageOptions,
+     .settle = settle_page,
+     .answer = write_page},
+    {.name = "export",
+     .argument_usage = "csv|jsonl|benchfmt|bmf|otava",
+     .fewest_arguments = 1,
+     .most_arguments = 1,
+     .groups = kGroupBenchmark | kGroupSeries | kGroupAllByDefault | kGroupBranch | kGroupLast |
+               kGroupCommit,
+     .purpose = "Exports the history in a format that other programs can read.",
+     .max_sessions = kMaxSessions,
+     .options = kExportOptions,
+     .settle = settle_export,
+     .answer = write_table},
+    {.name = "forget",
+     .argument_usage = "[SESSION]",
+     .most_arguments = 1,
+     .groups = kGroupCommit,
+     .purpose = "Deletes sessions from the database for good. The JSON files remain as they are.",
+     .options = kForgetOptions,
+     .commit_help = "delete all sessions of this commit",
+     .settle = settle_forget,
+     .access = Access::Change,
+     .answer = forget_sessions},
+});
+
 int run(std::span<const std::string> arguments) {
-  const auto request = parse(arguments);
+  const auto request = parse(arguments, kCommands);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->action == Action::PrintAnswer) return finish({request->answer});
-  if (request->action == Action::Combine && !request->command_arguments.empty())
-    return finish(combine_files(*request));
-  if (request->action == Action::Diff) return finish(diff_files(*request));
-  if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
-      !os::is_regular_file(request->database) && refuse_unless_readable(request->command_arguments))
-    return static_cast<int>(ExitStatus::Failed);
-  auto database = open_history(request->database, access_for(request->action));
+  if (request->command == nullptr) return finish({request->answer});
+
+  const HistoryCommand& command = *request->command;
+  if (command.answer_without_database != nullptr)
+    if (const auto answer = command.answer_without_database(*request)) return finish(*answer);
+
+  auto database = open_history(request->database, command.access);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
-  const auto answer = find_command(request->action)(*database, *request);
+  const auto answer = command.answer(*database, *request);
   return answer ? finish(*answer)
                 : refuse(answer.error().prefixed("the database " + cited(database->name())),
                          ExitStatus::Failed);

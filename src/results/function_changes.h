@@ -98,8 +98,8 @@ struct MetricByFunction {
 /// Sets Results::function_changes: compares the functions of each candidate with its reference's,
 /// for metrics that tables always show or that are gated. Leaves out a metric if a side lacks it by
 /// function in a run. Values that may vary are compared by Student's t over runs or layouts, within
-/// rounds where the metric itself is. Benjamini and Hochberg's procedure selects the significant differences, with a false
-/// discovery rate of 1 - confidence.
+/// rounds where the metric itself is. Benjamini and Hochberg's procedure selects the significant
+/// differences, with a false discovery rate of 1 - confidence.
 void compare_functions(Results& results);
 
 /// Returns the function changes of a candidate; null if missing.

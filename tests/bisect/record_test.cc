@@ -62,9 +62,10 @@ TEST_CASE("ends that do not differ come with the difference that would have been
   CHECK(answer_text(search, "v").find("four of five") == std::string::npos);
 
   search.ends->detectable = 0.008;
-  CHECK(answer_text(search, "v")
-            .find("; a difference of 0.80% would have been found in four of five such sessions\n") !=
-        std::string::npos);
+  CHECK(
+      answer_text(search, "v")
+          .find("; a difference of 0.80% would have been found in four of five such sessions\n") !=
+      std::string::npos);
   CHECK(parse_search(to_entry(search))->ends->detectable == 0.008);
 }
 

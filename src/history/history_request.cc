@@ -290,4 +290,13 @@ Result<Request> parse(std::span<const std::string> typed, Commands commands) {
   return parse_command(*command, std::span(arguments).subspan(1));
 }
 
+std::string fault_in_commit_url(const std::string& url) {
+  if (url.empty()) return {};
+  if (url.find("{}") == std::string::npos)
+    return "--commit-url " + cited(url) + " has no {} for the commit";
+  // A browser would execute a link that begins with javascript:.
+  if (url.starts_with("https://") || url.starts_with("http://")) return {};
+  return "--commit-url " + cited(url) + " begins neither with https:// nor with http://";
+}
+
 }  // namespace lauka::history

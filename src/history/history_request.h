@@ -97,4 +97,8 @@ struct HistoryCommand {
 Result<Request> parse(std::span<const std::string> arguments,
                       std::span<const HistoryCommand> commands);
 
+/// Returns what is wrong with the web address of a commit, in which {} stands for the commit; empty
+/// if it is right.
+std::string fault_in_commit_url(const std::string& url);
+
 }  // namespace lauka::history

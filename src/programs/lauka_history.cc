@@ -414,15 +414,8 @@ std::string settle_combine(Request& request) {
   return {};
 }
 
-/// Refuses a web address of a commit that is not one.
 std::string settle_page(Request& request) {
-  const std::string& url = request.commit_url;
-  if (url.empty()) return {};
-  if (url.find("{}") == std::string::npos)
-    return "--commit-url " + cited(url) + " has no {} for the commit";
-  // A browser would execute a link that begins with javascript:.
-  if (url.starts_with("https://") || url.starts_with("http://")) return {};
-  return "--commit-url " + cited(url) + " begins neither with https:// nor with http://";
+  return fault_in_commit_url(request.commit_url);
 }
 
 std::string settle_export(Request& request) {

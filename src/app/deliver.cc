@@ -168,8 +168,9 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
 }
 
 /// Measures the start of a process, if a command's runs took less than kShortRunSeconds on average.
-/// Returns nullopt without such a command, or if the first command's runs took less than 100 ms in
-/// all.
+/// Returns nullopt without such a command, if the first command's runs took less than 100 ms in
+/// all, or if it would not be shown: for saved sessions, suites, shells and sessions that were cut
+/// short, with -q, and if the wall time is not shown.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();

@@ -251,6 +251,12 @@ Result<void> begin_tuning(Call& call) {
 
   // A run whose memory is measured already has a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
+  // This switch throttles the profilers of other programs, and would throttle --profile as well.
+  const bool samples = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.options.counting.profiling_period.has_value();
+  });
+  if (samples) request.choices.push_back({"perf-rate", false});
+
   auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
                     call.tuning_session);
   if (!tuned) return tuned;

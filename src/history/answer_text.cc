@@ -80,6 +80,7 @@ std::string differences_in_words(const FleetEffect& effect) {
     return "there is only one class of machines, so nothing is known about others" +
            detectable_in_words(effect);
 
+  // The estimate is 0 if the errors of the machines' changes alone explain the differences.
   std::string text =
       combined.deviation_between_machines > 0.0
           ? fmt::format("the change differs between machines by {} (standard deviation)",

@@ -304,7 +304,7 @@ Result<std::string> make_condition(Database& database, const ForgetRequest& what
     return fmt::format("began < {}", to_milliseconds(*time));
   }
   if (!what.commit.empty()) return commit_condition(database, what.commit);
-  if (what.session.find_first_of("%_") != std::string::npos)
+  if (what.session.empty() || what.session.find_first_of("%_") != std::string::npos)
     return Error{"has no such session", "run lauka-history list to see all sessions"};
   texts.push_back(lower_case(what.session) + "%");
   return std::string("uuid LIKE :t0");

@@ -248,6 +248,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
 
   const bool has_medians = std::ranges::all_of(
       series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
+  // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
   trend.is_logarithm = trend.against != ComparedWith::Nothing ||
                        std::ranges::all_of(series.points, [&](const SessionPoint& point) {
                          return value_of(point.values, has_medians) > 0.0;
@@ -260,6 +261,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
 
+    // A session without a commit is an observation of its own.
     std::size_t place = trend.observations.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
     const auto exact =

@@ -13,33 +13,32 @@ namespace lauka {
 
 namespace {
 
+/// Notes that a gate fails where the metric improves, or that a metric which gets worse is kept.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
-  const bool gains = metric.better == Better::More
-                         ? !gate.fails_below_limit
-                         : metric.better == Better::Less && gate.fails_below_limit;
-  if (!gains) return;
+  const bool fails_if_better = (metric.better == Better::More && !gate.fails_below_limit) ||
+                               (metric.better == Better::Less && gate.fails_below_limit);
+  if (!fails_if_better) return;
 
+  // The same limit on the other side: 0 - x, because -x would be "-0" for 0.
   const std::string limit =
       gate.limit.needs_reference()
           ? fmt::format("{}{}", 0.0 - gate.limit.number,
                         gate.limit.is_change() ? "" : row_of(gate.limit.kind).suffix)
           : gate.limit.text;
+  const char other_sign = gate.sign() == '<' ? '>' : '<';
+  const std::string_view better = gate.fails_below_limit ? "less" : "more";
 
-  if (gate.is_for_keeping()) {
+  if (gate.is_for_keeping())
     notes.push_back(
         {NoteKind::ImprovementFails,
          fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
                      "is better); to keep one for which it improves, write '{0} {3} {4}'",
-                     gate.metric, gate.sign(), gate.fails_below_limit ? "less" : "more",
-                     gate.fails_below_limit ? '<' : '>', limit)});
-    return;
-  }
-
-  notes.push_back({NoteKind::ImprovementFails,
-                   fmt::format("the gate on {} fails if the metric improves ({} is better); to "
-                               "fail if it gets worse, write '{} {} {}'",
-                               gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
-                               gate.fails_below_limit ? '>' : '<', limit)});
+                     gate.metric, gate.sign(), better, other_sign, limit)});
+  else
+    notes.push_back({NoteKind::ImprovementFails,
+                     fmt::format("the gate on {0} fails if the metric improves ({1} is better); to "
+                                 "fail if it gets worse, write '{0} {2} {3}'",
+                                 gate.metric, better, other_sign, limit)});
 }
 
 Error unfit_limit(const Condition& gate, Unit unit) {
@@ -133,7 +132,10 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     const Metric& metric = plan.metrics[*place];
     // A ratio is a number, too, and has no unit that could be written.
     const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
-    if (is_number && gate.limit.unit == Unit::Count) gate.limit.unit = metric.unit;
+    if (is_number && gate.limit.unit == Unit::Count) {
+      gate.limit.unit = metric.unit;
+      if (gate.acceptance) gate.acceptance->own_limit.unit = metric.unit;
+    }
     if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
       return unfit_limit(gate, metric.unit);
 

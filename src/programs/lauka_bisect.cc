@@ -272,7 +272,11 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
   const MeasuredCandidate second = std::get<MeasuredCandidate>(std::move(again));
   if (!second.failure.empty()) return end_failed(second);
-  if (second.change_of_all_rounds.change.change) record.ends = second.change_of_all_rounds;
+
+  const stats::Change& change = second.change_of_all_rounds.change;
+  if (!change.change || (!change.is_exact && !change.bounds)) return std::nullopt;
+  record.ends = second.change_of_all_rounds;
+  record.ends->detectable.reset();  // it is about ends that do not differ
   return std::nullopt;
 }
 

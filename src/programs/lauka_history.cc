@@ -390,7 +390,7 @@ std::string take_benchmark(Request& request) {
 }
 
 std::string settle_show(Request& request) {
-  request.lists_benchmarks = request.command_arguments.empty();
+  request.lists_benchmarks = request.first_argument().empty();
   return request.lists_benchmarks ? take_all_series(request) : take_benchmark(request);
 }
 
@@ -428,7 +428,7 @@ std::string settle_export(Request& request) {
 }
 
 std::string settle_forget(Request& request) {
-  const std::array is_missing = {request.command_arguments.empty(),
+  const std::array is_missing = {request.first_argument().empty(),
                                  request.series_selection.commit.empty(),
                                  request.before_date.empty()};
   if (std::ranges::count(is_missing, false) == 1) return {};

@@ -136,7 +136,7 @@ struct PathMeans {
 /// What one side's rounds add up to.
 struct AddedRounds {
   PathMeans means{};                             ///< of all joined paths
-  std::vector<RoundValues> totals_of_functions;  ///< by the index of the pair
+  std::vector<RoundValues> totals_of_functions;  ///< by index in the paired functions
 };
 
 AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
@@ -154,6 +154,7 @@ AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const 
     for (std::size_t path = 0; path < joined.size(); ++path) {
       means.own[path] += own[path] / rounds;
       means.totals[path] += path_totals[path] / rounds;
+      // The time of a recursive call is already in that of the first call.
       if (are_first[path] && frames.is_function(joined[path].frame))
         of_functions[joined[path].frame] += path_totals[path];
     }

@@ -152,6 +152,16 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   return spec;
 }
 
+std::optional<std::size_t> find_command_without_program(const Plan& plan,
+                                                        const std::optional<User>& user) {
+  if (plan.shell) return std::nullopt;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (may_be_made_later(plan.commands[c])) continue;
+    if (!os::find_program(make_program(plan, *command_in_layout(plan, c, 0), user))) return c;
+  }
+  return std::nullopt;
+}
+
 Error Programs::missing(Error error, std::size_t command) const {
   const Command& wanted = plan_.commands[command];
   const std::string file = wanted.folder.empty() ? wanted.text : wanted.folder + "/" + wanted.text;

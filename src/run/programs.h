@@ -24,6 +24,11 @@ namespace lauka {
 os::ProgramSpec make_program(const Plan& plan, const Command& command,
                              const std::optional<User>& user);
 
+/// Returns the index of the first command whose program has no file, unless a hook may make it
+/// later; nullopt if there is none, or if a shell runs the commands.
+std::optional<std::size_t> find_command_without_program(const Plan& plan,
+                                                        const std::optional<User>& user);
+
 /// What programs are made from and registered with; the references must outlive the programs.
 struct ProgramSources {
   const Plan& plan;

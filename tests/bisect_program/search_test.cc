@@ -190,6 +190,22 @@ TEST_CASE("a commit whose command fails is passed over") {
   CHECK(said.out_has("subject: change 4\n"));
 }
 
+TEST_CASE("a commit whose build does not make the program is passed over") {
+  const ValueRepository there({"100", "100", "100", "100", "110"});
+  const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
+  Start start = there.search();
+  start.arguments.back() =
+      "cp source built; echo 'cat built' >show; chmod +x show; test $(git rev-parse HEAD) != " +
+      middle + " || rm show";
+  for (const char* const word : {"HEAD~4", "HEAD", "--", "./show"})
+    start.arguments.emplace_back(word);
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("subject: change 4\n"));
+}
+
 TEST_CASE("a fault of the machine ends the search, is no commit's fault, and is gone later") {
   const ValueRepository there({"100", "100", "100", "110", "110"});
   const std::string shell = there.path() + "/../shell";
@@ -214,7 +230,7 @@ TEST_CASE("a fault of the machine ends the search, is no commit's fault, and is 
   CAPTURE(resumed.out);
   CAPTURE(resumed.err);
   CHECK(resumed.status == 3);
-  CHECK_FALSE(resumed.out_has("comparing both ends"));
+  CHECK_FALSE(resumed.out_has("comparing the two ends"));
   CHECK(resumed.out_has("subject: change 3\n"));
   CHECK(there.is_clean());
 }

@@ -22,14 +22,6 @@ namespace lauka::contract {
 namespace {
 
 /// True if runs can be sampled here; else the test case is skipped.
-bool can_sample() {
-  if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status == 0) return true;
-  skip(
-      "runs cannot be sampled: no perf_event, no rights, or lauka was built without elfutils or "
-      "libiberty");
-  return false;
-}
-
 nlohmann::json session_of(const std::string& options, const std::vector<std::string>& commands) {
   const Folder folder;
   const std::string file = folder.file("session.json");

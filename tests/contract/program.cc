@@ -272,6 +272,14 @@ bool is_linux() {
   return false;
 }
 
+bool can_sample() {
+  if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status == 0) return true;
+  skip(
+      "runs cannot be sampled: no perf_event, no rights, or lauka was built without elfutils or "
+      "libiberty");
+  return false;
+}
+
 bool exists(const std::string& path) {
   return std::filesystem::exists(path);
 }

@@ -105,6 +105,9 @@ void run_as(unsigned user, const Folder& folder, Start& start);
 /// True on Linux; elsewhere the test case is skipped.
 bool is_linux();
 
+/// True if lauka can sample a run; elsewhere the test case is skipped.
+bool can_sample();
+
 /// True if there is a file; an empty one may come from `touch`.
 bool exists(const std::string& path);
 

@@ -76,6 +76,24 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   CHECK_FALSE(machine.has_journal());
 }
 
+TEST_CASE("--tune leaves the kernel's limit for samples alone if lauka itself samples") {
+  if (!can_mount() || !can_sample()) return;
+  const Machine machine;
+  machine.put("rate", "100000");
+  const auto rate_in_runs = [&](const std::string& options) {
+    const Said said = machine.run(
+        "mount --bind \"$0/rate\" /proc/sys/kernel/perf_event_max_sample_rate || exit 77\n"
+        "$LAUKA --tune=-cpus,-energy,-governor,-turbo,-watchdog,-cstates -q -r1 -w0 "
+        "--show-output " +
+        options + " -- \"cat " + machine.path() + "/rate\"");
+    CHECK(said.status == 0);
+    return said.out.substr(0, said.out.find('\n'));
+  };
+  CHECK(rate_in_runs("") == "1");
+  CHECK(rate_in_runs("--profile") == "100000");
+  CHECK(machine.settings() == "11");
+}
+
 TEST_CASE("--untune ends with 1 and the reason where it cannot lock or read the journal") {
   if (!can_mount()) return;
   const auto refused = [](const std::string& preparation, const char* reason) {

@@ -191,6 +191,7 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
                                   "ack 12345678",
                                   "export xml",
                                   "forget",
+                                  "forget ''",
                                   "forget 1 --commit 2",
                                   "combine",
                                   "diff a.json",

@@ -12,6 +12,7 @@
 #include "report/style.h"
 #include "results/function_changes.h"
 #include "run/builds.h"
+#include "run/programs.h"
 
 #include <algorithm>
 #include <array>
@@ -399,6 +400,13 @@ std::optional<Stop> Workshop::take_hindrance(const gate::Hindrance& hindrance,
                      ExitStatus::Failed)};
 }
 
+OrStop<MeasuredCandidate> Workshop::take_missing_program(std::size_t command,
+                                                         const CommitInTree& reference) const {
+  const std::string failure = "does not make the program that is to be run";
+  if (command == 0) return Stop{refuse(failure_of(reference, failure), ExitStatus::Failed)};
+  return MeasuredCandidate{.failure = failure};
+}
+
 OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
                                             const CommitInTree& candidate, Question question) {
   if (has_lost_output_) return kFailed;
@@ -416,9 +424,13 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
 
   std::optional<int> status = add_benchmarks(call);
   if (!status) status = prepare(call);
-  if (!status) status = measure(call);
+
+  std::optional<std::size_t> missing;
+  if (!status) missing = find_command_without_program(call.benchmarks.front().plan, call.user);
+  if (!status && !missing) status = measure(call);
   launcher_ = std::move(call.launcher);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (missing) return take_missing_program(*missing, reference);
   // The reason has been said. It lies with the command line or the machine, and not with a commit.
   if (status) return kFailed;
 

@@ -128,6 +128,8 @@ class Workshop {
   std::optional<Stop> stop_if_disk_is_full() const;
   OrStop<MeasuredCandidate> take_early_end(const Call& call, const CommitInTree& reference) const;
   std::optional<std::string> find_left_out_file(Tree tree) const;
+  OrStop<MeasuredCandidate> take_missing_program(std::size_t command,
+                                                 const CommitInTree& reference) const;
   std::optional<Stop> take_hindrance(const gate::Hindrance& hindrance,
                                      const CommitInTree& reference, const CommitInTree& candidate,
                                      MeasuredCandidate& comparison) const;

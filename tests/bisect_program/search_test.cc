@@ -195,7 +195,8 @@ TEST_CASE("a commit whose build does not make the program is passed over") {
   const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
   Start start = there.search();
   start.arguments.back() =
-      "cp source built; echo 'cat built' >show; chmod +x show; test $(git rev-parse HEAD) != " +
+      "cp source built; printf '#!/bin/sh\\ncat built\\n' >show; chmod +x show; test $(git "
+      "rev-parse HEAD) != " +
       middle + " || rm show";
   for (const char* const word : {"HEAD~4", "HEAD", "--", "./show"})
     start.arguments.emplace_back(word);

@@ -79,7 +79,7 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
 TEST_CASE("--tune leaves the kernel's limit for samples alone if lauka itself samples") {
   if (!can_mount() || !can_sample()) return;
   const Machine machine;
-  machine.put("rate", "100000");
+  machine.put("rate", "7");  // as long as "1": a file of the kernel needs no truncation
   const auto rate_in_runs = [&](const std::string& options) {
     const Said said = machine.run(
         "mount --bind \"$0/rate\" /proc/sys/kernel/perf_event_max_sample_rate || exit 77\n"
@@ -90,7 +90,7 @@ TEST_CASE("--tune leaves the kernel's limit for samples alone if lauka itself sa
     return said.out.substr(0, said.out.find('\n'));
   };
   CHECK(rate_in_runs("") == "1");
-  CHECK(rate_in_runs("--profile") == "100000");
+  CHECK(rate_in_runs("--profile") == "7");
   CHECK(machine.settings() == "11");
 }
 

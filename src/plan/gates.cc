@@ -113,6 +113,15 @@ Result<void> check_can_compare(const Plan& plan) {
                "add another command, --reference COMMAND or --baseline FILE"};
 }
 
+/// Gives limits without a unit the unit of a ratio, which cannot be written.
+void take_unit_of_ratio(Unit unit, Condition& gate) {
+  const bool is_ratio = unit == Unit::Ratio || unit == Unit::Fraction;
+  if (!is_ratio || gate.limit.unit != Unit::Count) return;
+
+  gate.limit.unit = unit;
+  if (gate.acceptance) gate.acceptance->own_limit.unit = unit;
+}
+
 }  // namespace
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
@@ -130,12 +139,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     }
 
     const Metric& metric = plan.metrics[*place];
-    // A ratio is a number, too, and has no unit that could be written.
-    const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
-    if (is_number && gate.limit.unit == Unit::Count) {
-      gate.limit.unit = metric.unit;
-      if (gate.acceptance) gate.acceptance->own_limit.unit = metric.unit;
-    }
+    take_unit_of_ratio(metric.unit, gate);
     if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
       return unfit_limit(gate, metric.unit);
 

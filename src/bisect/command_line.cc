@@ -105,7 +105,9 @@ cli::ProgramDescription description() {
   bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
   bisect.exit_statuses = {
       {"0", "the ends do not differ significantly"},
-      {"1", "an end cannot be built or measured, or the machine prevents the search"},
+      {"1",
+       "an end cannot be built or measured, the runs cannot tell whether the ends differ, or the "
+       "machine does not let the search go on"},
       {"2",
        "lauka-bisect did not understand the command line or cannot use the repository, and nothing "
        "was built"},

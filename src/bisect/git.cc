@@ -166,7 +166,7 @@ Result<void> Repository::check_out(const std::string& path, const std::string& i
   if (added.succeeded) return {};
   return Error{fmt::format("git cannot make a worktree in {}: {}", cited(path),
                            one_line(trimmed(added.output))),
-               "mend what git names, or use --work DIR with another folder"};
+               "fix the problem that git reports, or use --work DIR with another folder"};
 }
 
 Result<void> Repository::clean(const std::string& path) const {

@@ -25,7 +25,7 @@ std::string block_of(const Commit& commit) {
 std::string function_lines(const SearchRecord& search) {
   if (search.functions_of.empty()) return "";
   if (search.functions.empty())
-    return fmt::format("changed: no function significantly, judged by {}\n", search.functions_of);
+    return fmt::format("changed: none of the functions differs significantly in {}\n", search.functions_of);
 
   std::string lines;
   const std::size_t shown = std::min(kMaxFunctions, search.functions.size());
@@ -149,7 +149,7 @@ std::string answer_text(const SearchRecord& search, const std::string& metric) {
 }
 
 std::string to_markdown(const BisectRecord& record) {
-  std::string text = record.is_complete ? "" : "The search ended before its answer.\n";
+  std::string text = record.is_complete ? "" : "The search ended before it found an answer.\n";
   for (const SearchRecord& search : record.searches)
     text += (text.empty() ? "" : "\n") + markdown_of(search, record.metric);
   return text;

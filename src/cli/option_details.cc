@@ -209,8 +209,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"call-graph",
      "With fp, the kernel follows the frame pointers on the stack, so that lauka knows the calls "
      "that led to each sample. The programs and their libraries should be compiled with "
-     "-fno-omit-frame-pointer. lauka puts a path whose beginning is unknown below (stack "
-     "incomplete). The option needs --profile.",
+     "-fno-omit-frame-pointer. If the beginning of a path is unknown, lauka puts the path below the "
+     "frame (stack incomplete). The option needs --profile.",
      "lauka --profile --call-graph none ./old ./new"},
     {"derive",
      "FORMULA consists of names of metrics and events, numbers, + - * / and parentheses. lauka "
@@ -375,8 +375,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --style basic ./old ./new"},
     {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
     {"verbose",
-     "lauka also shows all metrics, all warnings, and all differences between the two sides that "
-     "it sees: compiler, recorded flags, size of the code, names of environment variables.",
+     "lauka also shows all metrics, all warnings, and all differences that it sees between the two "
+     "sides: compiler, recorded flags, size of the code, names of environment variables.",
      "lauka -v ./old ./new"},
     {"check",
      "lauka shows what it can measure, what it cannot measure and why, what makes times vary, and "

@@ -263,7 +263,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "stop as soon as every delta is known to within PCT percent", set_precision,
      contradicts("runs")},
     {"race", '\0', ValueForm::OptionalNumber, "PCT",
-     "drop commands that are significantly slower than another, until the rest are within PCT "
+     "drop each command that is significantly slower than another, until the rest are within PCT "
      "percent of each other (default 1)",
      set_race},
     {"timeout", '\0', ValueForm::Value, "TIME",
@@ -470,8 +470,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      push<condition, &GateOptions::conditions>,
      brief("exit with 3 if METRIC is above LIMIT", kFitsSaved)},
     {"accept", '\0', ValueForm::Value, "FILE",
-     "use the looser gate limits that the TOML file FILE sets, each until the day that is given "
-     "there",
+     "use the looser gate limits in the TOML file FILE, each until its last day",
      put<read_nonempty_text, &GateOptions::accepted_file>, kOfSession},
     {"fail-if-inconclusive", '\0', ValueForm::OptionalNumber, "STATUS",
      "exit with status 4 (or STATUS) if no gate failed, but one is inconclusive",
@@ -484,7 +483,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "exit with status 0 only if METRIC significantly meets this condition, else with 5",
      push<keep_condition, &GateOptions::conditions>, kInPlainCall},
     {"series", '\0', ValueForm::Value, "FILE",
-     "limit the share of wrongly kept candidates over all calls that use FILE, or, without a "
+     "limit the share of falsely kept candidates over all calls that use FILE, or, without a "
      "command, show the series",
      put<read_nonempty_text, &GateOptions::series_file>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",

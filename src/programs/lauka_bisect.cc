@@ -454,7 +454,7 @@ void Bisection::say_remarks(const SearchRecord& record) {
     const std::string how =
         request_.finds_all
             ? "The search goes on before and after this commit."
-            : fmt::format("Search again with --all, or search from {} on, and up to {}.",
+            : fmt::format("Search again with --all, or search the commits from {} on and those up to {} separately.",
                           culprit->short_id(), record.parent->short_id());
     workshop_.print(
         fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",

@@ -475,8 +475,8 @@ class WithProfile final : public EngineWrapper {
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
-          "; each thread and process gets its first sample after the period ({:g}ms), so a shorter "
-          "period of --profile may cover more",
+          "; the time of each thread and process after its last sample is missing, so a shorter "
+          "period than {:g}ms (--profile) may cover more",
           milliseconds());
     }
     return note;
@@ -492,7 +492,7 @@ class WithProfile final : public EngineWrapper {
     if (2.0 * static_cast<double>(seen_->in_longest_stacks_ns) > incomplete_ns)
       return fmt::format(
           "{:.0f}% of the samples are below {}, because the kernel records at most {} callers of a "
-          "function; --call-graph none does without call paths",
+          "function; if you do not need call paths, use --call-graph none",
           percent, kIncompleteStack, kMaxFrames - 1);
     return fmt::format(
         "{:.0f}% of the samples are below {}, because their callers could not be found; compile "

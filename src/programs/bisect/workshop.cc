@@ -255,7 +255,7 @@ std::optional<Error> Workshop::find_full_disk() const {
   const auto space = std::filesystem::space(work_, error);
   if (error || space.available >= kLeastFreeBytes) return std::nullopt;
   return Error{fmt::format("there is no space left on the disk of {}", cited(work_)),
-               "make space on it, or use --work DIR"};
+               "free some space, or use --work DIR with a folder on another disk"};
 }
 
 /// Every build and every run may fail on a full disk, so no commit is to blame.
@@ -396,7 +396,7 @@ std::optional<Stop> Workshop::take_hindrance(const gate::Hindrance& hindrance,
   return Stop{refuse({fmt::format("{} and {} cannot be compared by {}", reference.commit.short_id(),
                                   candidate.commit.short_id(), request_.metric()),
                       has_few_layouts ? "give --layouts a larger value"
-                                      : "compare two builds with lauka, which says why"},
+                                      : "to see why, build both commits and compare them with lauka"},
                      ExitStatus::Failed)};
 }
 

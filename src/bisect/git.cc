@@ -81,8 +81,7 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
                  "call lauka-bisect in a checkout; if it belongs to another user, see "
                  "safe.directory in git help config"};
   const std::string path(first_line(shared.output));
-  repository.shared_folder_ =
-      os::resolve(path.starts_with('/') || folder.empty() ? path : folder + "/" + path).path;
+  repository.shared_folder_ = os::resolve(path_seen_from(folder, path)).path;
 
   const Answer shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
   if (first_line(shallow.output) != "false")

@@ -25,7 +25,8 @@ std::string block_of(const Commit& commit) {
 std::string function_lines(const SearchRecord& search) {
   if (search.functions_of.empty()) return "";
   if (search.functions.empty())
-    return fmt::format("changed: none of the functions differs significantly in {}\n", search.functions_of);
+    return fmt::format("changed: none of the functions differs significantly in {}\n",
+                       search.functions_of);
 
   std::string lines;
   const std::size_t shown = std::min(kMaxFunctions, search.functions.size());

@@ -277,6 +277,15 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   if (!change.change || (!change.is_exact && !change.bounds)) return std::nullopt;
   record.ends = second.change_of_all_rounds;
   record.ends->detectable.reset();  // it is about ends that do not differ
+
+  // No step can be judged by a change whose interval contains 0 or has the other sign.
+  const EndsChange again_measured = to_ends(change);
+  if (again_measured.near_end * again_measured.change <= 0.0)
+    return Stop{refuse({fmt::format("a second measurement does not confirm that {} differs between "
+                                    "the two ends ({})",
+                                    metric(), change_text(*record.ends)),
+                        "give --runs, --duration or --layouts a larger value"},
+                       ExitStatus::Failed)};
   return std::nullopt;
 }
 
@@ -354,9 +363,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
     workshop_.say(fmt::format("continuing after {} from an earlier call",
                               plural(record.steps.size(), "step")));
 
-  // The near end has the other sign, or is 0, if the second session did not confirm the change.
-  const bool is_confirmed = ends.near_end * ends.change > 0.0;
-  for (auto step = search.next(); step && is_confirmed; step = search.next()) {
+  for (auto step = search.next(); step; step = search.next()) {
     workshop_.say(fmt::format("step {}, {} left", record.steps.size() + 1,
                               plural(search.steps_left(), "step")));
     auto done = do_step(*step, ends);
@@ -368,7 +375,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
   if (ranking_error_) return Stop{refuse(*ranking_error_, ExitStatus::Failed)};
-  if (search.is_found() && is_confirmed) return name_commit(commits_[search.first_after()], record);
+  if (search.is_found()) return name_commit(commits_[search.first_after()], record);
 
   for (const std::size_t suspect : search.suspects()) record.suspects.push_back(commits_[suspect]);
   record.suspects.push_back(commits_[search.first_after()]);
@@ -451,11 +458,12 @@ void Bisection::say_remarks(const SearchRecord& record) {
   if (culprit == nullptr) return;
 
   if (!explains_most(record)) {
-    const std::string how =
-        request_.finds_all
-            ? "The search goes on before and after this commit."
-            : fmt::format("Search again with --all, or search the commits from {} on and those up to {} separately.",
-                          culprit->short_id(), record.parent->short_id());
+    const std::string how = request_.finds_all
+                                ? "The search goes on before and after this commit."
+                                : fmt::format(
+                                      "Search again with --all, or search the commits from {} on "
+                                      "and those up to {} separately.",
+                                      culprit->short_id(), record.parent->short_id());
     workshop_.print(
         fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",
                     report::short_delta_text(record.ends->change), how));
@@ -525,7 +533,9 @@ int search_and_export(const Request& request, const Prepared& prepared, Workshop
     BisectRecord record = make_record(request, bisection.searches());
     record.is_complete = is_finished;
     const os::ActAs owner(prepared.user);
-    if (const auto written = write_exports(record, prepared.exports); !written) {
+    const auto written =
+        owner.error() ? Result<void>(*owner.error()) : write_exports(record, prepared.exports);
+    if (!written) {
       is_finished = false;
       status = refuse(written.error(), ExitStatus::Failed);
     }

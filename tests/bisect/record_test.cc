@@ -92,7 +92,7 @@ TEST_CASE("the answer names commit, date, subject and change, and functions if t
 
   search.functions_of = "instructions";
   CHECK(answer_text(search, "cpu_time")
-            .find("changed: no function significantly, judged by instructions") !=
+            .find("changed: none of the functions differs significantly in instructions") !=
         std::string::npos);
   search.functions = {{"parse", 1000, 1500}};
   CHECK(answer_text(search, "cpu_time").find("changed: parse (instructions from ") !=

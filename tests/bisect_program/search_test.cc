@@ -178,33 +178,36 @@ TEST_CASE("a commit that does not build is passed over") {
                there.output_of("git rev-parse HEAD~2").substr(0, 12) + ".txt"));
 }
 
-TEST_CASE("a commit whose command fails is passed over") {
-  const ValueRepository there({"100", "100", "100", "100", "110"});
-  Start start = there.search();
-  const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
-  start.arguments.back() =
-      "cp source built; test $(git rev-parse HEAD) != " + middle + " || rm built";
-  const Said said = there.find(start, "HEAD~4", "HEAD");
-  CAPTURE(said.err);
-  CHECK(said.status == 3);
-  CHECK(said.out_has("subject: change 4\n"));
-}
-
-TEST_CASE("a commit whose build does not make the program is passed over") {
+/// Searches five commits, of which the last has the change, with `command`. `build` is the build,
+/// with MIDDLE for the commit in the middle, which is passed over because of `reason`.
+void check_passes_over(const std::string& build, const std::string& command,
+                       const std::string& reason) {
   const ValueRepository there({"100", "100", "100", "100", "110"});
   const std::string middle = there.output_of("git rev-parse HEAD~2").substr(0, 40);
   Start start = there.search();
-  start.arguments.back() =
-      "cp source built; printf '#!/bin/sh\\ncat built\\n' >show; chmod +x show; test $(git "
-      "rev-parse HEAD) != " +
-      middle + " || rm show";
-  for (const char* const word : {"HEAD~4", "HEAD", "--", "./show"})
-    start.arguments.emplace_back(word);
+  start.arguments.back() = "test $(git rev-parse HEAD) = " + middle + " && last=no; " + build;
+  for (const std::string& word :
+       {std::string("HEAD~4"), std::string("HEAD"), std::string("--"), command})
+    start.arguments.push_back(word);
   const Said said = lauka(start);
   CAPTURE(said.out);
   CAPTURE(said.err);
   CHECK(said.status == 3);
   CHECK(said.out_has("subject: change 4\n"));
+  CHECK(said.out_has(reason));
+  CHECK(said.out_has(", so lauka-bisect tries a neighbour"));
+}
+
+TEST_CASE("a commit whose command fails is passed over") {
+  check_passes_over("cp source built; test \"$last\" != no || rm built", "cat built",
+                    " fails: the command exited with status 1");
+}
+
+TEST_CASE("a commit whose build does not make the program is passed over") {
+  check_passes_over(
+      "cp source built; printf '#!/bin/sh\\ncat built\\n' >show; chmod +x show; "
+      "test \"$last\" != no || rm show",
+      "./show", " does not make the program that is to be run");
 }
 
 TEST_CASE("a fault of the machine ends the search, is no commit's fault, and is gone later") {
@@ -389,7 +392,7 @@ TEST_CASE("a search without an answer replaces the files of an earlier one") {
   const auto written = nlohmann::json::parse(text_of(json_file));
   CHECK(written.at("complete") == false);
   CHECK(written.at("searches").empty());
-  CHECK(text_of(markdown_file) == "The search ended before its answer.\n");
+  CHECK(text_of(markdown_file) == "The search ended before it found an answer.\n");
 }
 
 TEST_CASE("an export that cannot be written is refused before anything is built") {

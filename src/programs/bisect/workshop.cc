@@ -73,8 +73,10 @@ bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
 bool is_fault_of_candidate(const gate::Hindrance& hindrance) {
   switch (hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
-    case gate::Obstacle::FailureRates:
     case gate::Obstacle::NoValue:
+      // The reference was measured before. If it gives nothing now, the machine has changed.
+      return hindrance.side == gate::Side::Candidate;
+    case gate::Obstacle::FailureRates:
     case gate::Obstacle::NoCommonRound:
     case gate::Obstacle::UpperBounds:
     case gate::Obstacle::NoPercentage:
@@ -113,7 +115,7 @@ void add_functions(const Results& results, const std::string& metric,
   for (const FunctionChange& function : changes->functions)
     if (function.is_sure())
       comparison.functions.push_back(
-          {function.name, function.reference_mean, function.candidate_mean});
+          {function.name, function.own.reference_mean, function.own.candidate_mean});
 }
 
 }  // namespace
@@ -243,6 +245,7 @@ void Workshop::end() {
 
 void Workshop::keep_output(const Commit& commit, const std::string& output) {
   const os::ActAs owner(user_);
+  if (owner.error()) return;
   auto file = os::ExportFile::open(fmt::format("{}/failed-{}.txt", work_, commit.short_id()));
   if (!file) return;
   (*file)->write(output);
@@ -374,7 +377,8 @@ OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
     failed.failure = "fails: the command " + report::outcome_text(run->outcome);
   if (run != nullptr && run->step.command == 0 && !failed.failure.empty())
     return Stop{refuse(failure_of(reference, failed.failure), ExitStatus::Failed)};
-  if (hook != nullptr && hook->command == 1) failed.failure = "fails: a hook did not succeed";
+  if (hook != nullptr && hook->command == 1 && is_fault_of_command(hook->outcome, true))
+    failed.failure = "fails: a hook did not succeed";
   if (measured.command_at_fault == 1)
     failed.failure = "lacks the metric or the output that is expected of it";
   if (failed.failure.empty()) return kFailed;
@@ -393,11 +397,12 @@ std::optional<Stop> Workshop::take_hindrance(const gate::Hindrance& hindrance,
     return std::nullopt;
   }
   const bool has_few_layouts = hindrance.obstacle == gate::Obstacle::FewLayouts;
-  return Stop{refuse({fmt::format("{} and {} cannot be compared by {}", reference.commit.short_id(),
-                                  candidate.commit.short_id(), request_.metric()),
-                      has_few_layouts ? "give --layouts a larger value"
-                                      : "to see why, build both commits and compare them with lauka"},
-                     ExitStatus::Failed)};
+  return Stop{
+      refuse({fmt::format("{} and {} cannot be compared by {}", reference.commit.short_id(),
+                          candidate.commit.short_id(), request_.metric()),
+              has_few_layouts ? "give --layouts a larger value"
+                              : "to see why, build both commits and compare them with lauka"},
+             ExitStatus::Failed)};
 }
 
 OrStop<MeasuredCandidate> Workshop::take_missing_program(std::size_t command,

@@ -209,7 +209,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"call-graph",
      "With fp, the kernel follows the frame pointers on the stack, so that lauka knows the calls "
      "that led to each sample. The programs and their libraries should be compiled with "
-     "-fno-omit-frame-pointer. If the beginning of a path is unknown, lauka puts the path below the "
+     "-fno-omit-frame-pointer. If the beginning of a path is unknown, lauka puts the path below "
+     "the "
      "frame (stack incomplete). The option needs --profile.",
      "lauka --profile --call-graph none ./old ./new"},
     {"derive",

@@ -16,6 +16,7 @@ std::size_t hash_of(const PathStep& step) {
   std::uint64_t hash = (step.frame ^ (std::uint64_t{step.caller} << 32U)) * golden;
   hash ^= hash >> 29U;
   hash *= golden;
+  // The slot is chosen by the low bits, and a product mixes bits only upwards.
   return hash ^ hash >> 32U;
 }
 
@@ -164,6 +165,10 @@ double share_without_callers(const PathTable& paths) {
     if (are_without[path]) without += sampled;
   }
   return whole > 0.0 ? without / whole : 0.0;
+}
+
+bool lacks_callers(const PathTable& paths) {
+  return share_without_callers(paths) > kMostWithoutCallers;
 }
 
 }  // namespace lauka

@@ -142,4 +142,8 @@ class PathTable {
 /// or kTooManyPaths; 0 without samples.
 double share_without_callers(const PathTable& paths);
 
+/// True if so much of the sampled time lacks callers (kMostWithoutCallers) that the times of
+/// functions with what they called say little.
+bool lacks_callers(const PathTable& paths);
+
 }  // namespace lauka

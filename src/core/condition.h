@@ -63,7 +63,8 @@ struct GateLimit {
 
   bool is_change() const { return kind == LimitKind::Change; }
   bool needs_reference() const { return row_of(kind).needs_reference; }
-  /// Returns the change as a fraction: 0.05 for "5%". Returns 0 for other kinds.
+  /// Returns the change from the reference's samples as a fraction: 0.05 for "5%". Returns 0 for a
+  /// value, which then is each of these samples.
   double fraction() const { return is_change() ? number / 100.0 : 0.0; }
 
   bool operator==(const GateLimit&) const = default;

@@ -727,8 +727,7 @@ std::optional<std::vector<StoredFunctionChange>> stored_function_changes(const R
 
     const std::string& metric = results.session.metrics[changes.metric].name;
     for (const FunctionChange& of : changes.functions)
-      if (of.is_sure())
-        stored->push_back({.metric = metric, .name = of.name, .means = own_change_of(of)});
+      if (of.is_sure()) stored->push_back({.metric = metric, .name = of.name, .means = of.own});
 
     const std::size_t first_total = stored->size();
     for (const FunctionChange& of : changes.functions)

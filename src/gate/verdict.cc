@@ -149,28 +149,10 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 constexpr double kMaxTimesWorthTelling = 50.0;
 constexpr std::size_t kFewestRoundsForAdvice = 10;
 
-/// Returns a limit as a change from the reference's samples, as a fraction. Each of these samples
-/// is the limit if the limit is a value.
-double change_at(const GateLimit& limit) {
-  switch (limit.kind) {
-    case LimitKind::Change:
-      return limit.fraction();
-    case LimitKind::Value:
-      break;
-  }
-  return 0.0;
-}
-
 /// Returns a gate's own limit as a change from what its deltas are changes from: the reference or,
 /// if the limit is a value, the tested limit.
 double change_at_own(const GateLimit& own, const GateLimit& tested) {
-  switch (own.kind) {
-    case LimitKind::Change:
-      return own.fraction();
-    case LimitKind::Value:
-      break;
-  }
-  return own.number / tested.number - 1.0;
+  return own.is_change() ? own.fraction() : own.number / tested.number - 1.0;
 }
 
 FailsWhen fails_when(const Condition& condition) {
@@ -399,7 +381,7 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
       !samples.is_empty() && (!condition.limit.needs_reference() ||
                               stats::allows_percentages(samples.reference, samples.candidate));
   if (is_comparable) {
-    const GateTest test{.limit = change_at(condition.limit),
+    const GateTest test{.limit = condition.limit.fraction(),
                         .fails_when = fails_when(condition),
                         .levels = levels,
                         .is_last_look = look.last};

@@ -21,10 +21,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 
   // The same limit on the other side: 0 - x, because -x would be "-0" for 0.
   const std::string limit =
-      gate.limit.needs_reference()
-          ? fmt::format("{}{}", 0.0 - gate.limit.number,
-                        gate.limit.is_change() ? "" : row_of(gate.limit.kind).suffix)
-          : gate.limit.text;
+      gate.limit.is_change() ? fmt::format("{}", 0.0 - gate.limit.number) : gate.limit.text;
   const char other_sign = gate.sign() == '<' ? '>' : '<';
   const std::string_view better = gate.fails_below_limit ? "less" : "more";
 

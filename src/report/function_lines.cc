@@ -29,7 +29,7 @@ constexpr std::size_t kMaxFunctionWidth = 60;
 constexpr std::string_view kCertainMark = " *";
 
 std::string difference_text(const FunctionChange& change, const Metric& metric) {
-  return difference_of_means(change.difference(), change.half_width, metric);
+  return difference_of_means(change.difference(), change.own.half_width, metric);
 }
 
 std::string_view remark(const FunctionChange& change) {
@@ -255,7 +255,8 @@ Cell difference_cell(const FunctionChange& change, const Metric& metric, bool ma
             .ink = ink_of(change, metric.better),
             .is_significant_delta = change.is_sure(),
             .sort_number = change.difference()};
-  if (!change.half_width && change.certainty == Certainty::Unproven) cell.text += " (varies)";
+  if (!change.own.half_width && change.own.certainty == Certainty::Unproven)
+    cell.text += " (varies)";
   cell.text += remark(change);
   if (marks_certain && change.is_sure()) cell.text += kCertainMark;
   return cell;
@@ -283,12 +284,12 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
   for (const MetricByFunction* side : columns.sides) {
     const MetricResult* row = row_of(results.commands[side->candidate], *index);
     if (row == nullptr || !row->mean()) return std::nullopt;
-    totals.push_back({.candidate_mean = *row->mean()});
+    totals.push_back({.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact}});
 
     if (!columns.is_compared) continue;
     const auto reference = result_of_reference(results, side->candidate, *index).mean();
     if (!reference) return std::nullopt;
-    totals.back().reference_mean = *reference;
+    totals.back().own.reference_mean = *reference;
   }
 
   return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
@@ -326,8 +327,9 @@ class TableMaker {
   Table make(const Choice& choice) {
     std::vector<FunctionChange> totals;
     for (const MetricByFunction* side : columns_.sides)
-      totals.push_back({.reference_mean = side->mean_of_whole_reference,
-                        .candidate_mean = side->mean_of_whole_candidate});
+      totals.push_back({.own = {.reference_mean = side->mean_of_whole_reference,
+                                .candidate_mean = side->mean_of_whole_candidate,
+                                .certainty = Certainty::Exact}});
 
     std::vector<FunctionChange> rests = totals;
     marks_certain_ = has_sure_and_unsure(choice);
@@ -336,8 +338,8 @@ class TableMaker {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
         changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
-        rests[i].reference_mean -= changes[i].reference_mean;
-        rests[i].candidate_mean -= changes[i].candidate_mean;
+        rests[i].own.reference_mean -= changes[i].own.reference_mean;
+        rests[i].own.candidate_mean -= changes[i].own.candidate_mean;
         if (function[i] == nullptr) continue;
         changes.front().name = function[i]->name;
         changes.front().other_names = function[i]->other_names;
@@ -349,12 +351,12 @@ class TableMaker {
     }
 
     for (std::size_t i = 0; i < rests.size(); ++i) {
-      remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
-      remove_rounding(totals[i].candidate_mean, rests[i].candidate_mean);
+      remove_rounding(totals[i].own.reference_mean, rests[i].own.reference_mean);
+      remove_rounding(totals[i].own.candidate_mean, rests[i].own.candidate_mean);
       // The difference of two such sums may be a rounding error of the totals, too.
       double difference = rests[i].difference();
-      remove_rounding(totals[i].reference_mean, difference);
-      if (difference == 0.0) rests[i].candidate_mean = rests[i].reference_mean;
+      remove_rounding(totals[i].own.reference_mean, difference);
+      if (difference == 0.0) rests[i].own.candidate_mean = rests[i].own.reference_mean;
     }
 
     if (choice.others > 0)
@@ -394,11 +396,7 @@ class TableMaker {
     const MeanChange& total = *change.total;
     if (!columns_.is_compared)
       return {.text = quantity(total.candidate_mean, metric_), .sort_number = total.candidate_mean};
-    return difference_cell({.reference_mean = total.reference_mean,
-                            .candidate_mean = total.candidate_mean,
-                            .certainty = total.certainty,
-                            .half_width = total.half_width},
-                           metric_, marks_certain);
+    return difference_cell({.own = total}, metric_, marks_certain);
   }
 
   const Command& reference_of(std::size_t side) const {
@@ -430,8 +428,8 @@ class TableMaker {
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const FunctionChange& change = changes[i];
-      if (has_reference(i)) add_value(change.reference_mean);
-      add_value(change.candidate_mean);
+      if (has_reference(i)) add_value(change.own.reference_mean);
+      add_value(change.own.candidate_mean);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_, marks_certain));
       row.push_back({.text = share_text(change, *columns_.sides[i], columns_.is_compared),
                      .sort_number = change.difference()});

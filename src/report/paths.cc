@@ -180,7 +180,7 @@ std::string path_text(const Results& results, const Style& style) {
       std::ranges::any_of(results.session.function_tables,
                           [](const FunctionTable& table) { return !table.paths.empty(); });
   return "\n" + dim_note(has_paths ? "the call paths are not compared, because one side has none, "
-                                     "has only failed runs, or was sampled in another way"
+                                     "has failed runs, or was sampled in another way"
                                    : "there are no call paths to show; measure with --profile",
                          style);
 }

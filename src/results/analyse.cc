@@ -629,10 +629,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   for (gate::Verdict& verdict : findings.verdicts) {
     const std::vector<Series>& series = all_series.of(verdict.metric);
     const Pair pair = pair_of(session, verdict.candidate);
-    const Comparison samples =
-        verdict.condition.limit.needs_reference()
-            ? collect_samples(pair, series)
-            : gate::samples_against_limit(verdict.condition, series[pair.candidate]);
+    const Comparison samples = collect_gate_samples(verdict.condition, pair, series);
 
     const gate::Hindrance lasting = find_hindrance(verdict, pair, series);
     gate::decide_at_look(verdict,

@@ -74,7 +74,8 @@ DifferenceTest test_values(const ComparedSides& sides, const RoundValues& refere
                          sides.confidence);
 }
 
-/// Sets FunctionChange::total. `pairs`: by function, its index in `totals`.
+/// Sets FunctionChange::total. `pairs`: by function, its index in `totals`. No change is certain if
+/// a side lacks callers.
 void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& totals,
                 std::span<const std::size_t> pairs, std::vector<FunctionChange>& functions) {
   if (totals.empty()) return;
@@ -89,15 +90,34 @@ void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& t
                           .half_width = tests.back().half_width};
   }
 
+  if (lacks_callers(sides.reference) || lacks_callers(sides.candidate)) return;
   const std::vector<bool> differ = find_significant(tests, sides.confidence);
   for (std::size_t i = 0; i < functions.size(); ++i)
     if (differ[i]) functions[i].total->certainty = Certainty::Significant;
 }
 
+/// Returns the change of a function without its interval and its total. Its certainty is Exact or
+/// Unproven.
+FunctionChange make_change(PairedFunction pair, const Values& before, const Values& after,
+                           const ComparedSides& sides, bool by_samples) {
+  const std::size_t rounds = std::min(sides.reference.rounds, sides.candidate.rounds);
+  // Counts that are equal in enough rounds need no test. Equal samples prove nothing.
+  const bool needs_test = by_samples || varies(before.of_metric) || varies(after.of_metric) ||
+                          rounds < stats::kMinForExact;
+
+  return {.name = std::move(pair.name),
+          .other_names = std::move(pair.other_names),
+          .paired_by = pair.paired_by,
+          .own = {.reference_mean = mean_of(before.of_metric, sides.reference.rounds),
+                  .candidate_mean = mean_of(after.of_metric, sides.candidate.rounds),
+                  .certainty = needs_test ? Certainty::Unproven : Certainty::Exact},
+          .is_new = !by_samples && !before.has_any_metric,
+          .is_gone = !by_samples && !after.has_any_metric};
+}
+
 MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
                          const ComparedSides& sides) {
   const auto& [reference, candidate, confidence] = sides;
-  // If values are sampled, equal values prove nothing.
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
 
   MetricByFunction changes{.metric = metric,
@@ -106,8 +126,6 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
                            .mean_of_whole_candidate = candidate.mean,
                            .rounds = std::min(reference.rounds, candidate.rounds)};
 
-  std::vector<std::size_t> varying;
-  std::vector<DifferenceTest> tests;
   const std::vector<FunctionToPair> rows_before = reference.list_rows();
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
   std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
@@ -115,29 +133,19 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   JoinedPaths by_path;
   if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
   changes.paths = std::move(by_path.paths);
+
   std::vector<std::size_t> pairs_of_functions;
-
+  std::vector<std::size_t> varying;
+  std::vector<DifferenceTest> tests;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    PairedFunction& pair = pairs[i];
-    const Values before = add_up(reference, rows_before, pair.reference_rows);
-    const Values after = add_up(candidate, rows_after, pair.candidate_rows);
-
-    FunctionChange change{.name = std::move(pair.name),
-                          .other_names = std::move(pair.other_names),
-                          .paired_by = pair.paired_by,
-                          .reference_mean = mean_of(before.of_metric, reference.rounds),
-                          .candidate_mean = mean_of(after.of_metric, candidate.rounds)};
+    const Values before = add_up(reference, rows_before, pairs[i].reference_rows);
+    const Values after = add_up(candidate, rows_after, pairs[i].candidate_rows);
+    FunctionChange change = make_change(std::move(pairs[i]), before, after, sides, by_samples);
     if (!change.has_own_value() && !has_total(by_path, i)) continue;
 
-    change.is_new = !by_samples && !before.has_any_metric;
-    change.is_gone = !by_samples && !after.has_any_metric;
-
-    // Counts that are equal in at least two rounds need no test.
-    if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2)
-      change.certainty = Certainty::Unproven;
-    if (change.certainty == Certainty::Unproven && change.has_own_value()) {
+    if (change.own.certainty == Certainty::Unproven && change.has_own_value()) {
       tests.push_back(test_values(sides, before.of_metric, after.of_metric));
-      change.half_width = tests.back().half_width;
+      change.own.half_width = tests.back().half_width;
       varying.push_back(changes.functions.size());
     }
     pairs_of_functions.push_back(i);
@@ -146,7 +154,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
 
   const std::vector<bool> differ = find_significant(tests, confidence);
   for (std::size_t i = 0; i < varying.size(); ++i)
-    if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
+    if (differ[i]) changes.functions[varying[i]].own.certainty = Certainty::Significant;
   add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
 
   std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
@@ -156,22 +164,12 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   return changes;
 }
 
-/// True if some run of each side gave the metric and succeeded, or may have.
-bool has_success(const Results& results, std::size_t metric, std::size_t candidate) {
-  const Recording& session = results.session;
-  const Pair pair = pair_of(session, candidate);
-  return !make_series(session, metric, pair.reference).has_only_failed_runs() &&
-         !make_series(session, metric, pair.candidate).has_only_failed_runs();
+/// True if a value is that of a failed run. Such values are shown, but not compared.
+bool has_failed_value(const FunctionSide& side) {
+  return !side.series.values_of_failed_runs.empty() || side.series.has_only_failed_runs();
 }
 
 }  // namespace
-
-MeanChange own_change_of(const FunctionChange& change) {
-  return {.reference_mean = change.reference_mean,
-          .candidate_mean = change.candidate_mean,
-          .certainty = change.certainty,
-          .half_width = change.half_width};
-}
 
 void compare_functions(Results& results) {
   results.function_changes.clear();
@@ -196,11 +194,11 @@ const MetricByFunction* find_changes(const Results& results, std::size_t metric,
 std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
                                               std::size_t candidate) {
   if (!find_metric_differences(results.session, metric, candidate).empty()) return std::nullopt;
-  if (!has_success(results, metric, candidate)) return std::nullopt;
-
   auto before = reference_side(results, metric, candidate);
   auto after = candidate_side(results, metric, candidate);
-  if (!before || !after) return std::nullopt;
+  if (!before || !after || has_failed_value(*before) || has_failed_value(*after))
+    return std::nullopt;
+
   pair_rounds(results.session, candidate, *before, *after);
   return compare(results, metric, candidate, {*before, *after, results.session.confidence});
 }

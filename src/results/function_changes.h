@@ -14,7 +14,8 @@ namespace lauka {
 struct Results;
 
 enum class Certainty : unsigned char {
-  /// Each side has the same value in all its rounds (at least two); never for sampled time.
+  /// Each side has the same value in all its rounds (at least stats::kMinForExact); never for
+  /// sampled time.
   Exact,
   Significant,  ///< values may vary; the sides differ significantly
   Unproven,     ///< values may vary; the sides may be equal
@@ -25,7 +26,8 @@ struct MeanChange {
   double reference_mean = 0.0;
   double candidate_mean = 0.0;
   Certainty certainty = Certainty::Unproven;
-  /// Half width of the difference's confidence interval; nullopt if unknown.
+  /// Half width of the difference's confidence interval; nullopt if unknown, if no value varies, or
+  /// if the difference is the same in every round.
   std::optional<double> half_width{};
 
   double difference() const { return candidate_mean - reference_mean; }
@@ -54,26 +56,18 @@ struct FunctionChange {
   std::string name{};
   std::vector<std::string> other_names{};  ///< on either side
   PairedBy paired_by = PairedBy::Name;
-  double reference_mean = 0.0;
-  double candidate_mean = 0.0;
+  MeanChange own{.certainty = Certainty::Exact};  ///< without what the function called
   bool is_new = false;   ///< true if the reference has no count of the function, of no metric;
                          ///< false for sampled time
   bool is_gone = false;  ///< true if the candidate has none; false for sampled time
-  Certainty certainty = Certainty::Exact;
-  /// Half width of the difference's confidence interval; nullopt if unknown, or if no value varies.
-  std::optional<double> half_width{};
-  /// The function's sampled time with what it called; nullopt without call paths. The members above
-  /// are of the function alone.
+  /// The function's sampled time with what it called; nullopt without call paths.
   std::optional<MeanChange> total{};
 
-  double difference() const { return candidate_mean - reference_mean; }
-  bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
+  double difference() const { return own.difference(); }
+  bool is_sure() const { return own.is_sure(); }
   /// False if the function only called others.
-  bool has_own_value() const { return reference_mean != 0.0 || candidate_mean != 0.0; }
+  bool has_own_value() const { return own.reference_mean != 0.0 || own.candidate_mean != 0.0; }
 };
-
-/// Returns the change of the function alone, without that of what it called.
-MeanChange own_change_of(const FunctionChange& change);
 
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any
 /// command (in `candidate`), compared with 0.

@@ -241,13 +241,14 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
                                      {candidate.side(), after.totals[i]}, confidence));
   }
 
+  const bool are_known = !lacks_callers(reference.side()) && !lacks_callers(candidate.side());
   const std::vector<bool> own_differ = find_significant(own, confidence);
   const std::vector<bool> totals_differ = find_significant(totals, confidence);
   for (std::size_t i = 0; i < tested.size(); ++i) {
     PathChange& path = paths[tested[i]];
     path.half_width = totals[i].half_width;
-    path.is_sure = totals_differ[i] && path.difference() != 0.0;
-    path.is_own_sure = own_differ[i] && path.own_difference() != 0.0;
+    path.is_sure = are_known && totals_differ[i] && path.difference() != 0.0;
+    path.is_own_sure = are_known && own_differ[i] && path.own_difference() != 0.0;
   }
 }
 

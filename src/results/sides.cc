@@ -31,8 +31,7 @@ std::optional<FunctionSide> find_side(const MeasuredCommand& of, const std::stri
                       .place = place,
                       .rounds = rounds,
                       .mean = *row.mean(),
-                      .layouts = std::move(series.layouts),
-                      .numbers = std::move(series.rounds)};
+                      .series = std::move(series)};
 }
 
 std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
@@ -50,8 +49,8 @@ struct MeanError {
 
 std::optional<MeanError> error_of_mean(const FunctionSide& side,
                                        const std::vector<double>& values) {
-  if (!side.layouts.empty()) {
-    const auto over = stats::mean_over_layouts({values, side.layouts});
+  if (!side.series.layouts.empty()) {
+    const auto over = stats::mean_over_layouts({values, side.series.layouts});
     return over ? std::optional(MeanError{over->squared_standard_error, over->layout_count})
                 : std::nullopt;
   }
@@ -79,7 +78,8 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
   const double difference = stats::without_rounding_error(about.mean, scale);
   if (difference == 0.0) return {};
 
-  // A difference that is the same in every round is no noise, if the values themselves vary.
+  // A difference that is the same in every round is no noise if the values vary. Constant values
+  // have Certainty::Exact; as samples, they prove nothing.
   if (before.range() > 0.0 && stats::is_rounding_error(about.range(), scale))
     return {2.0 * stats::tails_without_noise(std::fabs(difference), error->values).above, {}};
   if (error->squared == 0.0) return {};
@@ -96,6 +96,10 @@ std::vector<FunctionToPair> FunctionSide::list_rows() const {
   for (const auto& [name, values] : table->functions)
     rows.push_back({name, table->other_names_of(name), mean_of(values[place], rounds)});
   return rows;
+}
+
+bool lacks_callers(const FunctionSide& side) {
+  return side.table != nullptr && lacks_callers(side.table->paths);
 }
 
 std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
@@ -116,8 +120,8 @@ std::optional<FunctionSide> reference_side(const Results& results, std::size_t m
 void pair_rounds(const Recording& session, std::size_t candidate_index, FunctionSide& reference,
                  FunctionSide& candidate) {
   candidate.is_paired = pair_of(session, candidate_index).is_within_rounds &&
-                        candidate.numbers.size() == candidate.rounds &&
-                        candidate.numbers == reference.numbers;
+                        candidate.series.rounds.size() == candidate.rounds &&
+                        candidate.series.rounds == reference.series.rounds;
   reference.is_paired = candidate.is_paired;
 }
 

@@ -18,14 +18,16 @@ struct FunctionSide {
   std::size_t place = 0;  ///< of the metric in FunctionTable::metrics
   std::size_t rounds = 0;
   double mean = 0.0;
-  std::vector<std::uint32_t> layouts{};  ///< layout of each round; empty without --layouts
-  std::vector<std::uint32_t> numbers{};  ///< number of each round in its session
+  Series series{};  ///< the metric's values, whose rounds are those of the table
   /// True if a round is compared with the other side's round of the same index (pair_rounds).
   bool is_paired = false;
 
   /// Returns the rows of the table.
   std::vector<FunctionToPair> list_rows() const;
 };
+
+/// True if the side's call paths say too little about times with what was called.
+bool lacks_callers(const FunctionSide& side);
 
 /// Returns the side of a command; nullopt if its values by function are not those of its runs.
 std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
@@ -35,8 +37,8 @@ std::optional<FunctionSide> candidate_side(const Results& results, std::size_t m
 std::optional<FunctionSide> reference_side(const Results& results, std::size_t metric,
                                            std::size_t candidate);
 
-/// Has the sides of a candidate and its reference compared within rounds, as other metrics are, if
-/// both have values of the same rounds.
+/// Has the sides of a candidate and its reference compared within rounds, if other metrics are and
+/// both sides have values of the same rounds.
 void pair_rounds(const Recording& session, std::size_t candidate_index, FunctionSide& reference,
                  FunctionSide& candidate);
 

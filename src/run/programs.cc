@@ -164,7 +164,7 @@ std::optional<std::size_t> find_command_without_program(const Plan& plan,
 
 Error Programs::missing(Error error, std::size_t command) const {
   const Command& wanted = plan_.commands[command];
-  const std::string file = wanted.folder.empty() ? wanted.text : wanted.folder + "/" + wanted.text;
+  const std::string file = path_seen_from(wanted.folder, wanted.text);
   if (!plan_.shell && wanted.words.size() > 1 && os::is_regular_file(file))
     return {std::move(error.what),
             fmt::format("the file {} exists, so quote its name inside the command, as in \"'{}'\"",

@@ -461,9 +461,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   }
 
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
-  if (counted.functions)
-    result_.functions.push_back({step, *std::move(counted.functions), std::move(counted.paths),
-                                 find_uncounted(plan_.setting.events, run)});
+  keep_functions(run, counted);
   note_counting(run, ended, std::move(counted));
 
   if (is_timed) {
@@ -475,6 +473,14 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   // Steps after one that is to be repeated are not among the leading ones that are done.
   if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
   return true;
+}
+
+/// Keeps the functions of a run, unless it timed out: such a run has no value of the metric, and so
+/// no round in the table of functions.
+void StepRunner::keep_functions(const RunRecord& run, engine::CountsOfRun& counted) {
+  if (!counted.functions || std::holds_alternative<TimedOut>(run.outcome)) return;
+  result_.functions.push_back({run.step, *std::move(counted.functions), std::move(counted.paths),
+                               find_uncounted(plan_.setting.events, run)});
 }
 
 void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,

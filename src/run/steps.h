@@ -124,6 +124,7 @@ class StepRunner {
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);
+  void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);

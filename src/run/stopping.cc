@@ -306,10 +306,8 @@ bool GateWatch::decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric&
   gate::Verdict& verdict = gate.verdict;
   const std::vector<Series>& series = all_series.of(verdict.metric);
   const Pair pair = pair_of(plan_, verdict.candidate);
-  const Comparison samples =
-      verdict.condition.limit.needs_reference()
-          ? collect_samples(pair, series)
-          : gate::samples_against_limit(verdict.condition, series[verdict.candidate]);
+  const Comparison samples = collect_gate_samples(verdict.condition, pair, series);
+
   // A command whose first few runs failed may yet succeed.
   gate::Hindrance lasting = find_hindrance(verdict, pair, series);
   if (at.is_early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
@@ -330,6 +328,7 @@ std::vector<Series> PrecisionWatch::make_series() const {
 bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds) {
   const std::size_t first = group.front();
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
+
   const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&
       rounds < rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne)
@@ -343,10 +342,11 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
     const auto half_width = half_width_of_mean(series[first]);
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
-  const bool is_alone = group.size() == 1 && plan_.reference.index_in_session(first);
+
+  const bool is_group_of_one = group.size() == 1 && plan_.reference.index_in_session(first);
   for (const std::uint32_t c : group) {
     if (plan_.reference.is_candidate(c) && is_too_wide(series, c) &&
-        !(is_alone && is_within_share(series, c, c)))
+        !(is_group_of_one && is_within_share(series, c, c)))
       return false;
   }
   return true;

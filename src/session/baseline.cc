@@ -268,6 +268,13 @@ std::vector<Pair> list_pairs(const Recording& session) {
   return pairs;
 }
 
+Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
+                                std::span<const Series> series) {
+  return condition.limit.needs_reference()
+             ? collect_samples(pair, series)
+             : gate::samples_against_limit(condition, series[pair.candidate]);
+}
+
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool is_alone = !verdict.condition.limit.needs_reference();

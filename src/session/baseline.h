@@ -80,6 +80,11 @@ Pair pair_of(const Plan& plan, std::size_t command);
 /// Returns the pairs that a session compares: each candidate with its reference.
 std::vector<Pair> list_pairs(const Recording& session);
 
+/// Returns what a gate compares: the pair's samples, or the candidate's with the limit if that is a
+/// value. `series`: values of its metric (make_all_series).
+Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
+                                std::span<const Series> series);
+
 /// Returns why a gate may have no samples, if further rounds would hardly change that; else None.
 /// `verdict`: has the gate's condition. `pair`: of its candidate. `series`: values of its metric
 /// (make_all_series).

@@ -38,8 +38,10 @@ RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t
   RoundRuns rounds{table.find(session.metrics[metric].name)};
   if (rounds.place == table.metrics.size()) return rounds;
   for (const std::uint32_t run : session.runs.of_command(command))
-    if (session.runs.value(run, metric) && rounds.runs.size() < table.metrics[rounds.place].rounds)
-      rounds.runs.push_back(run);
+    if (session.runs.value(run, metric)) rounds.runs.push_back(run);
+
+  // A table with other rounds does not say which run each of them is.
+  if (rounds.runs.size() != table.metrics[rounds.place].rounds) rounds.runs.clear();
   return rounds;
 }
 
@@ -172,11 +174,17 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 
 namespace {
 
+bool has_samples(const FunctionTable& table) {
+  return !std::ranges::all_of(table.functions, [](const auto& row) {
+    return std::ranges::all_of(row.second, &RoundValues::empty);
+  });
+}
+
 /// True if a command's call paths say too little about total times.
-bool lacks_callers(const MeasuredCommand& of) {
+bool says_too_little_of_totals(const MeasuredCommand& of) {
   if (of.index >= of.session.function_tables.size()) return true;
-  const PathTable& paths = of.session.function_tables[of.index].paths;
-  return paths.empty() || share_without_callers(paths) > kMostWithoutCallers;
+  const FunctionTable& table = of.session.function_tables[of.index];
+  return (table.paths.empty() && has_samples(table)) || lacks_callers(table.paths);
 }
 
 }  // namespace
@@ -197,8 +205,9 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
 
   if (metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator)) {
     const Pair pair = pair_of(session, verdict.candidate);
-    const bool candidate_lacks = lacks_callers(find_measured(session, pair.candidate));
-    const bool reference_lacks = !is_alone && lacks_callers(find_measured(session, pair.reference));
+    const bool candidate_lacks = says_too_little_of_totals(find_measured(session, pair.candidate));
+    const bool reference_lacks =
+        !is_alone && says_too_little_of_totals(find_measured(session, pair.reference));
     if (candidate_lacks || reference_lacks)
       return {gate::Obstacle::NoCallers, gate::side_of(reference_lacks, candidate_lacks)};
   }

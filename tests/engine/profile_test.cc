@@ -921,8 +921,7 @@ TEST_CASE("samples that show little of the CPU time are said to, with a cause th
   };
   const Written written = Written().exec(1, 10).sample(2, 10, 1);
   CHECK(note_after(written, 1'000).empty());
-  CHECK(note_after(written, 9'000).find("a shorter period of --profile may cover more") !=
-        std::string::npos);
+  CHECK(note_after(written, 9'000).find("a shorter period than") != std::string::npos);
   // More is missing than the first period of one thread on two CPUs.
   const std::string unexplained = note_after(written, 900'000'000);
   CHECK(unexplained.starts_with("the samples cover 0% of the CPU time of the sampled runs"));

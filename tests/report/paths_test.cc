@@ -45,6 +45,16 @@ TEST_CASE("a function's total is its time with what it called, and has an interv
   CHECK(is_near(change_of(results, "work").total->difference(), 0.012));
 }
 
+TEST_CASE("no total is certain if many callers of a side are not known") {
+  FunctionTable unknown = table_of_paths("new", {62, 30, 20});
+  unknown.paths.add_path(0, std::string(kIncompleteStack), {}, 6);
+  unknown.paths.add_path(static_cast<std::uint32_t>(unknown.paths.size() - 1), "work", {0.03}, 6);
+  const Results results = results_of_tables({table_of_paths("old", {50, 30, 20}), unknown});
+  CHECK_FALSE(change_of(results, "first").total->is_sure());
+  CHECK_FALSE(change_of(results, "main").total->is_sure());
+  for (const PathChange& path : find_changes(results, 0, 1)->paths) CHECK_FALSE(path.is_sure);
+}
+
 TEST_CASE("a function that calls itself, also through others, is counted once in its total") {
   FunctionTable table;
   for (std::uint64_t round = 0; round < 6; ++round) {
@@ -171,7 +181,7 @@ TEST_CASE("most of a change came through the path with the largest part of it") 
       {.name = "f", .caller = 4, .candidate_own = 9.0, .is_own_sure = true},
       {.name = "c", .caller = 1},
       {.name = "f", .caller = 6, .reference_own = 5.0, .is_own_sure = true}};
-  CHECK(callers_with_most_of({.name = "f", .candidate_mean = 10.0}, paths) == "b");
+  CHECK(callers_with_most_of({.name = "f", .own = {.candidate_mean = 10.0}}, paths) == "b");
 }
 
 }  // namespace lauka::report

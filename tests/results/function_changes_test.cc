@@ -8,6 +8,7 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "session/function_metrics.h"
+#include "session/series.h"
 
 #include <cmath>
 #include <cstdint>
@@ -122,7 +123,7 @@ TEST_CASE("functions that one side has folded into one are compared with their s
                             same(3, {{"Neu::step", {100}, {"Old::step"}}}))
                            .changes();
   REQUIRE(changes->functions.size() == 1);
-  CHECK(changes->functions[0].reference_mean == 100.0);
+  CHECK(changes->functions[0].own.reference_mean == 100.0);
   CHECK(changes->functions[0].difference() == 0.0);
   CHECK(changes->functions[0].other_names == std::vector<std::string>{"Old::step"});
 }
@@ -133,8 +134,8 @@ TEST_CASE("values of folded functions that vary are added up round by round") {
     apart.push_back({{"a", {100 + round}}, {"b", {200 - round}}});
   const auto changes = Made(apart, same(6, {{"a", {300}, {"b"}}})).changes();
   REQUIRE(changes->functions.size() == 1);
-  CHECK(changes->functions[0].reference_mean == 300.0);
-  CHECK(changes->functions[0].half_width.value_or(0.0) == 0.0);
+  CHECK(changes->functions[0].own.reference_mean == 300.0);
+  CHECK(changes->functions[0].own.half_width.value_or(0.0) == 0.0);
 }
 
 TEST_CASE("a function with another metric on both sides is neither new nor gone") {
@@ -165,22 +166,22 @@ TEST_CASE("counts that vary name no function before six rounds") {
   const auto few = Made(varying(5, 1000, 7), varying(5, 2000, 3)).changes();
   REQUIRE(few.has_value());
   CHECK(few->functions[0].name == "hash");
-  CHECK(few->functions[0].certainty == Certainty::Unproven);
-  CHECK_FALSE(few->functions[0].half_width.has_value());
+  CHECK(few->functions[0].own.certainty == Certainty::Unproven);
+  CHECK_FALSE(few->functions[0].own.half_width.has_value());
   const auto enough = Made(varying(6, 1000, 7), varying(6, 2000, 3)).changes();
-  CHECK(enough->functions[0].certainty == Certainty::Significant);
+  CHECK(enough->functions[0].own.certainty == Certainty::Significant);
   // The variance of the differences is 4, so the error is sqrt(4 / 6); t of five degrees is
   // 2.5705818.
-  CHECK(enough->functions[0].half_width.value() == doctest::Approx(2.0988713));
+  CHECK(enough->functions[0].own.half_width.value() == doctest::Approx(2.0988713));
   const auto equal = Made(varying(6, 1000, 7), varying(6, 1001, 3)).changes();
-  CHECK(equal->functions[0].certainty == Certainty::Unproven);
+  CHECK(equal->functions[0].own.certainty == Certainty::Unproven);
 }
 
 TEST_CASE("functions are compared within rounds where the metric is, and else as independent") {
   Made made(varying(6, 1000, 7), varying(6, 2000, 3));
   made.plan.setting.order = Order::Sequential;
   // Each variance is 8/3, so the error is sqrt(2 * 8/3 / 6); t of ten degrees is 2.2281389.
-  CHECK(made.changes()->functions[0].half_width.value() == doctest::Approx(2.1007095));
+  CHECK(made.changes()->functions[0].own.half_width.value() == doctest::Approx(2.1007095));
 }
 
 TEST_CASE("rounds of one side alone leave the functions compared as independent") {
@@ -188,7 +189,7 @@ TEST_CASE("rounds of one side alone leave the functions compared as independent"
   change(made.session.runs, [](RunRecord& run) {
     if (run.step.command == 1 && run.step.round == 5) run.step.round = 6;
   });
-  CHECK(made.changes()->functions[0].half_width.value() == doctest::Approx(2.1007095));
+  CHECK(made.changes()->functions[0].own.half_width.value() == doctest::Approx(2.1007095));
 }
 
 TEST_CASE("noise that the runs of a round share hides no function that grew") {
@@ -200,17 +201,17 @@ TEST_CASE("noise that the runs of a round share hides no function that grew") {
     candidate.push_back({{"hash", {10'100 + shared + i % 2}}});
   }
   Made made(reference, candidate);
-  CHECK(made.changes()->functions[0].certainty == Certainty::Significant);
+  CHECK(made.changes()->functions[0].own.certainty == Certainty::Significant);
   made.plan.setting.order = Order::Sequential;
-  CHECK(made.changes()->functions[0].certainty == Certainty::Unproven);
+  CHECK(made.changes()->functions[0].own.certainty == Certainty::Unproven);
 }
 
 TEST_CASE("a count that varies, but always by the same amount, is a certain difference") {
   const auto changes = Made(varying(6, 1000, 7), varying(6, 1010, 7)).changes();
-  CHECK(changes->functions[0].certainty == Certainty::Significant);
-  CHECK_FALSE(changes->functions[0].half_width.has_value());
+  CHECK(changes->functions[0].own.certainty == Certainty::Significant);
+  CHECK_FALSE(changes->functions[0].own.half_width.has_value());
   const auto few = Made(varying(5, 1000, 7), varying(5, 1010, 7)).changes();
-  CHECK(few->functions[0].certainty == Certainty::Unproven);
+  CHECK(few->functions[0].own.certainty == Certainty::Unproven);
 }
 
 TEST_CASE("equal programs whose counts vary name a function in at most 5 % of sessions") {
@@ -247,9 +248,16 @@ TEST_CASE("a run without its functions leaves none to compare, as rows would not
   CHECK_FALSE(made.changes().has_value());
 }
 
-TEST_CASE("a single round of each is no proof that a count never varies") {
-  const auto changes = Made(same(1, {{"main", {100}}}), same(1, {{"main", {101}}})).changes();
-  CHECK(changes->functions.front().certainty == Certainty::Unproven);
+TEST_CASE("one or two rounds of each are no proof that a count never varies") {
+  const auto certainty = [](std::size_t rounds) {
+    return Made(same(rounds, {{"main", {100}}}), same(rounds, {{"main", {101}}}))
+        .changes()
+        ->functions.front()
+        .own.certainty;
+  };
+  CHECK(certainty(1) == Certainty::Unproven);
+  CHECK(certainty(2) == Certainty::Unproven);
+  CHECK(certainty(3) == Certainty::Exact);
 }
 
 TEST_CASE("samples prove nothing by being equal, and name no function as new or gone") {
@@ -353,14 +361,38 @@ TEST_CASE("a gate on a total time is held back if many callers are not known, an
   CHECK(hindrance({}, {}) == Hindrance{Obstacle::NoCallers});
 }
 
-TEST_CASE("functions of runs that all failed are not compared") {
+TEST_CASE("functions are not compared if any of the runs failed") {
   Made made(same(3, {{"main", {100}}}), same(3, {{"main", {3}}}));
   CHECK(made.changes().has_value());
   made.plan.ignore_failure = IgnoreFailure{true};
-  change(made.session.runs, [](RunRecord& run) {
-    if (run.step.command == 1) run.outcome = Signalled{4};
-  });
-  CHECK_FALSE(made.changes().has_value());
+  const auto fail_in_rounds = [&](std::uint32_t command, std::uint32_t first) {
+    Made failed = made;
+    change(failed.session.runs, [&](RunRecord& run) {
+      if (run.step.command == command && run.step.round >= first) run.outcome = Signalled{4};
+    });
+    return failed;
+  };
+  CHECK_FALSE(fail_in_rounds(1, 0).changes().has_value());
+  CHECK_FALSE(fail_in_rounds(1, 2).changes().has_value());
+  CHECK_FALSE(fail_in_rounds(0, 2).changes().has_value());
+}
+
+TEST_CASE("values of one function are not those of other runs if a run is missing from the table") {
+  const Rounds rounds = same(3, {{"step", {90}}, {"main", {10}}});
+  Made made(rounds, rounds);
+  const auto values = [](Made of) {
+    Recording recording = make_recording(of.plan, of.session);
+    REQUIRE(add_function_metrics(
+        std::vector<Condition>{{"instructions@step", GateLimit::of_change(1)}}, true, recording));
+    const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
+    return make_series(recording, metric, 1).values;
+  };
+  CHECK(values(made) == std::vector<double>{90.0, 90.0, 90.0});
+
+  // The table has a round more than the metric has values, as if a run had timed out.
+  made.session.functions[1].add_round(std::vector<std::string>{"instructions"},
+                                      std::vector<FunctionCounts>{{"step", {50}}, {"main", {10}}});
+  CHECK(values(made).empty());
 }
 
 TEST_CASE("the interval of a function rests on layouts, not on their runs") {
@@ -372,20 +404,20 @@ TEST_CASE("the interval of a function rests on layouts, not on their runs") {
   };
   Made made(in_layouts(10'000, 1), in_layouts(10'200, 3));
   const auto of_runs = made.changes();
-  CHECK(of_runs->functions[0].certainty == Certainty::Significant);
+  CHECK(of_runs->functions[0].own.certainty == Certainty::Significant);
   made.plan.setting.layouts = 4;
   change(made.session.runs, [](RunRecord& run) { run.step.layout = run.step.round % 4; });
   const auto over_layouts = made.changes();
-  CHECK(over_layouts->functions[0].certainty == Certainty::Unproven);
+  CHECK(over_layouts->functions[0].own.certainty == Certainty::Unproven);
   // The differences within layouts are 200, 400, 200 and 0, so the error is sqrt(80000 / 3 / 4); t
   // of three degrees is 3.1824463.
-  CHECK(over_layouts->functions[0].half_width.value() == doctest::Approx(259.8456));
+  CHECK(over_layouts->functions[0].own.half_width.value() == doctest::Approx(259.8456));
 
   made.plan.setting.order = Order::Sequential;
   const auto independent = made.changes();
   // The variance of four means 100 apart is 50000 / 3, so the error is sqrt(2 * 50000 / 3 / 4); t
   // of six degrees is 2.4469119.
-  CHECK(independent->functions[0].half_width.value() == doctest::Approx(223.3715));
+  CHECK(independent->functions[0].own.half_width.value() == doctest::Approx(223.3715));
 }
 
 TEST_CASE("the functions of a command by themselves are its parts") {

@@ -565,6 +565,13 @@ std::string why_no_functions(const Results& results) {
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
                        results.session.metrics[known.front()].name);
 
+  const auto has_failures = [&](std::size_t metric) {
+    return are_left_out_for_failures(results, metric);
+  };
+  if (std::ranges::any_of(known, has_failures))
+    return "there is no table of functions, because some runs failed, and functions of failed runs "
+           "are not compared";
+
   const std::string* baseline = earlier_file(results.session);
   if (baseline != nullptr && !results.session.function_tables.empty())
     return fmt::format(

@@ -203,6 +203,14 @@ std::optional<MetricByFunction> compare_sides(const Results& results, std::size_
   return compare(results, metric, candidate, {*before, *after, results.session.confidence});
 }
 
+bool are_left_out_for_failures(const Results& results, std::size_t metric) {
+  return std::ranges::any_of(find_candidates(results), [&](std::size_t candidate) {
+    const auto before = reference_side(results, metric, candidate);
+    const auto after = candidate_side(results, metric, candidate);
+    return before && after && (has_failed_value(*before) || has_failed_value(*after));
+  });
+}
+
 std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,
                                                std::size_t command) {
   const auto side = candidate_side(results, metric, command);

@@ -101,10 +101,13 @@ const MetricByFunction* find_changes(const Results& results, std::size_t metric,
                                      std::size_t candidate);
 
 /// Compares the functions of a candidate with its reference's, of metrics that tables do not show,
-/// too. Returns nullopt if a side is unknown or has only failed runs, or if the metric was measured
-/// in another way.
+/// too. Returns nullopt if a side is unknown or has values of failed runs, or if the metric was
+/// measured in another way.
 std::optional<MetricByFunction> compare_sides(const Results& results, std::size_t metric,
                                               std::size_t candidate);
+
+/// True if functions are not compared, because a side of a candidate has values of failed runs.
+bool are_left_out_for_failures(const Results& results, std::size_t metric);
 
 /// Lists the functions of a command, as changes from 0; nullopt if unknown.
 std::optional<MetricByFunction> list_functions(const Results& results, std::size_t metric,

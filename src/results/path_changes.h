@@ -36,7 +36,7 @@ JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candid
                        std::span<const PairedFunction> functions, double confidence);
 
 /// Compares the call paths of a candidate with its reference's. Returns nullopt if a side has none
-/// or has only failed runs, or if the sides were sampled in another way.
+/// or has failed runs, or if the sides were sampled in another way.
 std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate);
 
 /// Lists the call paths of a command, as changes from 0. Returns nullopt if it has none.

@@ -31,6 +31,29 @@ std::set<std::string> kinds_of_warnings(const json& document) {
   return kinds;
 }
 
+void write_session(const std::string& file, const json& session) {
+  std::ofstream(file) << session;
+}
+
+/// A session of two commands with three runs each, whose instructions are known by function.
+json session_with_functions(const Folder& folder) {
+  completed("-q -w0 -r3 --metrics cpu_time --export-json " + folder.file("runs.json"),
+            {"true", "true"});
+  json session = json::parse(text_of(folder.file("runs.json")));
+  session.at("lauka").at("metrics").push_back({{"name", "instructions"}});
+  for (std::size_t c = 0; c < 2; ++c) {
+    const int count = c == 0 ? 100 : 160;
+    const int whole = count + 50;
+    json& ours = session.at("results").at(c).at("lauka");
+    ours.at("metrics")["instructions"] = {{"unit", ""}, {"samples", {whole, whole, whole}}};
+    ours["functions"] = {{"metrics", {{"instructions", 3}}},
+                         {"rows",
+                          {{{"name", "parse"}, {"instructions", count}},
+                           {{"name", "print"}, {"instructions", 50}}}}};
+  }
+  return session;
+}
+
 }  // namespace
 
 TEST_CASE("--from: a saved session shows and exports what it did itself") {
@@ -57,24 +80,10 @@ TEST_CASE("--from: a saved session shows and exports what it did itself") {
 
 TEST_CASE("the JSON names the functions that differ for certain, and by how much") {
   const Folder folder;
-  completed("-q -w0 -r3 --metrics cpu_time --export-json " + folder.file("a.json"),
-            {"true", "true"});
-  json session = json::parse(text_of(folder.file("a.json")));
-  session.at("lauka").at("metrics").push_back({{"name", "instructions"}});
-  for (std::size_t c = 0; c < 2; ++c) {
-    const int count = c == 0 ? 100 : 160;
-    json& ours = session.at("results").at(c).at("lauka");
-    ours.at("metrics")["instructions"] = {{"unit", ""},
-                                          {"samples", {count + 50, count + 50, count + 50}}};
-    ours["functions"] = {{"metrics", {{"instructions", 3}}},
-                         {"rows",
-                          {{{"name", "parse"}, {"instructions", count}},
-                           {{"name", "print"}, {"instructions", 50}}}}};
-  }
-  std::ofstream(folder.file("b.json")) << session;
-
-  completed({"-q", "--from", folder.file("b.json"), "--export-json", folder.file("c.json")});
-  const json after = json::parse(text_of(folder.file("c.json")));
+  const std::string file = folder.file("again.json");
+  write_session(folder.file("a.json"), session_with_functions(folder));
+  completed({"-q", "--from", folder.file("a.json"), "--export-json", file});
+  const json after = json::parse(text_of(file));
   CHECK_FALSE(after.at("results").at(0).at("lauka").contains("function_changes"));
   CHECK(after.at("results").at(1).at("lauka").at("function_changes") ==
         json::array({{{"metric", "instructions"},
@@ -85,6 +94,22 @@ TEST_CASE("the JSON names the functions that differ for certain, and by how much
                       {"low", nullptr},
                       {"high", nullptr},
                       {"exact", true}}}));
+}
+
+TEST_CASE("functions are not compared if a run failed, and the output says so") {
+  const Folder folder;
+  json session = session_with_functions(folder);
+  json& failed = session.at("results").at(1).at("lauka").at("runs").back();
+  failed.at("exit_code") = 1;
+  failed["outcome"] = "failed";
+  write_session(folder.file("a.json"), session);
+  const std::string file = folder.file("again.json");
+  const Said said =
+      completed({"--from", folder.file("a.json"), "--functions", "--export-json", file});
+  CHECK(said.out_has("functions of failed runs are not compared"));
+  CHECK_FALSE(said.out_has("instructions by function"));
+  const json after = json::parse(text_of(file));
+  CHECK_FALSE(after.at("results").at(1).at("lauka").contains("function_changes"));
 }
 
 TEST_CASE("--from: deltas are paired within a session, and across sessions they are not") {

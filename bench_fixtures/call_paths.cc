@@ -7,6 +7,8 @@
 // how often first() calls itself before it goes on (default 0). The paths take turns in 100 slices,
 // so that each is everywhere.
 
+#include "turns.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +28,7 @@ void third(std::uint64_t turns);
   std::uint64_t on_stack = turns;
   __asm__ volatile("" : "+m"(on_stack));
 
-  for (std::uint64_t i = 0; i < turns; ++i) __asm__ volatile("");
+  take_turns(turns);
   AFTER_THE_CALL;
 }
 

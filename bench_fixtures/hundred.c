@@ -5,6 +5,8 @@
 
    TURNS: millions of turns in all. FUNCTION, from 1, takes PERCENT more than that: of the fourth
    50 % more are 2.4 % of the whole. They take turns in 200 slices, so that each is everywhere. */
+#include "turns.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@ enum { FUNCTIONS = 100, SLICES = 200 };
 /* The number keeps a compiler from making one function of all. */
 #define FUNCTION(n)                                                             \
   static __attribute__((noinline, aligned(64))) void part_##n(uint64_t turns) { \
-    for (uint64_t i = 0; i < turns; ++i) __asm__ volatile("" : : "i"(n));       \
+    take_turns(turns);                                                          \
     __asm__ volatile("" : : "i"(n));                                            \
   }
 #define TEN(x, t) t(x##0) t(x##1) t(x##2) t(x##3) t(x##4) t(x##5) t(x##6) t(x##7) t(x##8) t(x##9)

@@ -122,9 +122,7 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
          student_t_quantile_above(tail, noise.degrees);
 }
 
-}  // namespace
-
-double detectable_errors(double tail, double degrees) {
+double compute_detectable_errors(double tail, double degrees) {
   const double needed = student_t_quantile_above(tail, degrees);
   const auto deviate_of_share = [&](double errors) {
     const double missing = 1.0 - share_that_finds(errors, needed, degrees);
@@ -147,6 +145,22 @@ double detectable_errors(double tail, double degrees) {
     now = next;
   }
   return now;
+}
+
+}  // namespace
+
+double detectable_errors(double tail, double degrees) {
+  // The metrics of a command mostly ask for the same, and one answer takes some hundred values of
+  // Student's t.
+  struct Answer {
+    double tail = 0.0;
+    double degrees = 0.0;
+    double errors = 0.0;
+  };
+  thread_local Answer latest;
+  if (latest.tail != tail || latest.degrees != degrees)
+    latest = {tail, degrees, compute_detectable_errors(tail, degrees)};
+  return latest.errors;
 }
 
 std::optional<double> detectable_change(const Delta& delta, double tail,

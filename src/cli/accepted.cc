@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -79,22 +78,29 @@ class AcceptedReader {
   Result<void> add(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
     AcceptedRegression accepted{.entry = place(line)};
-    for (const auto& [key, node] : table)
-      if (auto taken = take(key.str(), node, accepted); !taken)
-        return at(line_of_toml(node), taken.error());
+    for (const auto& [key, node] : table) {
+      auto taken = take(key.str(), node, accepted);
+      if (!taken) return at(line_of_toml(node), taken.error());
+    }
 
+    struct RequiredKey {
+      const char* name;
+      bool is_missing;
+      const char* example;
+    };
     for (const auto& [name, is_missing, example] :
-         {std::tuple("condition", accepted.condition.metric.empty(), "\"cpu_time > 5\""),
-          std::tuple("reason", accepted.reason.empty(), "\"new parser\""),
-          std::tuple("until", accepted.last_day.empty(), "2027-03-01")})
+         {RequiredKey{"condition", accepted.condition.metric.empty(), "\"cpu_time > 5\""},
+          RequiredKey{"reason", accepted.reason.empty(), "\"new parser\""},
+          RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
       if (is_missing)
         return at(line, {fmt::format("an accepted regression has no {}", name),
                          fmt::format("write {} = {}", name, example)});
 
-    const auto same = std::ranges::find_if(accepted_, [&](const AcceptedRegression& other) {
+    const auto is_of_same_gate = [&](const AcceptedRegression& other) {
       return other.benchmark == accepted.benchmark &&
              limit_the_same(other.condition, accepted.condition);
-    });
+    };
+    const auto same = std::ranges::find_if(accepted_, is_of_same_gate);
     if (same != accepted_.end())
       return at(line, {fmt::format("{} accepts a regression of the same gate", same->entry),
                        "keep one of the two entries"});
@@ -154,25 +160,27 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     // A condition for keeping is stored as a gate, but says what a candidate has to gain.
     if (gate.is_for_keeping()) continue;
 
-    const auto find = [&](std::string_view name) {
-      return std::ranges::find_if(accepted, [&](const AcceptedRegression& one) {
-        return one.benchmark == name && limit_the_same(one.condition, gate);
+    // An entry without a benchmark is for all of them, unless one of their own replaces it.
+    const auto find_entry = [&](std::string_view of_benchmark) {
+      return std::ranges::find_if(accepted, [&](const AcceptedRegression& entry) {
+        return entry.benchmark == of_benchmark && limit_the_same(entry.condition, gate);
       });
     };
-    auto found = find(benchmark);
-    const auto of_all = find("");
+    const auto own = find_entry(benchmark);
+    const auto of_all = find_entry("");
     if (of_all != accepted.end()) of_all->has_gate = true;
-    if (found == accepted.end()) found = of_all;
-    if (found == accepted.end()) continue;
 
-    found->has_gate = true;
-    if (allows_more(found->condition, gate))
-      accept(*found, today, gate);
+    const auto entry = own != accepted.end() ? own : of_all;
+    if (entry == accepted.end()) continue;
+
+    entry->has_gate = true;
+    if (allows_more(entry->condition, gate))
+      accept(*entry, today, gate);
     else
       notes.push_back({NoteKind::Acceptance,
                        fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
                                    "much; remove the entry",
-                                   found->entry, found->reason)});
+                                   entry->entry, entry->reason)});
   }
   return notes;
 }

@@ -318,7 +318,8 @@ _@() {
   done
 )sh";
 
-/// `form`: definition of a function, with {} for the end of its name and for its arguments.
+/// Returns the definitions of the shell functions that list values. `form`: definition of a
+/// function, with {} for the end of its name and for its arguments.
 std::string listing_functions(const ProgramDescription& program,
                               fmt::format_string<const std::string&, std::string> form) {
   std::string functions;
@@ -326,10 +327,13 @@ std::string listing_functions(const ProgramDescription& program,
     for (const ValueWord& word : words) {
       if (!word.listing_script) continue;
       const ValueLister& lister = *word.listing_script;
-      const std::string function =
-          fmt::format(form, lister.function_suffix,
-                      shell_quoted(lister.script) + (lister.is_comma_separated ? " ," : ""));
-      if (functions.find(function) == std::string::npos) functions += function;
+      std::string arguments = shell_quoted(lister.script);
+      if (lister.is_comma_separated) arguments += " ,";
+
+      // Several options may have values of the same kind.
+      const std::string function = fmt::format(form, lister.function_suffix, std::move(arguments));
+      const bool is_new = functions.find(function) == std::string::npos;
+      if (is_new) functions += function;
     }
   };
 
@@ -435,6 +439,7 @@ std::string zsh(const ProgramDescription& program) {
   const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
                                        write_note(program), kZshListed, listings);
 
+  // A program without commands has a single one, which has no name.
   if (program.commands.front().name.empty())
     return named(program, head + "_arguments -s -S \\\n" +
                               zsh_specs(program.commands.front(), "  ", " \\\n") + "\n");
@@ -449,6 +454,7 @@ std::string zsh(const ProgramDescription& program) {
   }
 
   // The option before the command is dropped, so that the command is always the second word.
+  const std::string option_before = program.options_before_command.front().spelling();
   return named(
       program,
       head + fmt::format(
@@ -459,8 +465,7 @@ std::string zsh(const ProgramDescription& program) {
                  "  ((CURRENT--))\nfi\n"
                  "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
                  "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-                 list, program.options_before_command.front().spelling(),
-                 program.options_before_command.front().spelling(), cases));
+                 list, option_before, option_before, cases));
 }
 
 std::string fish_words(const ValueWord& word) {
@@ -524,15 +529,17 @@ std::string fish(const ProgramDescription& program) {
                               fish_options(program.commands.front(), complete));
 
   out += complete + " -f\n";
-  std::string none = complete + " -n 'not __fish_seen_subcommand_from";
+  std::string before_command = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
-    none += " " + std::string(command.name);
+    before_command += " " + std::string(command.name);
+  before_command += "'";
 
   for (const OptionDescription& option : program.options_before_command)
-    out += none + "'" + fish_line(option);
+    out += before_command + fish_line(option);
 
   for (const CommandDescription& command : program.commands) {
-    out += fmt::format("{}' -a {} -d {}\n", none, command.name, shell_quoted(command.purpose));
+    out += fmt::format("{} -a {} -d {}\n", before_command, command.name,
+                       shell_quoted(command.purpose));
     const std::string begin =
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
     for (const ValueWord& word : command.argument_words) {
@@ -625,9 +632,10 @@ Result<std::string> help_on(std::string_view topic) {
     return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
 
-  const OptionInfo* option = topic.size() == 1
-                                 ? find_option(topic.front())
-                                 : option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
+  // An option is named by its letter, or by its name with or without dashes.
+  const std::size_t dashes = topic.starts_with("--") ? 2 : 0;
+  const OptionInfo* option =
+      topic.size() == 1 ? find_option(topic.front()) : option_of_key(topic.substr(dashes));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
@@ -680,24 +688,30 @@ std::string list_statuses(const ProgramDescription& program) {
 }
 
 std::string man_page(const ProgramDescription& program) {
-  std::string title = program.name;
-  std::ranges::transform(title, title.begin(), [](char c) {
+  const auto upper_case = [](char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  };
+  std::string title = program.name;
+  std::ranges::transform(title, title.begin(), upper_case);
 
   std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n", title,
                                 program.date, version());
   out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", for_roff(program.name),
                      for_roff(program.purpose));
 
-  const char* between = "";
-  for (const CommandDescription& command : program.commands)
-    out += std::exchange(between, ".br\n") + man_synopsis(program, command);
+  // Separators are before all elements but the first.
+  std::string separator;
+  for (const CommandDescription& command : program.commands) {
+    out += separator + man_synopsis(program, command);
+    separator = ".br\n";
+  }
 
   if (!program.paragraphs.empty()) out += ".SH DESCRIPTION\n";
-  between = "";
-  for (const std::string_view text : program.paragraphs)
-    out += std::exchange(between, ".PP\n") + roff_lines(text);
+  separator.clear();
+  for (const std::string_view text : program.paragraphs) {
+    out += separator + roff_lines(text);
+    separator = ".PP\n";
+  }
 
   out += man_commands(program) + man_meanings("EXIT STATUS", program.exit_statuses) +
          man_meanings("ENVIRONMENT", program.environment_variables);

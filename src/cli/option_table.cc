@@ -586,7 +586,8 @@ constexpr std::array<OptionInfo, kRows> make_table() {
 
   const auto add = [&](OptionSection group, const OptionInfo& row) {
     table.at(size) = row;
-    table.at(size++).group = group;
+    table.at(size).group = group;
+    ++size;
   };
   const auto append = [&](OptionSection group, const auto& rows) {
     for (const OptionInfo& row : rows) add(group, row);

@@ -163,11 +163,13 @@ struct ForgottenQuotes {
 };
 
 ForgottenQuotes forgotten_in(WordSpan words) {
-  const auto end = std::ranges::find_if(words, [](const std::string& word) {
+  // The command ends before the first word that is certainly meant for lauka.
+  const auto is_for_lauka = [](const std::string& word) {
     return word == "--" || (word.starts_with("--") && find_typed_option(word) != nullptr);
-  });
-  const std::string line =
-      quoted_command(words.first(static_cast<std::size_t>(end - words.begin())));
+  };
+  const auto command_end = std::ranges::find_if(words, is_for_lauka);
+  const auto command_words = static_cast<std::size_t>(command_end - words.begin());
+  const std::string line = quoted_command(words.first(command_words));
   const std::string program = cited(words[0]);
   const OptionWord read = read_option_word(words[1]);
 
@@ -184,15 +186,15 @@ ForgottenQuotes forgotten_in(WordSpan words) {
       .tip = fmt::format("if {} belongs to {}, quote the command as {}", option, program, line)};
 
   // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
-  const bool is_taken_for_any =
+  const bool may_be_programs_option =
       !read.options.empty() &&
       (read.is_whole() || read.options.back()->value_placeholder == "NAME");
-  if (is_taken_for_any)
-    found.quotes.note =
-        fmt::format("{} after {} was read as lauka's option {}; {}", option, program,
-                    read.options.front()->name.empty() ? read.options.front()->usage()
-                                                       : read.options.front()->spelling(),
-                    found.quotes.tip);
+  if (may_be_programs_option) {
+    const OptionInfo& taken_for = *read.options.front();
+    const std::string spelling = taken_for.name.empty() ? taken_for.usage() : taken_for.spelling();
+    found.quotes.note = fmt::format("{} after {} was read as lauka's option {}; {}", option,
+                                    program, spelling, found.quotes.tip);
+  }
 
   return found;
 }
@@ -346,21 +348,24 @@ std::vector<po::option> read_word(Words& words) {
 
   if (!begins_option(word)) {
     if (words.size() == 1) return {};
-    const auto last = std::ranges::find_if(words, begins_option);
+    const auto end_of_commands = std::ranges::find_if(words, begins_option);
     po::option& commands = options.emplace_back();
-    commands.value.assign(words.begin(), last);
+    commands.value.assign(words.begin(), end_of_commands);
     commands.original_tokens = commands.value;
-    words.erase(words.begin(), last);
+    words.erase(words.begin(), end_of_commands);
     return options;
   }
 
   if (word.starts_with("--=")) {
-    options.push_back(
-        found("--", word));  // "--" is unknown; an option without a name would look like a command
+    // "--" is an unknown option. One without a name would look like a command.
+    options.push_back(found("--", word));
   } else if (word.starts_with("--")) {
+    // Boost reads long options with exactly one value, or none, itself.
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || (!is_value_optional(*option) && count_words_if_several(*option) == 0))
-      return {};
+    if (option == nullptr) return {};
+    const bool has_unusual_values =
+        is_value_optional(*option) || count_words_if_several(*option) > 0;
+    if (!has_unusual_values) return {};
   }
 
   if (options.empty()) options = make_options(word);
@@ -390,11 +395,12 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
 Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
-  if (typed.string_key == "-=")
-    return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
-                 "write " + word.substr(0, word.find('='))};
-
   const std::string spelled = word.substr(0, word.find('='));
+
+  // In -q=1, the equals sign was read as a further letter.
+  if (typed.string_key == "-=")
+    return Error{fmt::format("-{} takes no value", spelled.back()), "write " + spelled};
+
   const std::string what = fmt::format("unknown option {}", cited(spelled));
   const auto* const other =
       std::ranges::find(kOtherTools, spelled, [](const auto& row) { return row.first; });
@@ -402,7 +408,9 @@ Error unknown_option(const po::option& typed, const Words& words) {
 
   // A byte whose highest bit is set is only a part of a UTF-8 character.
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
-  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 && is_whole_letter)
+  const bool is_one_of_several_letters =
+      !word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2;
+  if (is_one_of_several_letters && is_whole_letter)
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  kSeeHelp};
 
@@ -415,14 +423,17 @@ Error unknown_option(const po::option& typed, const Words& words) {
 
   // A name may have been typed with a blank instead of a hyphen: --min runs.
   const auto place = std::ranges::find(words, word);
-  const std::string with_next = std::ranges::distance(place, words.end()) > 1
-                                    ? fmt::format("{}-{}", name, *std::next(place))
-                                    : "";
+  const bool has_next = std::ranges::distance(place, words.end()) > 1;
+  const std::string with_next = has_next ? fmt::format("{}-{}", name, *std::next(place)) : "";
   const OptionInfo* joined = find_option(with_next);
   const std::string_view meant = joined != nullptr ? joined->name : nearest(name, names);
 
-  if (spelled.size() <= 2 || meant.empty()) return Error{what, kSeeHelp};
-  return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
+  const bool is_letter = spelled.size() <= 2;
+  if (is_letter || meant.empty()) return Error{what, kSeeHelp};
+  return Error{.what = what,
+               .remedy = fmt::format("did you mean --{}? {}", meant, kSeeHelp),
+               .unknown_name = spelled,
+               .has_similar = true};
 }
 
 Error misused_option(const po::invalid_command_line_syntax& fault) {
@@ -466,18 +477,19 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
   ParsedOptions draft;
   const std::string no_value;
   for (const po::option& part : typed) {
+    // Commands are options without a name.
     if (part.string_key.empty()) {
-      draft.options.commands.command_lines.insert(draft.options.commands.command_lines.end(),
-                                                  part.value.begin(), part.value.end());
+      std::vector<std::string>& commands = draft.options.commands.command_lines;
+      commands.insert(commands.end(), part.value.begin(), part.value.end());
       continue;
     }
 
     const OptionInfo* option = option_of_key(part.string_key);
     if (option == nullptr) return unknown_option(part, words);
-    const std::size_t wanted = count_words_if_several(*option);
-    if (wanted > 0 && part.value.size() != wanted)
+    const std::size_t words_wanted = count_words_if_several(*option);
+    if (words_wanted > 0 && part.value.size() != words_wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
-                               wanted == 2 ? "two" : "three"),
+                               words_wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
 
     const std::string& value = part.value.empty() ? no_value : part.value.front();
@@ -485,6 +497,8 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
     draft.options.command_line_options.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});
     if (!applied) return applied.error();
+
+    // After --help and --version, nothing else matters.
     if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
 
@@ -495,33 +509,38 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
 /// 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const ParsedOptions& draft,
                                    bool ends_in_dashes) {
-  if (!draft.options.commands.command_lines.empty() || draft.reference_command ||
-      draft.options.inquiry || !draft.options.saved_session_files.empty() ||
-      draft.options.suite.suite_path || draft.options.gates.series_file || typed.empty() ||
-      ends_in_dashes)
-    return std::nullopt;
+  const Options& options = draft.options;
+  const bool has_command =
+      !options.commands.command_lines.empty() || draft.reference_command.has_value();
+  const bool needs_no_command = options.inquiry || !options.saved_session_files.empty() ||
+                                options.suite.suite_path || options.gates.series_file;
+  if (has_command || needs_no_command || typed.empty() || ends_in_dashes) return std::nullopt;
 
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
-  const bool takes_any_text =
-      option != nullptr &&
-      (option->value_placeholder == "NAME" || option->value_placeholder == "CMD" ||
-       option->value_placeholder == "FILE" || count_words_if_several(*option) > 0);
-  if (!takes_any_text || last.value.empty()) return std::nullopt;
+  if (option == nullptr || last.value.empty()) return std::nullopt;
+
+  const std::string_view placeholder = option->value_placeholder;
+  const bool takes_any_text = placeholder == "NAME" || placeholder == "CMD" ||
+                              placeholder == "FILE" || count_words_if_several(*option) > 0;
+  if (!takes_any_text) return std::nullopt;
 
   const std::string& word = last.value.back();
-  const bool is_max = option->value_form == ValueForm::ThreeWords;
+  const bool is_file = placeholder == "FILE";
+  const bool is_max = option->value_form == ValueForm::ThreeWords;  // -P VAR MIN MAX
+  const bool is_no_number = word.find_first_not_of("+-.0123456789") != std::string::npos;
   const bool looks_like_command =
-      option->value_placeholder == "FILE" || word.find_first_of(" {") != std::string::npos ||
-      (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
+      is_file || word.find_first_of(" {") != std::string::npos || (is_max && is_no_number);
   if (!looks_like_command) return std::nullopt;
 
+  std::string_view what_it_was_taken_for = "its value";
+  if (is_max)
+    what_it_was_taken_for = "MAX";
+  else if (is_file)
+    what_it_was_taken_for = "FILE";
   return Error{
       fmt::format("there is no command to measure, because {} takes {}, and lauka took {} for {}",
-                  option->spelling(), option->value_placeholder, cited(word),
-                  is_max                                ? "MAX"
-                  : option->value_placeholder == "FILE" ? "FILE"
-                                                        : "its value"),
+                  option->spelling(), placeholder, cited(word), what_it_was_taken_for),
       fmt::format("write {} COMMAND", option->usage())};
 }
 

@@ -71,28 +71,32 @@ Result<void> settle_layouts(ParsedOptions& draft) {
         "use only one of them"};
 
   if (run.runs && *run.runs % layouts != 0) {
-    const std::uint64_t fewer = *run.runs / layouts * layouts;
-    const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
+    const std::uint64_t multiple_below = *run.runs / layouts * layouts;
+    const std::uint64_t multiple_above = multiple_below + layouts;
+    const std::string smaller_choice =
+        multiple_below > 0 ? fmt::format("{} or ", multiple_below) : "";
     return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
-                 fmt::format("give {}{}, because each layout must run equally often", below,
-                             fewer + layouts)};
+                 fmt::format("give {}{}, because each layout must run equally often",
+                             smaller_choice, multiple_above)};
   }
 
   if (!run.max_runs) return {};
-  const std::uint64_t sweeps = (run.min_runs + layouts - 1) / layouts;
-  if (is_given(draft, "min-runs") && sweeps * layouts > *run.max_runs)
+  const std::uint64_t fewest_sweeps = (run.min_runs + layouts - 1) / layouts;
+  const std::uint64_t fewest_runs = fewest_sweeps * layouts;
+  if (is_given(draft, "min-runs") && fewest_runs > *run.max_runs)
     return Error{
         fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
                     "--max-runs {}",
                     layouts, run.min_runs, *run.max_runs),
         fmt::format("raise --max-runs to {}, because each layout must run equally often",
-                    sweeps * layouts)};
+                    fewest_runs)};
 
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
                              *run.max_runs, layouts),
                  fmt::format("allow {} or more", layouts)};
 
+  // The limits, unlike --runs, may be rounded down to whole sweeps over the layouts.
   *run.max_runs -= *run.max_runs % layouts;
   run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
@@ -146,8 +150,13 @@ Result<void> settle_gates(ParsedOptions& draft) {
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
                                           .limit = GateLimit::of_change(*draft.slower_percent)});
-  for (auto gate = gates.begin(); gate != gates.end();)
-    gate = std::find(gates.begin(), gate, *gate) == gate ? gate + 1 : gates.erase(gate);
+  for (auto gate = gates.begin(); gate != gates.end();) {
+    const bool is_first = std::find(gates.begin(), gate, *gate) == gate;
+    if (is_first)
+      ++gate;
+    else
+      gate = gates.erase(gate);
+  }
 
   const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
   if (keeps && draft.options.gates.baseline_file)
@@ -309,6 +318,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
   if (question == kQuestions.end()) return {};
 
+  // A word after --list-events is its filter, not a command.
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.filter_or_topic.empty() && commands.size() == 1) {
     inquiry.filter_or_topic = commands.front();
@@ -323,7 +333,8 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   if (has_json)
     if (auto fits = check_exports_of_answer(draft.options, question->second); !fits) return fits;
   if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
-  return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
+  if (inquiry.kind == InquiryKind::Threads) return settle_threads(draft);
+  return {};
 }
 
 /// `at`: offset of the separator in `metric`, a time with a function's name, or with a percentile
@@ -430,12 +441,13 @@ Result<void> settle_call(ParsedOptions& draft) {
                              cited(*counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
 
+  // With --from, nothing runs.
+  const bool runs_commands = draft.options.saved_session_files.empty();
   const std::vector<Result<void> (*)(ParsedOptions&)> parts =
-      draft.options.saved_session_files.empty()
-          ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
-                        settle_layouts,        settle_gates, settle_commands,
-                        settle_steps}
-          : std::vector{settle_gates, settle_saved};
+      runs_commands ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
+                                  settle_layouts,        settle_gates, settle_commands,
+                                  settle_steps}
+                    : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
@@ -469,15 +481,19 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
 
   if (!options.suite.suite_path) {
-    const bool may_be_saved = !options.saved_session_files.empty();
-    for (const OptionInfo& option : option_table())
-      if (option.rules.needs_suite && !(may_be_saved && option.rules.works_with_from) &&
-          is_given(draft, option.name))
+    // A saved session may be that of a suite.
+    const bool may_be_saved_suite = !options.saved_session_files.empty();
+    for (const OptionInfo& option : option_table()) {
+      const bool works_with_saved = may_be_saved_suite && option.rules.works_with_from;
+      const bool lacks_suite = option.rules.needs_suite && !works_with_saved;
+      if (lacks_suite && is_given(draft, option.name))
         return Error{option.spelling() + " has no effect without --suite",
                      "add --suite FILE, or leave it out"};
+    }
     return {};
   }
 
+  // Help and the version do not need the suite, so they are never refused.
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
   for (const OptionInfo* option : draft.applied_options)
     if (option->rules.scope == Scope::PlainCall) return refused_in_suite(*option);

@@ -131,7 +131,16 @@ std::optional<Words> to_words(const OptionInfo& option, const toml::node& value)
   return words && words->size() == count ? words : std::nullopt;
 }
 
+/// Replaces the names after the first `max_names` by their number: "3 more".
+void shorten_list(Words& names, std::size_t max_names) {
+  if (names.size() <= max_names) return;
+  const std::size_t left_out = names.size() - max_names;
+  names.resize(max_names);
+  names.push_back(fmt::format("{} more", left_out));
+}
+
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
+  // `true` gives the option once without a word, and `false` does not give it.
   const std::size_t count = count_words_if_several(option);
   const auto* flag = value.as_boolean();
   if (flag != nullptr && count == 0) {
@@ -144,6 +153,7 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
 
+  // The value may also be a single one, or a list with one for each repetition.
   if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
   const Error wrong =
       count == 0 ? Error{option.spelling() + " needs a list of values", "write them in quotes"}
@@ -322,27 +332,25 @@ class SuiteReader {
 
   /// Adds one note about all benchmarks that remain.
   void note_replaced_gates() {
-    constexpr std::size_t most_shown = 5;
     std::set<std::string> gates;
     Words names;
-    Benchmark* first = nullptr;
+    Benchmark* first_benchmark = nullptr;
 
     for (Benchmark& benchmark : suite_.benchmarks) {
       const auto replaced = replaced_gates_.find(benchmark.name);
       if (replaced == replaced_gates_.end()) continue;
       gates.insert(replaced->second.begin(), replaced->second.end());
       names.push_back(cited(benchmark.name));
-      if (first == nullptr) first = &benchmark;
+      if (first_benchmark == nullptr) first_benchmark = &benchmark;
     }
-    if (first == nullptr) return;
+    if (first_benchmark == nullptr) return;
 
-    const std::size_t left = names.size() - std::min(names.size(), most_shown);
-    names.resize(names.size() - left);
-    if (left > 0) names.push_back(fmt::format("{} more", left));
-    first->notes.push_back(
-        {NoteKind::GateReplaced,
-         fmt::format("the gates in the suite's file replace {} in {}",
-                     listed(std::vector<std::string>(gates.begin(), gates.end())), listed(names))});
+    constexpr std::size_t max_names = 5;
+    shorten_list(names, max_names);
+    const std::vector<std::string> list_of_gates(gates.begin(), gates.end());
+    first_benchmark->notes.push_back(
+        {NoteKind::GateReplaced, fmt::format("the gates in the suite's file replace {} in {}",
+                                             listed(list_of_gates), listed(names))});
   }
 
   Result<ParsedOptions> read_draft(const Settings& own, bool of_session) const {
@@ -419,12 +427,12 @@ class SuiteReader {
     auto options = complete_options(*std::move(draft));
     if (!options) return at(line, options.error());
 
-    const std::size_t first = suite_.benchmarks.size();
-    if (auto added = add_for_each_value({benchmark_, *std::move(options)}, line); !added)
-      return added;
+    const std::size_t first_added = suite_.benchmarks.size();
+    auto added = add_for_each_value({benchmark_, *std::move(options)}, line);
+    if (!added) return added;
 
     if (const auto replaced = replaced_gates(own); !replaced.empty())
-      for (std::size_t b = first; b < suite_.benchmarks.size(); ++b)
+      for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
         replaced_gates_[suite_.benchmarks[b].name] = replaced;
 
     benchmark_.clear();
@@ -433,11 +441,13 @@ class SuiteReader {
 
   /// Adds the benchmark once for each value of the parameters that its name mentions.
   Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
+    // Each parameter replaces all benchmarks that were made before by one for each of its values.
     std::vector<Benchmark> filled = {std::move(benchmark)};
     for (std::size_t p = 0; p < filled.front().options.commands.parameters.size(); ++p) {
       const ParameterOption parameter = filled.front().options.commands.parameters[p];
       const std::string mention = "{" + parameter.name + "}";
       if (filled.front().name.find(mention) == std::string::npos) continue;
+
       const std::vector<std::string> values = values_to_fill_in(parameter);
       if (values.size() * filled.size() > kMaxBenchmarks)
         return at(line, {fmt::format("the parameters in its name make more than {} benchmarks",
@@ -445,22 +455,23 @@ class SuiteReader {
                          fmt::format("give fewer values, or leave {} out of the name", mention)});
 
       std::vector<Benchmark> with_values;
-      for (const Benchmark& one : filled) {
+      for (const Benchmark& unfilled : filled) {
         for (const std::string& value : values) {
-          Benchmark& made = with_values.emplace_back(one);
-          made.name = with_value(one.name, mention, value);
+          Benchmark& made = with_values.emplace_back(unfilled);
+          made.name = with_value(unfilled.name, mention, value);
           made.options.commands.parameters[p] = {.name = parameter.name, .values = {value}};
         }
       }
       if (!with_values.empty()) filled = std::move(with_values);
     }
 
-    const std::string pattern = benchmark_;
-    for (Benchmark& one : filled) {
-      if (one.name != pattern && !names_.insert(one.name).second)
-        return at(line, {fmt::format("there is more than one benchmark {}", cited(one.name)),
+    // The name as it is in the file is already known.
+    const std::string name_in_file = benchmark_;
+    for (Benchmark& made : filled) {
+      if (made.name != name_in_file && !names_.insert(made.name).second)
+        return at(line, {fmt::format("there is more than one benchmark {}", cited(made.name)),
                          "give each benchmark a name of its own"});
-      suite_.benchmarks.push_back(std::move(one));
+      suite_.benchmarks.push_back(std::move(made));
     }
     if (suite_.benchmarks.size() > kMaxBenchmarks)
       return at(line, {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
@@ -481,6 +492,7 @@ class SuiteReader {
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     if (!pattern && !typed_.suite.shard) return {};
     const Shard shard = typed_.suite.shard.value_or(Shard{});
+    const auto has_no_limit = [] { return true; };  // names are too short to match for long
 
     Words names;
     std::vector<Benchmark> chosen;
@@ -488,21 +500,20 @@ class SuiteReader {
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
       Benchmark& benchmark = suite_.benchmarks[i];
       names.push_back(cited(benchmark.name));
-      const auto matches = pattern ? pattern->matches(benchmark.name, [] { return true; }) : true;
+      const auto matches = pattern ? pattern->matches(benchmark.name, has_no_limit) : true;
       if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
+
       matches_any = matches_any || *matches;
-      if (*matches && i % shard.part_count == shard.part - 1)
-        chosen.push_back(std::move(benchmark));
+      const bool is_in_shard = i % shard.part_count == shard.part - 1;
+      if (*matches && is_in_shard) chosen.push_back(std::move(benchmark));
     }
     suite_.benchmarks = std::move(chosen);
 
     // A shard may be empty, but a pattern without any match is probably mistyped.
     if (matches_any) return {};
 
-    constexpr std::size_t most_shown = 20;
-    const std::size_t left = names.size() - std::min(names.size(), most_shown);
-    names.resize(std::min(names.size(), most_shown));
-    if (left > 0) names.push_back(fmt::format("{} more", left));
+    constexpr std::size_t max_names = 20;
+    shorten_list(names, max_names);
     return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
                              cited(*typed_.suite.suite_path)),
                  "they are " + listed(names)};

@@ -47,8 +47,11 @@ std::size_t line_of_deep_key(std::string_view text) {
       continue;
     }
 
-    if (c == '.' && ++dots > most_dots)
+    if (c == '.') ++dots;
+    if (dots > most_dots)
       return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
+
+    // Another key, or a value, may begin after these.
     if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
     ++at;
   }

@@ -175,8 +175,9 @@ Result<Condition> condition(const OptionValue& given) {
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not of the form METRIC > LIMIT", example});
 
-  const std::optional<std::string_view> limited = metric_of_value(metric);
-  Condition gate{.metric = without_quotes(limited.value_or(metric)),
+  // value(METRIC) limits the metric itself, and METRIC alone its change.
+  const std::optional<std::string_view> metric_in_value = metric_of_value(metric);
+  Condition gate{.metric = without_quotes(metric_in_value.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
 
   const std::string limit(trimmed(value.substr(sign + 1)));
@@ -189,9 +190,12 @@ Result<Condition> condition(const OptionValue& given) {
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
 
-  const std::size_t digits = limit.find_last_of("0123456789.");
-  const std::string unit_name(
-      trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
+  // npos + 1 is 0, so a limit without a digit has no number.
+  const std::size_t last_digit = limit.find_last_of("0123456789.");
+  const std::string number_text = limit.substr(0, last_digit + 1);
+  const std::string_view text_after_number =
+      last_digit == std::string::npos ? "" : std::string_view(limit).substr(last_digit + 1);
+  const std::string unit_name(trimmed(text_after_number));
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
   const LimitKindRow* kind =
       unit == nullptr ? find_limit_kind(unit_name) : &row_of(LimitKind::Value);
@@ -201,8 +205,8 @@ Result<Condition> condition(const OptionValue& given) {
                              "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
                              "64MiB, or a count as 10K"});
 
-  // value(METRIC) limits the metric itself, so that a number without a unit is a count.
-  if (unit == nullptr && limited) {
+  // In value(METRIC), a number without a unit is a count.
+  if (unit == nullptr && metric_in_value) {
     if (!unit_name.empty())
       return make_value_error(given, {"limits a value, but gives a percentage",
                                       "write the number alone, as in 'value(rate) > 5000'"});
@@ -213,10 +217,10 @@ Result<Condition> condition(const OptionValue& given) {
   if (unit == nullptr)
     return with_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
 
-  const auto number = parse_decimal(limit.substr(0, digits + 1), kind->low, kind->high);
+  const auto number = parse_decimal(number_text, kind->low, kind->high);
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
-  gate.limit = GateLimit::of_value(*number * unit->in_base_units,
-                                   limit.substr(0, digits + 1) + unit_name, unit->unit);
+  gate.limit =
+      GateLimit::of_value(*number * unit->in_base_units, number_text + unit_name, unit->unit);
   return gate;
 }
 
@@ -412,6 +416,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
     } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
       request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
     } else if (!given.value.empty()) {
+      // Without a value, --tune has a single part, which is empty.
       return make_value_error(
           given, {fmt::format("has {}, which is neither +NAME nor -NAME", cited(part)),
                   "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
@@ -419,12 +424,13 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
   }
 
   if (!given_cpus) return request;
-  const auto list = parse_cpu_list(*given_cpus);
-  if (!list || list->empty() || std::ranges::adjacent_find(*list) != list->end())
+  const auto cpu_numbers = parse_cpu_list(*given_cpus);
+  const bool names_any = cpu_numbers && !cpu_numbers->empty();
+  if (!names_any || std::ranges::adjacent_find(*cpu_numbers) != cpu_numbers->end())
     return make_value_error(given,
                             {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
 
-  request.cpus = *list;
+  request.cpus = *cpu_numbers;
   return request;
 }
 

@@ -74,25 +74,29 @@ CallLists list_calls(const PathTree& paths) {
 std::vector<bool> find_first_calls(const PathTree& paths) {
   const CallLists calls = list_calls(paths);
   std::vector<bool> are_first(paths.size());
-  std::unordered_set<std::uint64_t> frames;  // of the path that is visited, and of its callers
+  // The frames of the path that is visited, and of its callers.
+  std::unordered_set<std::uint64_t> open_frames;
 
   // Visits each path between its caller and the caller's next call, so that a path of many frames
   // takes no longer than many paths.
   std::uint32_t path = calls.first_call.back();
   while (path != kNoCaller) {
-    are_first[path] = frames.insert(paths[path].frame).second;
+    const bool is_new_frame = open_frames.insert(paths[path].frame).second;
+    are_first[path] = is_new_frame;
     if (calls.first_call[path] != kNoCaller) {
       path = calls.first_call[path];
       continue;
     }
 
-    std::uint32_t left = kNoCaller;
-    do {
-      left = path;
-      if (are_first[left]) frames.erase(paths[left].frame);
-      path = calls.next_call[left] != kNoCaller ? calls.next_call[left] : paths[left].caller;
-    } while (calls.next_call[left] == kNoCaller && path != kNoCaller);
+    // Returns from the path, and from each caller of which this was the last call.
+    bool was_last_call = true;
+    while (was_last_call && path != kNoCaller) {
+      if (are_first[path]) open_frames.erase(paths[path].frame);
+      was_last_call = calls.next_call[path] == kNoCaller;
+      path = was_last_call ? paths[path].caller : calls.next_call[path];
+    }
   }
+
   return are_first;
 }
 

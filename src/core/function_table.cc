@@ -246,29 +246,35 @@ std::size_t length_of_numbered_word(std::string_view text) {
 /// "{closure#2}" and in "{lambda(int)#2}" of C++.
 std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_t>& numbers) {
   std::string rest;
-  const auto take = [&](std::string_view digits) {
-    const auto number = parse_number(digits);
-    if (number) numbers.push_back(*number);
-    return number.has_value();
-  };
 
   for (std::size_t at = 0; at < name.size();) {
     const std::string_view text = name.substr(at);
-    const std::size_t word = length_of_numbered_word(text);
-    const std::size_t digits = count_digits(text.substr(word == 0 ? 1 : word));
-    const std::size_t end = at + (word == 0 ? 1 : word) + digits;
-    const bool ends_word = end == name.size() || !is_word(name.substr(end, 1));
-    const bool is_number = word > 0 ? ends_word && digits > 0
-                                    : name[at] == '#' && end < name.size() && name[end] == '}';
+    const std::size_t word_length = length_of_numbered_word(text);
+    const bool has_word = word_length > 0;
 
-    if (is_number && take(name.substr(end - digits, digits))) {
-      // The mark before the number goes, too, except a letter.
-      const std::string_view before = name.substr(at, end - digits - at);
-      rest += before.substr(0, before.find_last_not_of("#_$") + 1);
-      at = end;
-    } else {
+    // Without a word, only the single character '#' may be before the digits.
+    const std::size_t mark_length = has_word ? word_length : 1;
+    const std::size_t digits = count_digits(text.substr(mark_length));
+    const std::size_t end = at + mark_length + digits;
+
+    bool is_number = false;
+    if (has_word)
+      is_number = digits > 0 && (end == name.size() || !is_word(name.substr(end, 1)));
+    else
+      is_number = text.front() == '#' && end < name.size() && name[end] == '}';
+
+    // More digits than a number can have remain a part of the name.
+    const auto number = is_number ? parse_number(text.substr(mark_length, digits)) : std::nullopt;
+    if (!number) {
       rest += name[at++];
+      continue;
     }
+
+    // The mark before the number goes, too, except a letter.
+    const std::string_view mark = text.substr(0, mark_length);
+    rest += mark.substr(0, mark.find_last_not_of("#_$") + 1);
+    numbers.push_back(*number);
+    at = end;
   }
 
   return rest;
@@ -335,25 +341,27 @@ WantedFunctions::WantedFunctions(std::span<const std::string> names) {
 
 std::vector<std::size_t> WantedFunctions::find(std::string_view function,
                                                std::span<const std::string> other_names) const {
-  std::set<std::size_t> found;
   if (places_.empty()) return {};
 
-  const auto add = [&](std::string_view name) {
+  std::set<std::size_t> found;
+  const auto add_places_of = [&](std::string_view name) {
     const auto [first, last] = places_.equal_range(name);
     for (auto place = first; place != last; ++place) found.insert(place->second);
   };
 
-  const auto add_all = [&](std::string_view name) {
-    add(name);
-    add(without_parameters(name));
+  // Users may leave out a function's parameters, and the numbers that a compiler added.
+  const auto add_places_of_forms = [&](std::string_view name) {
+    add_places_of(name);
+    add_places_of(without_parameters(name));
+
     const NumberedName split = split_numbers(name);
     if (split.numbers.empty()) return;
-    add(split.without_numbers);
-    add(without_parameters(split.without_numbers));
+    add_places_of(split.without_numbers);
+    add_places_of(without_parameters(split.without_numbers));
   };
 
-  add_all(function);
-  for (const std::string& name : other_names) add_all(name);
+  add_places_of_forms(function);
+  for (const std::string& other : other_names) add_places_of_forms(other);
   return {found.begin(), found.end()};
 }
 
@@ -371,33 +379,39 @@ std::vector<std::string> FunctionTable::other_names_of(std::string_view function
 
 void FunctionTable::add_round(std::span<const std::string> names,
                               std::span<const FunctionCounts> run, double per_unit) {
-  // Places of the counts in `run`, and of their metrics here.
-  std::vector<std::pair<std::size_t, std::size_t>> places;
+  struct CountedMetric {
+    std::size_t count;   // place in `names` and in each function's counts
+    std::size_t metric;  // place in `metrics`
+  };
+  std::vector<CountedMetric> counted_metrics;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty()) continue;
-    places.emplace_back(i, find(names[i]));
-    if (places.back().second == metrics.size()) metrics.push_back({names[i], 0});
+    const std::size_t metric = find(names[i]);
+    if (metric == metrics.size()) metrics.push_back({names[i], 0});
+    counted_metrics.push_back({i, metric});
   }
-  if (places.empty()) return;
+  if (counted_metrics.empty()) return;
 
+  // A function or metric may be new in this round.
+  std::map<std::string_view, const FunctionCounts*> counts_of;
   for (const FunctionCounts& function : run) {
-    functions[function.name];
+    counts_of.emplace(function.name, &function);
+    functions.try_emplace(function.name);
     if (!function.other_names.empty())
       other_names[function.name].insert(function.other_names.begin(), function.other_names.end());
   }
   for (auto& [name, values] : functions) values.resize(metrics.size());
 
-  std::map<std::string_view, const FunctionCounts*> counted;
-  for (const FunctionCounts& function : run) counted.emplace(function.name, &function);
   for (auto& [name, values] : functions) {
-    const auto found = counted.find(name);
-    for (const auto& [count, place] : places)
-      append_round(values[place], metrics[place].rounds,
-                   found == counted.end()
-                       ? 0.0
-                       : static_cast<double>(found->second->counts.at(count)) / per_unit);
+    const auto found = counts_of.find(name);
+    for (const auto& [count, metric] : counted_metrics) {
+      double value = 0.0;
+      if (found != counts_of.end())
+        value = static_cast<double>(found->second->counts.at(count)) / per_unit;
+      append_round(values[metric], metrics[metric].rounds, value);
+    }
   }
-  for (const auto& [count, place] : places) ++metrics[place].rounds;
+  for (const auto& [count, metric] : counted_metrics) ++metrics[metric].rounds;
 }
 
 }  // namespace lauka

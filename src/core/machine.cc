@@ -88,7 +88,7 @@ bool allows_only_some_cpus(const Machine& machine) {
 }
 
 std::string class_of(const Machine& machine) {
-  constexpr std::size_t digits = 16;
+  constexpr std::size_t digits = 16;  // 64 bits, so that different classes hardly ever share a hash
   Sha256 hash;
 
   for (const auto& [name, part] :

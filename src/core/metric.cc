@@ -47,22 +47,22 @@ void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& sa
 
 Series without_failed_runs(Series series) {
   const std::vector<std::size_t> failed = std::exchange(series.values_of_failed_runs, {});
-  const auto drop = [&](auto& list) {
+  const auto drop_failed = [&](auto& list) {
     if (list.empty()) return;
     std::size_t kept = 0;
-    auto next = failed.begin();
+    auto next_failed = failed.begin();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (next != failed.end() && *next == i)
-        ++next;
+      if (next_failed != failed.end() && *next_failed == i)
+        ++next_failed;
       else
         list[kept++] = list[i];
     }
     list.resize(kept);
   };
 
-  drop(series.values);
-  drop(series.rounds);
-  drop(series.layouts);
+  drop_failed(series.values);
+  drop_failed(series.rounds);
+  drop_failed(series.layouts);
   return series;
 }
 
@@ -201,7 +201,9 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
   if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
     return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
 
-  Comparison result{{}, {}, paired};
+  // Of a run with only an upper bound, no value can be compared, nor can values with layouts be
+  // compared with values without.
+  Comparison result{.reference = {}, .candidate = {}, .paired = paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
   if (reference.layouts.empty() != candidate.layouts.empty()) return result;
 
@@ -213,10 +215,10 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     return without_failed_layouts(std::move(result), reference, candidate);
   }
 
-  const bool has_layouts = !reference.layouts.empty() && !candidate.layouts.empty();
-  const std::size_t most = std::min(reference.rounds.size(), candidate.rounds.size());
-  result.reference.reserve(most);
-  result.candidate.reserve(most);
+  const bool has_layouts = !reference.layouts.empty();
+  const std::size_t most_pairs = std::min(reference.rounds.size(), candidate.rounds.size());
+  result.reference.reserve(most_pairs);
+  result.candidate.reserve(most_pairs);
 
   // Only rounds in which both commands have a value make a pair.
   std::size_t r = 0;
@@ -227,10 +229,14 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     } else if (candidate.rounds[c] < reference.rounds[r]) {
       ++c;
     } else {
-      if (has_layouts) result.reference_layouts.push_back(reference.layouts[r]);
-      if (has_layouts) result.candidate_layouts.push_back(candidate.layouts[c]);
-      result.reference.push_back(reference.values[r++]);
-      result.candidate.push_back(candidate.values[c++]);
+      result.reference.push_back(reference.values[r]);
+      result.candidate.push_back(candidate.values[c]);
+      if (has_layouts) {
+        result.reference_layouts.push_back(reference.layouts[r]);
+        result.candidate_layouts.push_back(candidate.layouts[c]);
+      }
+      ++r;
+      ++c;
     }
   }
 

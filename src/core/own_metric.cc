@@ -272,20 +272,26 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
 
   const std::string_view word = trimmed(text.substr(end));
-  double size = unit.size_in_base_units;
-  const bool is_plain = word == "1" && unit.word.empty();
-  if (!word.empty() && word != unit.word && !is_plain) {
+  double size_in_base_units = unit.size_in_base_units;
+
+  // "1" is the unit of plain numbers, so it says the same as no unit.
+  const bool says_no_unit = word == "1" && unit.word.empty();
+  if (!word.empty() && word != unit.word && !says_no_unit) {
     const OwnUnit written = parse_own_unit(word);
-    if (written.unit != unit.unit || !written.is_known() || !unit.is_known())
+    const bool are_same_kind = written.unit == unit.unit && written.is_known() && unit.is_known();
+    if (!are_same_kind) {
+      const std::string expected = unit.word.empty() ? "none" : cited(unit.word);
+      const bool may_be_metrics_unit = written.is_known() && unit.word.empty();
       return Error{fmt::format("has {} after the number, but the metric's unit is {}", cited(word),
-                               unit.word.empty() ? "none" : cited(unit.word)),
-                   written.is_known() && unit.word.empty()
+                               expected),
+                   may_be_metrics_unit
                        ? fmt::format("give the metric this unit (NAME:{})", written.word)
                        : "leave it out, or give another unit"};
-    size = written.size_in_base_units;
+    }
+    size_in_base_units = written.size_in_base_units;
   }
 
-  const double value = std::strtod(plain.c_str(), nullptr) * size;
+  const double value = std::strtod(plain.c_str(), nullptr) * size_in_base_units;
   if (!is_in_numeric_range(value))
     return Error{"is larger than 1e30 or smaller than 1e-30", "use another unit"};
   return value;
@@ -309,16 +315,19 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
 
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
-  if (!words.empty() && (reported.combine = parse_combine(words.back()))) words.pop_back();
+
+  // After the value come an optional unit, direction and way to combine, which are read backwards.
+  if (!words.empty()) reported.combine = parse_combine(words.back());
+  if (reported.combine) words.pop_back();
   take_direction(words, reported.metric);
 
   // Without a word for the unit, the unit may follow the number directly: 12ms.
   if (words.empty()) {
     const std::string_view suffix =
         reported.value.substr(reported.value.find_last_of("0123456789.") + 1);
+    const bool follows_number = suffix.size() < reported.value.size();
     const OwnUnit unit = parse_own_unit(suffix);
-    if (suffix.size() < reported.value.size() && unit.unit != Unit::Ratio)
-      reported.metric.unit = unit;
+    if (follows_number && unit.unit != Unit::Ratio) reported.metric.unit = unit;
     return reported;
   }
 

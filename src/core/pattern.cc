@@ -62,6 +62,8 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
 
+  // Programs may write any bytes, so these are never decoded as UTF-8. Matching goes on stride by
+  // stride, which needs the offset limit.
   constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
                                     PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
   int error = 0;
@@ -109,33 +111,40 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
   std::optional<std::string_view> group;
   std::size_t strides = kLongStrides;
   for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
-    const std::size_t last = std::min(at + strides * kStride - 1, piece.max_match_start);
-    pcre2_set_offset_limit(context.get(), last);
+    const std::size_t last_start = std::min(at + strides * kStride - 1, piece.max_match_start);
+    pcre2_set_offset_limit(context.get(), last_start);
 
     // PCRE2 counts steps for each starting offset, so a longer stretch gets a lower limit: a call
     // may take as many steps in all, and goes_on() is asked as often.
     pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
 
-    const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
-                                  data.get(), context.get());
+    const int status = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
+                                   data.get(), context.get());
     if (!goes_on()) return too_hard();
 
-    if (found == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
+    // The lower limit of long stretches was too low. Single strides get the whole limit.
+    if (status == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
       strides = 1;
       continue;
     }
 
-    if (found == PCRE2_ERROR_NOMATCH) {
-      at = last + 1;
+    if (status == PCRE2_ERROR_NOMATCH) {
+      at = last_start + 1;
       continue;
     }
+    if (status < 0) return too_hard();
 
-    if (found < 0) return too_hard();
-    const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
-    if (found != 1 && ends[2] != PCRE2_UNSET) group = piece.text.substr(ends[2], ends[3] - ends[2]);
+    // PCRE2 returns two offsets for the match, and two for the first group. The status is 1 if the
+    // match has no group, and 0 if it has more groups than `data` has room for.
+    const PCRE2_SIZE* const offsets = pcre2_get_ovector_pointer(data.get());
+    const std::size_t match_begin = offsets[0];
+    const std::size_t match_end = offsets[1];
+    if (status != 1 && offsets[2] != PCRE2_UNSET)
+      group = piece.text.substr(offsets[2], offsets[3] - offsets[2]);
 
     // From the same offset, an empty match would be found again.
-    at = std::max<std::size_t>(ends[1] > ends[0] ? ends[1] : ends[1] + 1, at + 1);
+    const bool is_empty = match_end <= match_begin;
+    at = std::max(is_empty ? match_end + 1 : match_end, at + 1);
   }
 
   return group;

@@ -65,6 +65,7 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     if (commands[c].source_command_index == typed) instances.push_back(c);
   if (instances.empty()) return reference;
 
+  // With a single typed command, there is nothing with which its instances could be paired.
   if (instances.size() == commands.size()) {
     reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
     return reference;
@@ -77,22 +78,27 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     if (auto values = values_for(first, commands[instance]))
       by_values.try_emplace(*std::move(values), instance);
 
+  // The reference of a command is the instance with the same values, or else the first one without
+  // a contradicting value. A command that is its own reference is compared with nothing.
   for (std::size_t c = 0; c < commands.size(); ++c) {
     if (commands[c].source_command_index == typed) {
       reference.indices.push_back(c);
       continue;
     }
+
     const auto values = values_for(first, commands[c]);
     const auto same = values ? by_values.find(*values) : by_values.end();
     if (same != by_values.end()) {
       reference.indices.push_back(same->second);
       continue;
     }
-    const auto near = std::ranges::find_if(instances, [&](std::size_t instance) {
+
+    const auto compatible = std::ranges::find_if(instances, [&](std::size_t instance) {
       return !has_other_value(commands[c], commands[instance]);
     });
-    reference.indices.push_back(near == instances.end() ? c : *near);
+    reference.indices.push_back(compatible == instances.end() ? c : *compatible);
   }
+
   return reference;
 }
 

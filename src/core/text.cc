@@ -279,28 +279,36 @@ std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates) {
   struct SimilarName {
     std::size_t distance;
-    bool has_it_whole;
+    bool contains_wanted;
     std::string name;
   };
 
+  // Short names are a part of too many others to say anything.
+  constexpr std::size_t min_length_of_part = 4;
   const std::string wanted = lower_case(name);
-  const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
-  std::vector<SimilarName> near;
+  const std::size_t max_distance = std::max<std::size_t>(2, wanted.size() / 3);
+  std::vector<SimilarName> similar;
   for (const std::string& candidate : candidates) {
     const std::string lowered = lower_case(candidate);
-    const bool whole = wanted.size() >= 4 && lowered.find(wanted) != std::string::npos;
+    const bool contains_wanted =
+        wanted.size() >= min_length_of_part && lowered.find(wanted) != std::string::npos;
     const std::size_t distance = edit_distance(wanted, lowered);
-    if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
+    if (contains_wanted || distance <= max_distance)
+      similar.push_back({distance, contains_wanted, candidate});
   }
 
-  std::ranges::stable_sort(near, {}, &SimilarName::distance);
+  std::ranges::stable_sort(similar, {}, &SimilarName::distance);
+
+  constexpr std::size_t max_names = 3;  // a message with more of them is hard to read
   std::vector<std::string> names;
-  for (SimilarName& candidate : near) {
-    if (names.size() == 3) break;
-    if (!candidate.has_it_whole && candidate.distance > near.front().distance + 1) continue;
-    if (std::ranges::find(names, candidate.name) == names.end())
-      names.push_back(std::move(candidate.name));
+  for (SimilarName& candidate : similar) {
+    if (names.size() == max_names) break;
+    const bool is_farther = candidate.distance > similar.front().distance + 1;
+    if (is_farther && !candidate.contains_wanted) continue;
+    const bool is_listed = std::ranges::find(names, candidate.name) != names.end();
+    if (!is_listed) names.push_back(std::move(candidate.name));
   }
+
   return names;
 }
 
@@ -331,8 +339,8 @@ std::string shell_syntax_in(std::string_view text) {
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
-  std::optional<std::string> word;
-  char quote = '\0';
+  std::optional<std::string> word;  // nullopt between two words; "" after an empty pair of quotes
+  char quote = '\0';                // the quote that is open; '\0' if none is
 
   const auto add = [&](std::string_view more) {
     if (!word) word.emplace();
@@ -352,7 +360,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
       return Error{"ends in a backslash", "write \\\\ for the character itself"};
     } else if (is_quote(c, quote)) {
       quote = quote == '\0' ? c : '\0';
-      add("");
+      add("");  // '' is a word, too
     } else {
       const std::size_t end = text.find_first_of(kNotOrdinary, at + 1);
       add(text.substr(at, end - at));

@@ -105,10 +105,14 @@ bool Schedule::is_early_look(std::size_t rounds) const {
 
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
+
+  // A batch of rounds may reach several looks, of which only the latest is taken.
   while (is_early_look(rounds)) ++early_looks_reached_;
+
+  // Returns nullopt if there are too few rounds for an answer at this level.
   const auto level_of = [rounds](double error) -> std::optional<double> {
-    if (!rank_test_can_decide(rounds, level_of_early_look(error))) return std::nullopt;
-    return level_of_early_look(error);
+    const double level = level_of_early_look(error);
+    return rank_test_can_decide(rounds, level) ? std::optional(level) : std::nullopt;
   };
 
   LookErrors levels;
@@ -124,10 +128,14 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
       levels.error_of_false_pass = level_of(error_of_pass_);
   }
 
-  early_looks_that_may_fail_ += levels.error_of_false_fail ? 1U : 0U;
-  early_looks_that_may_pass_ += levels.error_of_false_pass ? 1U : 0U;
-  early_looks_of_interval_ += level_of(error_ / 2.0) ? 1U : 0U;
-  if (!levels.error_of_false_fail && !levels.error_of_false_pass) return std::nullopt;
+  // The more early looks could have given an answer, the less the planned looks may spend on it.
+  if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
+  if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
+  if (level_of(error_ / 2.0)) ++early_looks_of_interval_;
+
+  const bool may_decide = levels.error_of_false_fail || levels.error_of_false_pass;
+  if (!may_decide) return std::nullopt;
+
   ++early_looks_;
   levels.tails = tails();
   return levels;

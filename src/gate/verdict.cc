@@ -25,30 +25,30 @@ struct Tests {
 /// Tests the candidate against `ratio` times the reference. If neighbouring rounds resemble each
 /// other, p values are larger.
 Tests look_at(const Evidence& evidence, double ratio) {
+  const std::span<const double> reference = evidence.reference;
+  const std::span<const double> candidate = evidence.candidate;
   if (evidence.has_layouts())
-    return {
-        stats::test_over_layouts(evidence.samples_with_layouts(), ratio, evidence.gated_quantile),
-        {},
-        0.0};
+    return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
+                                             evidence.gated_quantile)};
 
   const auto widening = stats::widening_of(evidence.samples());
-  const auto widened = [&](const stats::TailProbabilities& ranks) {
-    return stats::widen_tails(
-        ranks, widening.rank_test_factor(evidence.reference.size(), evidence.candidate.size()));
-  };
+  const double rank_test_factor = widening.rank_test_factor(reference.size(), candidate.size());
 
   if (!evidence.paired) {
-    const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
-    const double pairs = static_cast<double>(evidence.reference.size()) *
-                         static_cast<double>(evidence.candidate.size());
-    return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio, widening),
-            widened(ranks.tails), ranks.u - pairs / 2.0};
+    const auto ranks = stats::mann_whitney(reference, candidate, ratio);
+    const double pairs =
+        static_cast<double>(reference.size()) * static_cast<double>(candidate.size());
+    return {.mean = stats::welch_mean_test(reference, candidate, ratio, widening),
+            .ranks = stats::widen_tails(ranks.tails, rank_test_factor),
+            .ranks_above = ranks.u - pairs / 2.0};
   }
 
-  const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
-  const auto kept = static_cast<double>(ranks.ranked_rounds);
-  return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio, widening),
-          widened(ranks.tails), ranks.positive_sum - kept * (kept + 1.0) / 4.0};
+  // Without a change, half of the sum of all ranks would be positive.
+  const auto ranks = stats::signed_rank(reference, candidate, ratio);
+  const auto rounds = static_cast<double>(ranks.ranked_rounds);
+  return {.mean = stats::paired_mean_test(reference, candidate, ratio, widening),
+          .ranks = stats::widen_tails(ranks.tails, rank_test_factor),
+          .ranks_above = ranks.positive_sum - rounds * (rounds + 1.0) / 4.0};
 }
 
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
@@ -196,24 +196,30 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Evidence
                                       const LookErrors& levels) {
   // Independent samples may be a baseline's, of which there will not be more.
   if (!evidence.paired || evidence.candidate.size() < kFewestRoundsForAdvice) return std::nullopt;
-  const double probability = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
-  const std::optional<double> level = level_of_likelier(judgement, levels);
-  if (!level || probability <= *level || probability >= 0.5) return std::nullopt;
 
-  const double distance = stats::normal_quantile_above(probability);
-  const bool is_beyond = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  // From p = 0.5 on, the change is about at the limit, and no number of rounds decides.
+  const double p_value = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
+  const std::optional<double> level = level_of_likelier(judgement, levels);
+  if (!level || p_value <= *level || p_value >= 0.5) return std::nullopt;
+
+  const double distance = stats::normal_quantile_above(p_value);
+  const bool is_beyond_limit = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  const double deviate = is_beyond_limit ? distance : -distance;
   const auto is_enough = [&](double times) {
-    return chance_to_decide(times, is_beyond ? distance : -distance, levels) >=
-           stats::kChanceOfAdvice;
+    return chance_to_decide(times, deviate, levels) >= stats::kChanceOfAdvice;
   };
 
   double too_few = 1.0;
   double enough = kMaxTimesWorthTelling;
   if (!is_enough(enough)) return std::nullopt;
+
   constexpr int halvings = 40;
   for (int i = 0; i < halvings; ++i) {
     const double middle = std::sqrt(too_few * enough);
-    (is_enough(middle) ? enough : too_few) = middle;
+    if (is_enough(middle))
+      enough = middle;
+    else
+      too_few = middle;
   }
   return enough;
 }
@@ -255,13 +261,16 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
     return;
   }
 
-  if (evidence.has_layouts() &&
-      (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
-    verdict.hindrance = {Obstacle::FewLayouts};
-  if (evidence.has_layouts() && verdict.delta.change)
-    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, test);
-  else if (!evidence.has_layouts())
+  // An inconclusive verdict says what prevented an answer, or what would lead to one.
+  if (!evidence.has_layouts()) {
     verdict.rounds_factor = times_to_decide(judgement, evidence, levels);
+    return;
+  }
+
+  if (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts))
+    verdict.hindrance = {Obstacle::FewLayouts};
+  if (verdict.delta.change)
+    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, test);
 }
 
 std::vector<std::size_t> ascending(std::span<const double> p) {
@@ -297,6 +306,7 @@ std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
 Judgement judge(const Evidence& evidence, const GateTest& test) {
   const LookErrors& levels = test.levels;
   Judgement result;
+  // Before the last look, no answer means that further rounds are made.
   if (test.is_last_look) result.answer = Answer::Inconclusive;
   result.allowed_error = levels.error_of_false_pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
@@ -306,43 +316,49 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
     return result;
   }
 
-  const Tests looked = look_at(evidence, 1.0 + test.limit);
-  Tests tests = towards_fail(looked, test.fails_when);
-  const bool has_noise = looked.mean.t.has_value();
+  // In `tests`, "above" is the side on which the gate fails.
+  const Tests tests_of_change = look_at(evidence, 1.0 + test.limit);
+  Tests tests = towards_fail(tests_of_change, test.fails_when);
+  const bool has_noise = tests_of_change.mean.t.has_value();
 
   // Rounds that are all exactly at the limit show that a candidate is not better than that.
-  const bool are_at_limit = levels.pass_keeps && !has_noise && looked.mean.difference == 0.0;
+  const bool are_at_limit =
+      levels.pass_keeps && !has_noise && tests_of_change.mean.difference == 0.0;
   if (are_at_limit) std::swap(tests.mean.tails.above, tests.mean.tails.below);
 
-  result.mean_difference = looked.mean.difference;
-  result.mean_test_tails = looked.mean.tails;
-  result.rank_test_tails = looked.ranks;
+  result.mean_difference = tests_of_change.mean.difference;
+  result.mean_test_tails = tests_of_change.mean.tails;
+  result.rank_test_tails = tests_of_change.ranks;
   if (tests.mean.difference > 0) result.allowed_error = levels.error_of_false_fail.value_or(0.0);
 
   if (levels.error_of_false_fail) {
-    const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
-    result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
+    const double level_of_fail = *levels.error_of_false_fail;
+    const bool ranks_can_fail = ranks_speak(evidence, level_of_fail);
+    result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, ranks_can_fail);
     result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
-                                   {.level = *levels.error_of_false_fail,
-                                    .ranks_speak = speak,
+                                   {.level = level_of_fail,
+                                    .ranks_speak = ranks_can_fail,
                                     .mean_speaks = tests.mean.difference > 0 || are_at_limit});
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
-      result.allowed_error = *levels.error_of_false_fail;
+      result.allowed_error = level_of_fail;
     }
   }
 
   // A look that is too early to keep a candidate still tells how likely a later look keeps it.
-  if (!levels.error_of_false_pass && !levels.pass_keeps) return result;
+  const bool has_level_of_pass = levels.error_of_false_pass.has_value();
+  if (!has_level_of_pass && !levels.pass_keeps) return result;
   const double level_of_pass = levels.error_of_false_pass.value_or(0.0);
-  const bool speak = ranks_speak(evidence, level_of_pass);
+  const bool ranks_can_pass = ranks_speak(evidence, level_of_pass);
   const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
   result.p_value_of_pass =
-      ranks_alone ? tests.ranks.below : combined(tests.ranks.below, tests.mean.tails.below, speak);
+      ranks_alone ? tests.ranks.below
+                  : combined(tests.ranks.below, tests.mean.tails.below, ranks_can_pass);
 
-  if (!levels.error_of_false_pass || result.answer == Answer::Fail) return result;
-  result.decided_by = find_passing_tests(tests, {.level = level_of_pass, .ranks_speak = speak},
-                                         ranks_alone, levels.max_mean_test_p_of_pass);
+  if (!has_level_of_pass || result.answer == Answer::Fail) return result;
+  const DecidingTests deciding{.level = level_of_pass, .ranks_speak = ranks_can_pass};
+  result.decided_by =
+      find_passing_tests(tests, deciding, ranks_alone, levels.max_mean_test_p_of_pass);
   if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
 
   return result;
@@ -377,20 +393,25 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
                           .reference_layouts = samples.reference_layouts,
                           .candidate_layouts = samples.candidate_layouts};
 
-  const bool is_comparable =
-      !samples.is_empty() && (!condition.limit.needs_reference() ||
-                              stats::allows_percentages(samples.reference, samples.candidate));
-  if (is_comparable) {
+  // Without a reference, the limit is a value, so no percentage is needed.
+  const bool has_needed_percentage =
+      !condition.limit.needs_reference() ||
+      stats::allows_percentages(samples.reference, samples.candidate);
+
+  if (!samples.is_empty() && has_needed_percentage) {
     const GateTest test{.limit = condition.limit.fraction(),
                         .fails_when = fails_when(condition),
                         .levels = levels,
                         .is_last_look = look.last};
     Judgement judgement = judge(evidence, test);
+
+    // A session ends early if its remaining rounds would hardly keep the candidate.
     if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
       judgement.answer = Answer::Inconclusive;
       verdict.is_given_up = true;
     }
     if (!judgement.answer) return false;
+
     enter_judgement(judgement, evidence, test, verdict);
     verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
     verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
@@ -516,19 +537,24 @@ void fail_gates_by_error_rate(std::span<Findings* const> findings, double error,
   std::vector<Verdict*> verdicts;
   for (Findings* benchmark : findings)
     for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
-  const double alone = error / static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
+  const double gates = static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
+  const double error_of_gate = error / gates;
 
-  std::vector<double> p;
-  p.reserve(verdicts.size());
-  for (const Verdict* verdict : verdicts)
-    p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_over_all_looks, alone)
-                                                : verdict->p_over_all_looks);
+  // A gate that failed by itself could spend only its own part of the error, which is therefore a
+  // bound of its p value.
+  std::vector<double> p_values;
+  p_values.reserve(verdicts.size());
+  for (const Verdict* verdict : verdicts) {
+    const bool has_failed = verdict->answer == Answer::Fail;
+    p_values.push_back(has_failed ? std::min(verdict->p_over_all_looks, error_of_gate)
+                                  : verdict->p_over_all_looks);
+  }
 
-  const auto rejected =
-      risk == ErrorRate::AnyFalseFail ? holm(p, error) : benjamini_hochberg(p, error);
+  const auto is_rejected =
+      risk == ErrorRate::AnyFalseFail ? holm(p_values, error) : benjamini_hochberg(p_values, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     Verdict& verdict = *verdicts[i];
-    if (!rejected[i] || verdict.answer != Answer::Inconclusive) continue;
+    if (!is_rejected[i] || verdict.answer != Answer::Inconclusive) continue;
     verdict.answer = Answer::Fail;
     verdict.decided_by = DecidedBy::Both;
     verdict.rounds_factor.reset();

@@ -27,25 +27,27 @@ std::string with_layout(std::string_view text, std::uint64_t layout) {
 
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
                                                  std::uint32_t layout) {
+  // Without layouts, nothing is filled in. The pointer then owns nothing, so that nothing is
+  // copied.
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
 
   auto result = std::make_shared<Command>(plan.commands[command]);
   Command& built = *result;
-  const std::vector<Parameter> number = {
+  const std::vector<Parameter> layout_number = {
       {std::string(kLayoutVariable), std::to_string(layout + 1)}};
 
   built.name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
-  built.text = filled(built.text, number);
-  built.words = filled(std::move(built.words), number);
-  built.environment = filled(std::move(built.environment), number);
-  built.input = filled(built.input, number);
-  built.output = filled(built.output, number);
-  built.folder = filled(built.folder, number);
-  if (built.expected) built.expected = filled(*built.expected, number);
-  if (built.build) built.build = filled(*built.build, number);
+  built.text = filled(built.text, layout_number);
+  built.words = filled(std::move(built.words), layout_number);
+  built.environment = filled(std::move(built.environment), layout_number);
+  built.input = filled(built.input, layout_number);
+  built.output = filled(built.output, layout_number);
+  built.folder = filled(built.folder, layout_number);
+  if (built.expected) built.expected = filled(*built.expected, layout_number);
+  if (built.build) built.build = filled(*built.build, layout_number);
   for (auto& hook : built.hooks.all)
-    if (hook) hook = filled(*hook, number);
+    if (hook) hook = filled(*hook, layout_number);
 
   return result;
 }

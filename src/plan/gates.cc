@@ -15,9 +15,8 @@ namespace {
 
 /// Notes that a gate fails where the metric improves, or that a metric which gets worse is kept.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
-  const bool fails_if_better = (metric.better == Better::More && !gate.fails_below_limit) ||
-                               (metric.better == Better::Less && gate.fails_below_limit);
-  if (!fails_if_better) return;
+  const Better failing_side = gate.fails_below_limit ? Better::Less : Better::More;
+  if (metric.better != failing_side) return;
 
   // The same limit on the other side: 0 - x, because -x would be "-0" for 0.
   const std::string limit =
@@ -145,7 +144,9 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     plan.gates.push_back({gate, *place});
   }
 
-  return needs_reference && !has_baseline ? check_can_compare(plan) : Result<void>();
+  // A baseline has a reference for each command.
+  if (needs_reference && !has_baseline) return check_can_compare(plan);
+  return {};
 }
 
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,

@@ -76,24 +76,26 @@ void for_each_list(const CommandOptions& options, const Take& take) {
 
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command*>& namesakes) {
-  const auto differs = [&](const auto& is_same) {
-    return std::ranges::any_of(namesakes, [&](const Command* other) { return !is_same(*other); });
-  };
-  std::vector<std::string> parts;
-  const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
-    const std::string mine = of(command);
-    if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
-      parts.push_back(label + mine);
+  const auto any_lacks = [&](const auto& has_same) {
+    return std::ranges::any_of(namesakes, [&](const Command* other) { return !has_same(*other); });
   };
 
-  add("cwd ", [](const Command& labelled) { return labelled.folder; });
-  for (const std::string& variable : command.environment)
-    if (differs([&](const Command& other) {
-          return std::ranges::find(other.environment, variable) != other.environment.end();
-        }))
-      parts.push_back(variable);
-  add("input ", [](const Command& labelled) { return labelled.input; });
-  add("output ", [](const Command& labelled) { return labelled.output.path; });
+  std::vector<std::string> parts;
+  const auto add_if_different = [&](const std::string& label, std::string (*of)(const Command&)) {
+    const std::string own = of(command);
+    const auto has_same = [&](const Command& other) { return of(other) == own; };
+    if (!own.empty() && any_lacks(has_same)) parts.push_back(label + own);
+  };
+
+  add_if_different("cwd ", [](const Command& any) { return any.folder; });
+  for (const std::string& variable : command.environment) {
+    const auto has_variable = [&](const Command& other) {
+      return std::ranges::find(other.environment, variable) != other.environment.end();
+    };
+    if (any_lacks(has_variable)) parts.push_back(variable);
+  }
+  add_if_different("input ", [](const Command& any) { return any.input; });
+  add_if_different("output ", [](const Command& any) { return any.output.path; });
   return parts;
 }
 
@@ -197,19 +199,22 @@ class CommandMaker {
   /// A typed command that mentions no variable occurs once. In the result, typed commands vary
   /// fastest, then the first variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
-    std::size_t all = typed_;
+    // Divides the limit, because the product of all numbers could overflow.
+    std::size_t count = typed_;
     for (const Variable& variable : variables) {
-      if (variable.values.size() > kMaxCommands / all)
+      if (variable.values.size() > kMaxCommands / count)
         return Error{fmt::format("the parameters make more than {} commands", kMaxCommands),
                      "give fewer values"};
-      all *= variable.values.size();
+      count *= variable.values.size();
     }
 
-    std::vector<std::vector<std::size_t>> used(typed_);
+    std::vector<std::vector<std::size_t>> used_variables(typed_);
     for (std::size_t command = 0; command < typed_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
-        if (uses(command, variables[v])) used[command].push_back(v);
+        if (uses(command, variables[v])) used_variables[command].push_back(v);
 
+    // The wheels turn like those of a mileage counter: wheels[v] is the present value of variable
+    // v.
     std::vector<Combination> combinations;
     std::set<std::vector<std::size_t>> seen;
     std::vector<std::size_t> wheels(variables.size(), 0);
@@ -217,11 +222,14 @@ class CommandMaker {
       for (std::size_t command = 0; command < typed_; ++command) {
         Combination combination{command};
         std::vector<std::size_t> key = {command};
-        for (const std::size_t v : used[command]) {
+        for (const std::size_t v : used_variables[command]) {
           key.push_back(wheels[v]);
           combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
         }
-        if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+
+        // Variables that the command does not use would only repeat it.
+        const bool is_new = seen.insert(std::move(key)).second;
+        if (is_new) combinations.push_back(std::move(combination));
       }
     } while (advance(wheels, variables));
 
@@ -257,11 +265,16 @@ class CommandMaker {
     command.source_command_index = combination.typed;
     command.unfilled_name = pattern_of(combination.typed);
 
+    // An option is given once for all commands, once for each typed command, or once for each
+    // measured one.
     for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
       if (given.empty()) return;
-      const std::size_t place = given.size() == 1        ? 0
-                                : given.size() == typed_ ? combination.typed
-                                                         : measured;
+      std::size_t place = measured;
+      if (given.size() == 1)
+        place = 0;
+      else if (given.size() == typed_)
+        place = combination.typed;
+
       auto& part = part_of(command);
       if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
         part = filled_or_none(given.at(place), combination.parameters);
@@ -476,28 +489,33 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
     return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
   if (plan.shell) return error;
 
+  // The user meant an option of lauka. "to show the session in it, write --from" lacks the file,
+  // which was typed as the program. After "help", the next command is the topic.
   const Command& command = plan.commands[failed];
-  if (const auto meant = intended_command(command.words.front()); !meant.empty()) {
-    const bool is_file = meant.starts_with("to ");
+  const std::string& program = command.words.front();
+  if (const auto meant = intended_command(program); !meant.empty()) {
+    const bool needs_file = meant.starts_with("to ");
     const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
-    const std::string word = is_file     ? command.words.front()
-                             : has_topic ? plan.commands[failed + 1].text
-                                         : "";
+    std::string word;
+    if (needs_file)
+      word = program;
+    else if (has_topic)
+      word = plan.commands[failed + 1].text;
     return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
   }
 
-  if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
+  const std::string& line = plan.suggested_line;
+  if (const std::string option = with_plain_dash(program); !option.empty())
     return {error.what, "an option begins with a plain hyphen; write " + option};
-  if (command.words.front().starts_with('-'))
-    return {
-        error.what,
-        (plan.suggested_line.empty() ? "" : "quote the command as " + plan.suggested_line + "; ") +
-            "lauka's own options belong before --"};
+  if (program.starts_with('-')) {
+    const std::string quoting = line.empty() ? "" : "quote the command as " + line + "; ";
+    return {error.what, quoting + "lauka's own options belong before --"};
+  }
 
   const std::string joined = joined_words(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program, as " +
-                          (plan.suggested_line.empty() ? cited(joined) : plan.suggested_line)};
+                          (line.empty() ? cited(joined) : line)};
 }
 
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {

@@ -88,6 +88,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
   for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
 
+  // A name like that of a metric is probably a slip, unless an event has this name.
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
@@ -96,13 +97,13 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
     if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
 
   for (const std::string& name : by_name.formulas.events) {
+    // Names of events may contain a minus sign, so "wall_time-user_time" is read as one name.
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
-    if (lacks_blanks || is_slip(name))
-      return Error{
-          fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
-          lacks_blanks ? "put spaces around a minus sign"
-                       : fmt::format("did you mean {}?", nearest(name, names))};
+    if (!lacks_blanks && !is_slip(name)) continue;
+    return Error{fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
+                 lacks_blanks ? "put spaces around a minus sign"
+                              : fmt::format("did you mean {}?", nearest(name, names))};
   }
 
   return by_engine;
@@ -122,15 +123,18 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   };
 
   if (!with_defaults) return select_events(make_request(names));
+
+  // An engine chooses the default events if none are named.
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
 
-  const std::vector<std::string> all = append_to_default_events(*defaults, names);
-  if (all.size() == default_names(*defaults).size() && !options.single_pass &&
-      by_name.formulas.event_pairs.empty())
-    return defaults;
+  // If all names are among the defaults, and nothing restricts the passes, the set is final.
+  const std::vector<std::string> all_names = append_to_default_events(*defaults, names);
+  const bool adds_nothing = all_names.size() == default_names(*defaults).size();
+  const bool has_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
+  if (adds_nothing && has_any_passes) return defaults;
 
-  auto set = select_events(make_request(all));
+  auto set = select_events(make_request(all_names));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
   return set;
 }
@@ -170,24 +174,27 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const WantedByName& by_name, const EventSelector& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
-  const bool needs_none =
-      options.metric_selection == MetricSelection::Time ||
-      (options.metric_selection == MetricSelection::Listed && need_no_events(options));
-  const bool asked_for = !options.events.empty() || !by_name.all().empty();
-  if (needs_none && !asked_for) return EventSet{};
 
-  const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
+  const MetricSelection selection = options.metric_selection;
+  const bool rows_need_none = selection == MetricSelection::Time ||
+                              (selection == MetricSelection::Listed && need_no_events(options));
+  const bool were_asked_for = !options.events.empty() || !by_name.all().empty();
+  if (rows_need_none && !were_asked_for) return EventSet{};
+
+  const bool with_defaults =
+      options.adds_default_events || (options.events.empty() && !rows_need_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
 
+  // Each pass needs a run. Default events may stay uncounted, because refusing `-r 1` would be
+  // worse.
   const std::size_t passes = events->count_passes(RoundKind::Timed);
-  const auto most_runs = run.runs ? run.runs : run.max_runs;
-  // Default events may stay uncounted, because refusing `-r 1` would be worse.
-  if (asked_for && most_runs && *most_runs < passes)
+  const auto max_runs = run.runs ? run.runs : run.max_runs;
+  if (were_asked_for && max_runs && *max_runs < passes)
     return Error{fmt::format("the events need {} passes, more than the {} of each command", passes,
-                             plural(*most_runs, "run")),
+                             plural(*max_runs, "run")),
                  fmt::format("allow {} runs, or count fewer events", passes)};
   return events;
 }
@@ -195,18 +202,22 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
 
+  // The times are read in a pass of their own, the last one, or in all timed runs.
   EventSet& set = plan.setting.events;
-  if (plan.cores.times_kinds_only_in_counting_runs) {
-    const std::size_t own = core_time_pass(set.passes.size());
-    set.passes.resize(own);
+  const bool has_own_pass = plan.cores.times_kinds_only_in_counting_runs;
+  if (has_own_pass) {
+    const std::size_t own_pass = core_time_pass(set.passes.size());
+    set.passes.resize(own_pass);
     set.passes.push_back({{}, RoundKind::Counting});
   }
   if (set.passes.empty()) set.passes.emplace_back();
 
-  const auto add = [&set, separately = plan.cores.times_kinds_only_in_counting_runs](Event event) {
+  const auto reads_times = [&](const Pass& pass) {
+    return has_own_pass ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed;
+  };
+  const auto add = [&](Event event) {
     for (Pass& pass : set.passes)
-      if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
-        pass.event_indices.push_back(set.events.size());
+      if (reads_times(pass)) pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
 
@@ -245,28 +256,28 @@ Order default_order(const CommandOptions& options) {
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor_command) return {};
 
-  std::vector<std::size_t> found;
+  const std::string& anchor = *options.anchor_command;
+  std::vector<std::size_t> commands_with_name;
   std::vector<std::string> names;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    names.push_back(cited(plan.commands[c].name));
-
     const Command& command = plan.commands[c];
-    const auto& anchor = *options.anchor_command;
+    names.push_back(cited(command.name));
     if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
-      found.push_back(c);
+      commands_with_name.push_back(c);
   }
 
-  const std::string what = "--anchor " + cited(*options.anchor_command);
-  if (found.empty())
+  const std::string what = "--anchor " + cited(anchor);
+  if (commands_with_name.empty())
     return Error{what + " is not the name of a command", "they are " + listed(names)};
-  if (found.size() > 1)
+  if (commands_with_name.size() > 1)
     return Error{what + " is the name of more than one command",
                  "give each command a name of its own with -n"};
 
-  if (plan.reference.is_reference(found.front()))
+  const std::size_t anchor_index = commands_with_name.front();
+  if (plan.reference.is_reference(anchor_index))
     return Error{what + " is the reference", "put the anchor after the base and the candidate"};
 
-  plan.reference.anchor_index = found.front();
+  plan.reference.anchor_index = anchor_index;
   return {};
 }
 
@@ -331,17 +342,15 @@ Result<void> add_metrics(const MetricsToPlan& request, Plan& plan) {
   if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
   if (auto computed = add_formulas(request.formulas, plan.setting.events, plan.metrics); !computed)
     return computed;
-  if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
-      !percentiles)
-    return percentiles;
+  auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
+  if (!percentiles) return percentiles;
 
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(options), plan.metrics);
-  if (counting.metric_selection == MetricSelection::Listed)
-    if (auto listed =
-            move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-        !listed)
-      return listed;
+  if (counting.metric_selection == MetricSelection::Listed) {
+    auto listed = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+    if (!listed) return listed;
+  }
 
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
@@ -387,8 +396,7 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
         "copies",
         "use only one of them"};
 
-  if (std::ranges::any_of(options.counting.scraped_metrics,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+  if (std::ranges::any_of(options.counting.scraped_metrics, &OwnMetric::is_scraped))
     return Error{
         "--until cannot be combined with --scrape, which reads the output only after the run",
         "use only one of them; a program can also write its metrics to the file that LAUKA_METRICS "

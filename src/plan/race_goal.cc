@@ -24,9 +24,9 @@ std::vector<std::string> what_runs(const Command& command) {
 }
 
 Result<void> refuse_equal_commands(const Plan& plan) {
-  std::map<std::vector<std::string>, std::size_t> known;
+  std::map<std::vector<std::string>, std::size_t> first_that_runs;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const auto [before, is_new] = known.try_emplace(what_runs(plan.commands[c]), c);
+    const auto [first, is_new] = first_that_runs.try_emplace(what_runs(plan.commands[c]), c);
     if (is_new) continue;
 
     const Command& command = plan.commands[c];
@@ -38,7 +38,7 @@ Result<void> refuse_equal_commands(const Plan& plan) {
                   command.parameters.front().name);
     return Error{fmt::format("--race would run the same program twice, because commands {} and {} "
                              "are both {}",
-                             before->second + 1, c + 1, cited(command.text)),
+                             first->second + 1, c + 1, cited(command.text)),
                  remedy};
   }
   return {};

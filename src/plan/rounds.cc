@@ -58,12 +58,17 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
 
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::span<const std::uint32_t> commands) {
-  const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
+  // Warm-up and similar rounds run like timed ones.
+  const RoundKind kind_of_pass = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
+
+  // The passes take turns, each for a sweep of rounds that has all layouts.
   const auto& passes = plan.setting.events.passes;
-  const auto first_pass =
-      static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
-  const auto turns = static_cast<std::uint32_t>(plan.setting.events.count_passes(serves));
-  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
+  const auto first_pass = static_cast<std::uint32_t>(
+      std::ranges::find(passes, kind_of_pass, &Pass::kind) - passes.begin());
+  const auto pass_count =
+      static_cast<std::uint32_t>(plan.setting.events.count_passes(kind_of_pass));
+  const std::uint32_t sweep = round / plan.setting.layouts;
+  const std::uint32_t pass = pass_count == 0 ? 0 : first_pass + sweep % pass_count;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
 
   std::vector<Step> steps;

@@ -63,30 +63,34 @@ std::vector<double> wanted(const CountingOptions& options, const GateOptions& ga
 
 std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
                                   std::vector<double> percentiles) {
-  const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
-  const auto fewest = [&](double percent) {
+  const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
+  if (!max_runs) return std::nullopt;
+
+  const auto runs_needed = [&](double percent) {
     return fewest_runs_for_quantile(percent / 100.0, (1.0 - confidence) / 2.0);
   };
-  if (!most) return std::nullopt;
-
-  std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
+  std::erase_if(percentiles, [&](double percent) { return runs_needed(percent) <= *max_runs; });
   if (percentiles.empty()) return std::nullopt;
 
+  // "p95 needs 93, and p99 473"
   std::vector<std::string> needs;
   needs.reserve(percentiles.size());
-  for (const double percent : percentiles)
-    needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent),
-                                needs.empty() ? " needs" : "", fewest(percent)));
+  for (const double percent : percentiles) {
+    const std::string_view verb = needs.empty() ? " needs" : "";
+    needs.push_back(
+        fmt::format("{}{} {}", name_of_percentile(percent), verb, runs_needed(percent)));
+  }
 
   const bool is_one = percentiles.size() == 1;
+  const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
+  const auto runs_to_allow =
+      round_up_to_sweeps(runs_needed(most_demanding), options.layouts.value_or(1));
   return Error{
       fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
                   "allows",
                   listed(needs), is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s",
-                  *most, options.runs ? "--runs" : "--max-runs"),
-      fmt::format("allow {} runs, or ask for {} nearer to 50",
-                  round_up_to_sweeps(fewest(std::ranges::max(percentiles, {}, fewest)),
-                                     options.layouts.value_or(1)),
+                  *max_runs, options.runs ? "--runs" : "--max-runs"),
+      fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
                   is_one ? "a percentile" : "percentiles")};
 }
 
@@ -265,6 +269,7 @@ class SourceMaker {
           fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(name)),
           suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
 
+    // A part that occurs twice is computed once.
     if (const auto known = places_.find(part); known != places_.end()) {
       source_.terms.emplace_back(RepeatedTerm{known->second});
       return {};
@@ -305,13 +310,14 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
         fmt::format("{} needs events that are not counted in the same run", subject_of(formula)),
         "count fewer events with -e; --explain-events shows which of them compete"};
 
-  const bool is_mixed = std::ranges::any_of(terms, [](const Formula::Term& term) {
+  // Times and reported values are those of timed runs, so the counts must be from these, too.
+  const auto is_of_timed_runs = [](const Formula::Term& term) {
     return std::holds_alternative<UsageFunction>(term) ||
            std::holds_alternative<ReportedValue>(term);
-  });
-
+  };
   const RoundKind kind = kind_of(metric, events);
-  if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
+  if (kind == RoundKind::Timed || std::ranges::none_of(terms, is_of_timed_runs))
+    return std::nullopt;
 
   if (kind == RoundKind::Simulated)
     return Error{
@@ -413,15 +419,15 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .event = event});
   }
 
-  const Formula fastest = CountedEvent{times.front()};
-  Formula sum = fastest;
+  const Formula time_on_first_kind = CountedEvent{times.front()};
+  Formula sum = time_on_first_kind;
   for (std::size_t i = 1; i < times.size(); ++i) sum = sum + CountedEvent{times[i]};
   metrics.push_back(
       Metric{.name = share_metric_name(set.events[times.front()].core_kind),
              .unit = Unit::Fraction,
              .better = Better::Neither,
              .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
-             .source = fastest / sum,
+             .source = time_on_first_kind / sum,
              .role = Role::CoreShare});
 }
 
@@ -524,15 +530,18 @@ bool are_all_built_in(const std::vector<std::string>& list) {
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
-  std::size_t listed = 0;
+  // Places behind the rows that were moved before, and keeps the order of all others.
+  std::size_t rows_in_front = 0;
   const auto move_to_front = [&](std::size_t place) {
-    const auto begin = metrics.begin() + static_cast<std::ptrdiff_t>(listed++);
+    const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(rows_in_front);
     const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(place);
-    std::rotate(begin, metric, metric + 1);
+    std::rotate(target, metric, metric + 1);
+    ++rows_in_front;
   };
 
   for (const std::string& text : list) {
-    RowRequest wanted{text};  // an event's name may contain colons (cycles:u)
+    // An event's name may itself contain colons (cycles:u), so the whole text is looked for first.
+    RowRequest wanted{text};
     auto place = find_metric(metrics, wanted.name);
     if (!place) {
       wanted = without_unit(text);
@@ -541,20 +550,22 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
     if (!place) return unknown_metric(wanted.name, metrics);
 
     Metric& metric = metrics[*place];
-    if (*place < listed)
+    if (*place < rows_in_front)
       return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
-    if (!wanted.unit.empty() || text.ends_with(':'))
+
+    const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
+    if (gives_unit)
       if (auto shown = show_in(wanted.unit, metric); !shown) return shown;
     move_to_front(*place);
   }
 
   for (const double percent : percentiles) {
     const auto place = find_metric(metrics, name_of_percentile(percent));
-    if (place && *place >= listed) move_to_front(*place);
+    if (place && *place >= rows_in_front) move_to_front(*place);
   }
 
   for (std::size_t i = 0; i < metrics.size(); ++i)
-    metrics[i].shown = i < listed ? Shown::Always : Shown::Verbose;
+    metrics[i].shown = i < rows_in_front ? Shown::Always : Shown::Verbose;
   return {};
 }
 
@@ -567,26 +578,29 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
                              const RunOptions& run, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};
-  auto place = *wall_time;
 
   const std::vector<double> percentiles = wanted(options, gates);
   if (auto few = too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
     return *std::move(few);
 
+  // The percentiles of the wall time follow it.
+  std::size_t place = *wall_time;
   for (const double percent : percentiles) {
-    const auto known = find_metric(metrics, name_of_percentile(percent));
+    const std::string name = name_of_percentile(percent);
+    const auto known = find_metric(metrics, name);
     if (known && metrics[*known].percentile) continue;
+    if (known)
+      return Error{fmt::format("--percentiles would add a second metric {}", name),
+                   "give the other metric another name"};
 
     Metric metric = metrics[*wall_time];
     metric.percentile = Percentile{metric.name, percent / 100.0};
-    metric.name = name_of_percentile(percent);
+    metric.name = name;
     metric.shown = Shown::Always;
     metric.role = Role::Other;
 
-    if (known)
-      return Error{fmt::format("--percentiles would add a second metric {}", metric.name),
-                   "give the other metric another name"};
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(++place), std::move(metric));
+    ++place;
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(place), std::move(metric));
   }
   return {};
 }
@@ -690,6 +704,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};
 
+    // A formula of lauka's own is left out if something that it needs is not counted.
     auto metric = make_row(made, formula, events, metrics);
     if (!metric) {
       if (formula.is_required) return metric.error();
@@ -728,12 +743,15 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   add_event_metrics(events, selection, shown, metrics);
 
+  // A ratio needs both events at the same privilege levels, and from the same runs.
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const auto numerator = find_event(events, derived.numerator);
     const auto denominator = find_event(events, derived.denominator);
     if (!numerator || !denominator) continue;
+
     const Event& above = events.events[*numerator];
-    if (above.privilege_levels != events.events[*denominator].privilege_levels) continue;
+    const Event& below = events.events[*denominator];
+    if (above.privilege_levels != below.privilege_levels) continue;
     const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
     if (!are_in_one_pass(source, events)) continue;
 

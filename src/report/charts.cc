@@ -161,32 +161,33 @@ struct Strip {
 };
 
 std::string layout_strip(const DrawnMetric& all, const Strip& strip,
-                         const std::vector<Sample>& samples, std::size_t most) {
+                         const std::vector<Sample>& samples, std::size_t max_points) {
   std::vector<Spot> spots;
-  std::string numbers;
-  for (const Sample& sample : thinned(samples, most)) {
+  std::string run_numbers;
+  for (const Sample& sample : thinned(samples, max_points)) {
     spots.push_back({all.find_place(sample.value), kStripHeight / 2});
-    numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
+    run_numbers += (run_numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
   }
 
   double sum = 0.0;
   for (const Sample& sample : samples) sum += sample.value;
   const double mean = sum / static_cast<double>(samples.size());
 
-  const std::string name = fmt::format(
-      "{}, layout {}", all.results.session.commands[strip.command].name, strip.layout + 1);
-  const std::string text = quantity(mean, all.metric);
+  const std::string label = fmt::format("layout {}", strip.layout + 1);
+  const std::string name =
+      fmt::format("{}, {}", all.results.session.commands[strip.command].name, label);
+  const std::string mean_text = quantity(mean, all.metric);
   const std::string points =
       svg_spots(spots, strip.classes,
-                fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), numbers));
+                fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
 
-  return bar_row(
-      fmt::format("layout {}", strip.layout + 1),
-      stretched_svg(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
-                    svg_grid(all.axis, kStripHeight) + points +
-                        svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean),
-                                                       kStripHeight))),
-      html_text(text));
+  // The line of the mean looks like that of a median in other charts.
+  const std::string mean_line =
+      svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean), kStripHeight));
+  const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.classes),
+                                         name + ": mean " + mean_text,
+                                         svg_grid(all.axis, kStripHeight) + points + mean_line);
+  return bar_row(label, plot, html_text(mean_text));
 }
 
 constexpr std::size_t kOverviewHeight = 30;
@@ -283,10 +284,11 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   std::vector<double> counts(bins + 2, 0.0);
   for (const double value : line.values) {
     if (value < low || value > high || width <= 0.0) continue;
-    counts[static_cast<std::size_t>(std::lround((svg_position(axis, value) - left) / width)) + 1] +=
-        1.0;
+    const double bin = (svg_position(axis, value) - left) / width;
+    counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
   }
 
+  // Smooths the outline, so that chance differences between bins do not catch the eye.
   for (int pass = 0; pass < 2; ++pass) {
     std::vector<double> smooth = counts;
     for (std::size_t i = 1; i + 1 < counts.size(); ++i)
@@ -294,15 +296,16 @@ std::string draw_shape(const Line& line, const Axis& axis) {
     counts = std::move(smooth);
   }
 
-  const double most = *std::ranges::max_element(counts);
+  // The outline runs from left to right above the center line, and back below it.
+  const double largest_count = *std::ranges::max_element(counts);
   std::string above;
   std::string below;
   constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double x = left + width * (static_cast<double>(i) - 1.0);
-    const double half = counts[i] / most * (middle - 2);
-    above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half);
-    below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half));
+    const double half_height = counts[i] / largest_count * (middle - 2);
+    above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half_height);
+    below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half_height));
   }
 
   return svg_path("shape", above + below + "z");
@@ -321,14 +324,16 @@ std::string draw(const Overview& overview, const Line& line, const Axis& axis,
   const Metric& metric = results.session.metrics[overview.metric];
   const double middle = static_cast<double>(kOverviewHeight) / 2;
 
-  std::string marks;
-  const auto [low, high] = line.interval.value_or(stats::IntervalEnds{line.center, line.center});
-  const Notation notation = notation_of(
-      line.center, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
+  std::optional<double> half_width;
+  if (line.interval) half_width = (line.interval->high - line.interval->low) / 2.0;
+  const Notation notation = notation_of(line.center, half_width, metric);
   std::string title =
       fmt::format("{}: {} {}", results.session.commands[line.command].name,
                   name_of_center(results, line.command), notation.text(line.center));
+
+  std::string marks;
   if (line.interval) {
+    const auto [low, high] = *line.interval;
     marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
                                          svg_position(axis, high)));
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
@@ -498,9 +503,12 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
-    const std::string_view anchor = label.position_percent < kNearEnd         ? "start"
-                                    : label.position_percent > 100 - kNearEnd ? "end"
-                                                                              : "middle";
+    // At the ends, a centered label would be cut off.
+    std::string_view anchor = "middle";
+    if (label.position_percent < kNearEnd)
+      anchor = "start";
+    else if (label.position_percent > 100 - kNearEnd)
+      anchor = "end";
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
                            label.position_percent);
 
@@ -615,8 +623,8 @@ std::string commands_for_page_script(const Results& results) {
 
 std::string MetricDrawings::attributes(std::size_t metric) {
   const DrawnMetric all = drawn(results_, metric);
-  const std::size_t most =
-      std::max<std::size_t>(max_points_ / std::max<std::size_t>(results_.commands.size(), 1), 2);
+  const std::size_t commands = std::max<std::size_t>(results_.commands.size(), 1);
+  const std::size_t points_of_command = std::max<std::size_t>(max_points_ / commands, 2);
 
   const Notation notation = notation_of_axis(all.axis, all.metric);
   std::string axis = fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high,
@@ -631,11 +639,12 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     const stats::Summary* summary = summary_of(results_, c, metric);
     if (summary == nullptr) continue;
 
-    const std::size_t room = most + most / 2;
+    // Up to half as many points again are kept, so that no chart is thinned by a little.
+    const std::size_t max_whole = points_of_command + points_of_command / 2;
+    const bool is_whole = all.samples[c].size() <= max_whole;
     const std::vector<Sample> kept =
-        all.samples[c].size() <= room ? all.samples[c] : thinned(all.samples[c], most);
-    const bool is_thinned = kept.size() < all.samples[c].size();
-    is_any_thinned = is_any_thinned || is_thinned;
+        is_whole ? all.samples[c] : thinned(all.samples[c], points_of_command);
+    is_any_thinned = is_any_thinned || kept.size() < all.samples[c].size();
 
     const auto [low, high] = whiskers(all.samples[c], *summary);
     std::string box;
@@ -652,7 +661,7 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     // shape.
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
                         quantity(summary->median, all.metric), box, runs, places,
-                        shape_digits(all, all.samples[c], room));
+                        shape_digits(all, all.samples[c], max_whole));
   }
 
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
@@ -660,10 +669,10 @@ std::string MetricDrawings::attributes(std::size_t metric) {
 }
 
 void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  constexpr std::size_t most = 200;
+  constexpr std::size_t max_strips = 200;  // more would make the page too long
   const std::uint32_t layouts = results.session.setting.layouts;
   const std::size_t strips = layouts * results.commands.size();
-  if (layouts == 1 || strips > most) return;
+  if (layouts == 1 || strips > max_strips) return;
 
   const DrawnMetric all = drawn(results, metric);
   const std::vector<std::string> classes = command_classes(results);
@@ -672,17 +681,20 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (count_layouts(results.session, c) == 1) continue;
-    std::vector<std::vector<Sample>> of_layout(layouts);
+
+    // A damaged file may have layouts beyond their number.
+    std::vector<std::vector<Sample>> samples_by_layout(layouts);
     for (const Sample& sample : all.samples[c]) {
       const std::uint32_t layout = results.session.runs.row(sample.run).layout;
-      if (layout < layouts) of_layout[layout].push_back(sample);  // a damaged file may have others
+      if (layout < layouts) samples_by_layout[layout].push_back(sample);
     }
 
     sink(bar_row(command_html(results, c, classes[c]), "", ""));
-    for (std::uint32_t layout = 0; layout < layouts; ++layout)
-      if (!of_layout[layout].empty())
-        sink(layout_strip(all, {c, layout, classes[c]}, of_layout[layout],
-                          kMaxDrawnPoints / strips));
+    for (std::uint32_t layout = 0; layout < layouts; ++layout) {
+      const std::vector<Sample>& samples = samples_by_layout[layout];
+      const Strip strip{c, layout, classes[c]};
+      if (!samples.empty()) sink(layout_strip(all, strip, samples, kMaxDrawnPoints / strips));
+    }
   }
 
   sink(bar_row("", svg_tick_labels(tick_labels(all.axis, all.metric)), "") +
@@ -733,10 +745,12 @@ std::string race_chart(const Results& results) {
   const gate::RaceResult& race = *results.findings.race;
   constexpr std::size_t height = 12;
 
-  const auto last = static_cast<double>(race.rounds);
-  const double first = race.exits.empty() ? last : static_cast<double>(race.exits.front().rounds);
-  const Axis axis = needs_logarithmic_axis(first, last) ? logarithmic_axis(first / 2.0, last)
-                                                        : linear_axis(0.0, last);
+  const auto last_round = static_cast<double>(race.rounds);
+  const double first_exit =
+      race.exits.empty() ? last_round : static_cast<double>(race.exits.front().rounds);
+  const Axis axis = needs_logarithmic_axis(first_exit, last_round)
+                        ? logarithmic_axis(first_exit / 2.0, last_round)
+                        : linear_axis(0.0, last_round);
 
   const std::vector<std::string> classes = command_classes(results);
   std::string html = "<div class=\"chart bars\">\n";
@@ -745,14 +759,12 @@ std::string race_chart(const Results& results) {
     const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
     const std::string text =
         exit == nullptr ? "left over" : fmt::format("left the race in round {}", rounds);
-    const std::string bar = svg_path(
-        "span",
-        fmt::format("M0 {}H{:.1f}", height / 2, svg_position(axis, static_cast<double>(rounds))));
-    html +=
-        bar_row(command_html(results, c, classes[c]),
-                stretched_svg(height, classes[c], results.session.commands[c].name + ": " + text,
-                              svg_grid(axis, height) + bar),
-                "<span>" + text + "</span>");
+    const double bar_end = svg_position(axis, static_cast<double>(rounds));
+    const std::string bar = svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2, bar_end));
+    const std::string title = results.session.commands[c].name + ": " + text;
+    html += bar_row(command_html(results, c, classes[c]),
+                    stretched_svg(height, classes[c], title, svg_grid(axis, height) + bar),
+                    "<span>" + text + "</span>");
   }
 
   std::vector<TickLabel> labels;

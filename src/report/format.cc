@@ -118,23 +118,26 @@ Notation with_power(double leading, const Scale& scale, std::span<const Digits> 
 }
 
 Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
-  constexpr int most_decimals = 6;
-  constexpr int most_places = 15;
   const Scale base = scale_of(metric);
 
+  // The user chose the unit. Only very small and very large numbers need a power of ten.
   if (metric.shown_in != nullptr) {
-    const int first = exponent_of({leading / base.size, 3});
-    return first >= -most_decimals && first < most_places
-               ? notation_in(base.size, base.suffix, digits)
-               : with_power(leading, base, digits);
+    constexpr int max_decimals = 6;
+    constexpr int max_places = 15;
+    const int exponent = exponent_of({leading / base.size, 3});
+    const bool is_readable = exponent >= -max_decimals && exponent < max_places;
+    return is_readable ? notation_in(base.size, base.suffix, digits)
+                       : with_power(leading, base, digits);
   }
 
-  constexpr double least = 1e-3;
+  // Takes the smallest scale in which the number is not too large, if it is not too small for all.
+  constexpr double least_shown = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
   for (const Scale& scale : scales) {
     Notation notation = notation_in(scale.size, scale.suffix, digits);
     const double shown = rounded(leading, notation);
-    if (&scale == &scales.front() && shown < least) break;
+    const bool is_smallest_scale = &scale == &scales.front();
+    if (is_smallest_scale && shown < least_shown) break;
     if (shown < scale.limit) return notation;
   }
 
@@ -503,20 +506,23 @@ std::string interval_text(const stats::Change& delta) {
 }
 
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
+  const double factor = speed.speed_factor;
   const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
-  if (!has_bounds || !(speed.speed_factor < kLargePercent))
-    return quantity(speed.speed_factor, Unit::Ratio) + sign;
+  if (!has_bounds || !(factor < kLargePercent)) return quantity(factor, Unit::Ratio) + sign;
 
-  const Estimate ratio =
-      speed.is_exact ? Estimate{speed.speed_factor, speed.speed_factor, speed.speed_factor, 1.0}
-                     : Estimate{speed.speed_factor, speed.bounds->low, speed.bounds->high, 1.0};
+  const Estimate ratio = speed.is_exact
+                             ? Estimate{factor, factor, factor, 1.0}
+                             : Estimate{factor, speed.bounds->low, speed.bounds->high, 1.0};
 
-  constexpr int most_digits = 3;
-  const double away = std::fabs(speed.speed_factor - 1.0);
-  const int most =
-      away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
-  const int decimals = speed.is_exact ? std::clamp(most, 0, kMaxDecimals)
-                                      : std::min(decimals_of_ratio(ratio), std::max(most, 0));
+  // A ratio says how far it is from 1, so its digits are counted from the first one that differs.
+  constexpr int max_digits = 3;
+  const double distance = std::fabs(factor - 1.0);
+  int max_decimals = max_digits;
+  if (distance > 0.0)
+    max_decimals = max_digits - 1 - static_cast<int>(std::floor(std::log10(distance)));
+  const int decimals = speed.is_exact
+                           ? std::clamp(max_decimals, 0, kMaxDecimals)
+                           : std::min(decimals_of_ratio(ratio), std::max(max_decimals, 0));
   const auto text = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
 
   if (speed.is_exact) return text(ratio.value) + sign;

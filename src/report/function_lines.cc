@@ -162,24 +162,27 @@ bool matches(const Pattern& pattern, std::string_view name) {
 /// of it.
 std::vector<FunctionByColumn> join_columns(const Columns& columns) {
   std::vector<FunctionByColumn> functions;
-  std::map<std::string_view, std::size_t> rows;
+  std::map<std::string_view, std::size_t> row_of_name;
 
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
     for (const FunctionChange& change : columns.sides[i]->functions) {
-      std::size_t row = functions.size();
-      const auto find = [&](std::string_view name) {
-        const auto known = rows.find(name);
-        if (row == functions.size() && known != rows.end() &&
-            functions[known->second][i] == nullptr)
-          row = known->second;
-      };
-      find(change.name);
-      for (const std::string& name : change.other_names) find(name);
+      std::vector<std::string_view> names = {change.name};
+      names.insert(names.end(), change.other_names.begin(), change.other_names.end());
 
-      if (row == functions.size()) functions.emplace_back(columns.sides.size());
+      // Takes the row of the first name that has one, unless another function of this column is in
+      // it.
+      const std::size_t new_row = functions.size();
+      std::size_t row = new_row;
+      for (const std::string_view name : names) {
+        const auto known = row_of_name.find(name);
+        if (known == row_of_name.end() || functions[known->second][i] != nullptr) continue;
+        row = known->second;
+        break;
+      }
+
+      if (row == new_row) functions.emplace_back(columns.sides.size());
       functions[row][i] = &change;
-      rows.emplace(change.name, row);
-      for (const std::string& name : change.other_names) rows.emplace(name, row);
+      for (const std::string_view name : names) row_of_name.emplace(name, row);
     }
 
   return functions;
@@ -220,12 +223,12 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
       weighed.name = change->name;
     }
 
-    const bool is_chosen = pattern
-                               ? std::ranges::any_of(function,
-                                                     [&](const FunctionChange* change) {
-                                                       return matches_any_name(*pattern, change);
-                                                     })
-                               : weighed.largest != 0.0;
+    // Without a pattern, all functions that differ are chosen.
+    const auto matches = [&](const FunctionChange* change) {
+      return matches_any_name(*pattern, change);
+    };
+    const bool is_chosen =
+        pattern ? std::ranges::any_of(function, matches) : weighed.largest != 0.0;
     if (is_chosen || has_own_value) ++known;
     if (!is_chosen) continue;
     weighed.function = std::move(function);
@@ -237,9 +240,9 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   });
 
   Choice choice;
-  const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
-  for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].function));
-  choice.others = known - most;
+  const std::size_t rows = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
+  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(sorted[i].function));
+  choice.others = known - rows;
   return choice;
 }
 
@@ -331,6 +334,7 @@ class TableMaker {
                                 .candidate_mean = side->mean_of_whole_candidate,
                                 .certainty = Certainty::Exact}});
 
+    // The rests are what the chosen functions leave of the totals, for the row of all others.
     std::vector<FunctionChange> rests = totals;
     marks_certain_ = has_sure_and_unsure(choice);
 
@@ -340,6 +344,9 @@ class TableMaker {
         changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
         rests[i].own.reference_mean -= changes[i].own.reference_mean;
         rests[i].own.candidate_mean -= changes[i].own.candidate_mean;
+
+        // The row is named after the last column that has the function, because the first may lack
+        // it.
         if (function[i] == nullptr) continue;
         changes.front().name = function[i]->name;
         changes.front().other_names = function[i]->other_names;
@@ -473,16 +480,16 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   };
 
   const FunctionChange& largest = changes->functions.front();
-  const double whole = changes->difference();
-  const double part = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
   if (!largest.is_sure()) add("the largest, but not certain", largest);
 
-  for (const FunctionChange* change : sure)
-    add(change != sure.front() ? "also"
-        : part >= 0.5          ? "most of it"
-        : !largest.is_sure()   ? "certain"
-                               : "the largest",
-        *change);
+  const double whole = changes->difference();
+  const double share_of_first = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
+  std::string_view label = largest.is_sure() ? "the largest" : "certain";
+  if (share_of_first >= 0.5) label = "most of it";
+  for (const FunctionChange* change : sure) {
+    add(label, *change);
+    label = "also";
+  }
 
   return lines;
 }
@@ -512,26 +519,31 @@ std::string function_summary(const Results& results) {
 }
 
 std::string largest_function_change_lines(const Report& suite) {
-  std::vector<std::pair<double, std::string>> found;
+  struct WeighedLine {
+    double share_of_reference;
+    std::string text;
+  };
+  std::vector<WeighedLine> weighed;
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
-      const auto metric = first_changed(results, candidate);
-      const MetricByFunction* changes =
-          metric ? find_changes(results, *metric, candidate) : nullptr;
+      const auto index = first_changed(results, candidate);
+      const MetricByFunction* changes = index ? find_changes(results, *index, candidate) : nullptr;
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
 
-      const Metric& of = results.session.metrics[*metric];
-      for (const FunctionChange* change : list_sure(*changes))
-        found.emplace_back(std::fabs(change->difference()) / changes->mean_of_whole_reference,
+      const Metric& metric = results.session.metrics[*index];
+      for (const FunctionChange* change : list_sure(*changes)) {
+        const double size = std::fabs(change->difference());
+        weighed.push_back({size / changes->mean_of_whole_reference,
                            fmt::format("{}: {} of {}", one_line(results.benchmark),
-                                       one_line(of.name), line_of(*change, *changes, of)));
+                                       one_line(metric.name), line_of(*change, *changes, metric))});
+      }
     }
   }
 
-  std::ranges::stable_sort(found, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::ranges::stable_sort(weighed, std::greater<>(), &WeighedLine::share_of_reference);
   std::string lines;
-  for (std::size_t i = 0; i < std::min(kMaxLines, found.size()); ++i)
-    lines += found[i].second + "\n";
+  for (std::size_t i = 0; i < std::min(kMaxLines, weighed.size()); ++i)
+    lines += weighed[i].text + "\n";
   return lines;
 }
 
@@ -557,18 +569,18 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
 
-  const std::vector<std::size_t> known = function_metrics(results);
-  const bool are_hidden = std::ranges::none_of(known, [&](std::size_t metric) {
+  const std::vector<std::size_t> metrics = function_metrics(results);
+  const auto is_shown_metric = [&](std::size_t metric) {
     return results.session.metrics[metric].shown == Shown::Always;
-  });
-  if (!known.empty() && are_hidden)
+  };
+  if (!metrics.empty() && std::ranges::none_of(metrics, is_shown_metric))
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
-                       results.session.metrics[known.front()].name);
+                       results.session.metrics[metrics.front()].name);
 
   const auto has_failures = [&](std::size_t metric) {
     return are_left_out_for_failures(results, metric);
   };
-  if (std::ranges::any_of(known, has_failures))
+  if (std::ranges::any_of(metrics, has_failures))
     return "there is no table of functions, because some runs failed, and functions of failed runs "
            "are not compared";
 

@@ -156,18 +156,18 @@ std::string tuned_machine(const Circumstances& at) {
                            {.heading = {"before the first run"}},
                            {.heading = {"after the last"}}}};
 
-  const auto add = [&](std::string_view what, const auto& before, const auto& after) {
-    const auto text = [](const auto& value) {
-      return value ? fmt::format("{}", *value) : std::string("not known");
-    };
+  const auto text_of = [](const auto& value) {
+    return value ? fmt::format("{}", *value) : std::string("not known");
+  };
+  const auto add_if_known = [&](std::string_view what, const auto& before, const auto& after) {
     if (before || after)
-      vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
+      vitals.rows.push_back({{std::string(what)}, {text_of(before)}, {text_of(after)}});
   };
 
-  add("throttle events", tuning.before.throttles, tuning.after.throttles);
-  add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
-  add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
-  add("ticks", tuning.before.ticks, tuning.after.ticks);
+  add_if_known("throttle events", tuning.before.throttles, tuning.after.throttles);
+  add_if_known("temperature, °C", tuning.before.celsius, tuning.after.celsius);
+  add_if_known("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
+  add_if_known("ticks", tuning.before.ticks, tuning.after.ticks);
 
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
@@ -242,7 +242,8 @@ void write_overview(const Results& results, const Sink& sink) {
 
   if (has_deltas_of(results, *metric)) sink(meaning_of_values(results));
 
-  if (const std::string race = race_chart(results); !race.empty())
+  const std::string race = race_chart(results);
+  if (!race.empty())
     sink("<h2>When each command left the race</h2>\n" + race +
          "<p class=\"aside\">Each bar is as long as the rounds that the command took part "
          "in.</p>\n");
@@ -253,10 +254,10 @@ void write_overview(const Results& results, const Sink& sink) {
   const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
     const std::string* baseline = earlier_file(results.session);
-    sink(fmt::format("<h2>Differences from {}</h2>\n",
-                     baseline != nullptr
-                         ? html_text(*baseline)
-                         : "<code>" + html_text(name_of_references(results)) + "</code>"));
+    const std::string reference =
+        baseline != nullptr ? html_text(*baseline)
+                            : "<code>" + html_text(name_of_references(results)) + "</code>";
+    sink(fmt::format("<h2>Differences from {}</h2>\n", reference));
     sink(matrix);
   }
 }
@@ -317,10 +318,10 @@ std::string changes_in_one_line(std::span<const ChangeRow> changes) {
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShort);
 
+  // The geometric means are the last of the changes.
   const std::vector<ChangeRow> changes = suite_changes(suite);
-  sink(paragraphs(
-      changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size())),
-      "answer"));
+  const auto of_benchmarks = std::span(changes).first(changes.size() - suite.geomeans.size());
+  sink(paragraphs(changes_in_one_line(of_benchmarks), "answer"));
   sink(paragraphs(suite_race_lines(suite)));
   sink(paragraphs(gates_in_one_line(suite)) + paragraphs(largest_function_change_lines(suite)));
 
@@ -337,15 +338,16 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
+  // All benchmarks together have so many points that a browser still shows the page quickly.
   constexpr std::size_t points_of_suite = 16'000;
-  const std::size_t most =
+  const std::size_t max_points =
       std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxDrawnPoints);
 
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          verdict_part(*results) + function_part(*results) + path_graphs(*results) +
          table_html(metrics_table(*results, true), "matrix metrics"));
-    write_charts(*results, {.max_points = most}, sink);
+    write_charts(*results, {.max_points = max_points}, sink);
     sink("</details>\n");
   }
 }
@@ -392,18 +394,19 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   sink(tuned_machine(first.session.circumstances));
 
-  const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+  const auto has_function_table = [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
-  });
-  const bool has_paths = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+  };
+  const auto has_paths = [](const Results& results) {
     return std::ranges::any_of(results.session.function_tables,
                                [](const FunctionTable& table) { return !table.paths.empty(); });
-  });
+  };
 
-  write_page_end(
-      fmt::format("{}{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : "",
-                  has_paths ? page_files::kIcicleJs : ""),
-      sink);
+  // A page gets only the scripts that it needs.
+  std::string scripts(page_files::kDrawingJs);
+  if (std::ranges::any_of(report.benchmarks, has_function_table)) scripts += page_files::kSortingJs;
+  if (std::ranges::any_of(report.benchmarks, has_paths)) scripts += page_files::kIcicleJs;
+  write_page_end(scripts, sink);
 }
 
 }  // namespace lauka::report

@@ -80,6 +80,7 @@ Claims make_claims(const Condition& condition) {
   const std::string limit =
       compares ? change_in_words(condition, number) : limit_text(condition.limit);
 
+  // A limit of 0 only says in which direction the change goes.
   if (compares && number == 0) {
     if (!condition.is_for_keeping()) return {"not " + limit, limit};
     Condition opposite = condition;
@@ -88,14 +89,15 @@ Claims make_claims(const Condition& condition) {
     return {better, "not " + better};
   }
 
-  // With a limit as a change: true if a change of 0 would fail.
-  const bool is_least =
+  // A change is named by its size ("5% faster"), so it is larger than the limit if it is below a
+  // negative one.
+  const bool passes_if_larger =
       compares ? (number > 0) == condition.fails_below_limit : condition.fails_below_limit;
   if (condition.is_for_keeping())
-    return is_least ? Claims{"more than " + limit, "at most " + limit}
-                    : Claims{"less than " + limit, "at least " + limit};
-  return is_least ? Claims{"at least " + limit, "less than " + limit}
-                  : Claims{"at most " + limit, "more than " + limit};
+    return passes_if_larger ? Claims{"more than " + limit, "at most " + limit}
+                            : Claims{"less than " + limit, "at least " + limit};
+  return passes_if_larger ? Claims{"at least " + limit, "less than " + limit}
+                          : Claims{"at most " + limit, "more than " + limit};
 }
 
 /// Returns what the verdict's answer, pass or fail, claims.
@@ -111,25 +113,30 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
                          const Metric& metric) {
   if (condition.limit.needs_reference() || !change.change)
     return change_texts(change, condition.limit.fraction());
-  const double bound = condition.limit.number;
-  const double value = (1 + *change.change) * bound;
+
+  // With a limit of the value itself, the changes are relative to this limit.
+  const double limit = condition.limit.number;
+  const double value = (1 + *change.change) * limit;
 
   if (change.is_exact) {
     const double rounded = std::round(value);
-    return {with_uncertainty(
-        exact_quantity(stats::is_rounding_error(value - rounded, value) ? rounded : value, metric),
-        {.is_exact = true})};
+    const bool is_whole = stats::is_rounding_error(value - rounded, value);
+    return {
+        with_uncertainty(exact_quantity(is_whole ? rounded : value, metric), {.is_exact = true})};
   }
 
   if (!change.bounds) return {quantity(value, metric)};
-  const double low = (1 + change.bounds->low) * bound;
-  const double high = (1 + change.bounds->high) * bound;
+  const double low = (1 + change.bounds->low) * limit;
+  const double high = (1 + change.bounds->high) * limit;
 
+  // An end of the interval that is not the limit must not look like it.
   Notation notation = notation_of(value, std::fabs(high - low) / 2.0, metric);
-  const auto hides = [&](double end) {
-    return end != bound && notation.text(end) == notation.text(bound);
+  const auto looks_like_limit = [&](double end) {
+    return end != limit && notation.text(end) == notation.text(limit);
   };
-  for (int more = 0; more < 6 && (hides(low) || hides(high)); ++more) ++notation.decimals;
+  constexpr int max_more_decimals = 6;
+  for (int more = 0; more < max_more_decimals; ++more)
+    if (looks_like_limit(low) || looks_like_limit(high)) ++notation.decimals;
 
   return {notation.text(value), notation.text(low), notation.text(high)};
 }
@@ -149,21 +156,27 @@ std::string measured(stats::Change change, std::optional<double> bound,
 
   const bool claims_above =
       (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
+
   // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
     if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
-    (claims_above ? change.bounds->low : change.bounds->high) = *bound;
+    if (claims_above)
+      change.bounds->low = *bound;
+    else
+      change.bounds->high = *bound;
   }
 
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
 
-  const bool bears_out = fits || side_of(change, verdict.condition) == (claims_above ? 1 : -1);
-  if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
+  // If the interval does not support the answer, both of its ends are shown.
+  const int claimed_side = claims_above ? 1 : -1;
+  const bool supports_answer = fits || side_of(change, verdict.condition) == claimed_side;
+  if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
-  return figures.change +
-         (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
+  if (claims_above) return figures.change + ", at least " + figures.low;
+  return figures.change + ", at most " + figures.high;
 }
 
 /// Returns the rounds that a verdict is based on: "57 rounds". If the table is based on more
@@ -404,23 +417,26 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
 
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
-  if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
-      verdict.rounds < row->runs_needed_for_percentile)
-    return fmt::format("{} are too few for this percentile, which needs {}; use --min-runs {}",
-                       plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
-                       row->runs_needed_for_percentile);
+  if (metric.percentile && !verdict.delta.bounds && row != nullptr) {
+    const auto needed = row->runs_needed_for_percentile;
+    if (verdict.rounds < needed)
+      return fmt::format("{} are too few for this percentile, which needs {}; use --min-runs {}",
+                         plural(verdict.rounds, "run"), needed, needed);
+  }
 
   const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{} with {:g}% confidence ({})", claim_of(verdict),
                        percent_of_confidence(results, verdict), grounds);
 
+  // Even an undecided gate may have an interval that is all above or all below the limit.
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return grounds + advice;
 
   const Claims claims = make_claims(verdict.condition);
-  const bool is_failing = (side > 0) != verdict.condition.fails_below_limit;
+  const bool is_above_limit = side > 0;
+  const bool is_failing = is_above_limit != verdict.condition.fails_below_limit;
   return fmt::format("probably {}, but not with the confidence that {} needs ({}){}",
                      is_failing ? claims.fail : claims.pass,
                      verdict.condition.is_for_keeping() ? "keeping" : "a gate", grounds, advice);
@@ -567,9 +583,11 @@ struct EndingWords {
     } else {
       const bool is_simulated = failed.step.kind == RoundKind::Simulated;
       if (is_simulated) text = " under Valgrind; " + how_to_go_on_without_valgrind(failed.outcome);
+
       // A run that Valgrind breaks has no counts with -i either.
-      if (can_be_ignored(failed.outcome) &&
-          (!is_simulated || std::holds_alternative<Exited>(failed.outcome)))
+      const bool may_be_valgrinds_fault =
+          is_simulated && !std::holds_alternative<Exited>(failed.outcome);
+      if (can_be_ignored(failed.outcome) && !may_be_valgrinds_fault)
         text += (is_simulated ? "; if it fails there, too, " : "; ") +
                 how_to_ignore(name, failed.outcome);
     }
@@ -850,7 +868,9 @@ std::string grouped_lines(const std::vector<GateText>& gates, std::string_view p
   for (const GateText& gate : gates) {
     Group& group = groups.at({gate.line, gate.lines_below});
     const bool is_shared = group.gates > most_alone;
-    if (is_shared && std::exchange(group.is_written, true)) continue;
+    if (is_shared && group.is_written) continue;
+    group.is_written = true;
+
     const std::string who = is_shared ? fmt::format("{} {}", group.gates, plural_word) : gate.name;
     const bool is_tolerated = is_shared ? group.is_tolerated : gate.is_tolerated;
     text += (who.empty() ? "" : who + ": ") + gate.line +
@@ -907,17 +927,22 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
   if (verdict.rounds == 0 || !change.change) return cell;
 
+  // The shorter texts are the verdict with its limit, and the verdict alone.
   const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
-  cell.verdict_reason =
+  const std::string limit =
       (is_accepted ? "accepted limit " : "limit ") + limit_text(verdict.condition.limit);
-  cell.shorter_texts.front() += ", " + cell.verdict_reason;
-  if (is_mean || !verdict.condition.limit.needs_reference()) {
-    const Metric& metric = results.session.metrics[verdict.metric];
-    cell.verdict_reason =
-        make_figures(change, verdict.condition, metric).change + ", " + cell.verdict_reason;
-    cell.text += ": " + cell.verdict_reason;
-  } else {
+  cell.shorter_texts.front() += ", " + limit;
+
+  // The row's delta is already in another cell, unless the gate is on something else.
+  const bool is_on_delta = !is_mean && verdict.condition.limit.needs_reference();
+  if (is_on_delta) {
+    cell.verdict_reason = limit;
     cell.text = cell.shorter_texts.front();
+  } else {
+    const Metric& metric = results.session.metrics[verdict.metric];
+    const std::string figure = make_figures(change, verdict.condition, metric).change;
+    cell.verdict_reason = figure + ", " + limit;
+    cell.text += ": " + cell.verdict_reason;
   }
 
   return cell;
@@ -1127,12 +1152,13 @@ std::string why_lines(const Results& results) {
 }
 
 WhyTable why_table(const Results& results) {
+  // A single comparison needs no table, and without counts there is nothing to explain.
   WhyTable all;
+  const auto lacks_counts = [](const WallTimeExplanation& why) {
+    return why.lacks_instructions && why.leaves_out_cycles;
+  };
   if (results.explanations.size() < 2) return all;
-  if (std::ranges::all_of(results.explanations, [](const WallTimeExplanation& why) {
-        return why.lacks_instructions && why.leaves_out_cycles;
-      }))
-    return all;
+  if (std::ranges::all_of(results.explanations, lacks_counts)) return all;
 
   std::set<WallFactorKind> parts;
   for (const WallTimeExplanation& why : results.explanations)

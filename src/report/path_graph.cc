@@ -73,23 +73,26 @@ std::string element_of(std::span<const PathChange> paths, std::span<const DrawnC
                          html_text(command.name));
   add("commands", lines);
 
+  // -1 stands for a missing caller and for a missing half width.
+  const auto caller_of = [](const PathChange& path) {
+    return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
+  };
+  const auto half_width_of = [](const PathChange& path) {
+    return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
+  };
   Names names;
-  add("parent", list_of(paths, [](const PathChange& path) {
-        return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
-      }));
+  add("parent", list_of(paths, caller_of));
   add("name", list_of(paths, [&](const PathChange& path) { return names.index_of(path.name); }));
 
-  const std::string candidate =
+  const std::string candidate_times =
       list_of(paths, [](const PathChange& path) { return to_microseconds(path.candidate_mean); });
   if (commands.size() == 1) {
-    add("times", candidate);
+    add("times", candidate_times);
   } else {
-    const std::string reference =
+    const std::string reference_times =
         list_of(paths, [](const PathChange& path) { return to_microseconds(path.reference_mean); });
-    add("times", reference + "|" + candidate);
-    add("half-width", list_of(paths, [](const PathChange& path) {
-          return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
-        }));
+    add("times", reference_times + "|" + candidate_times);
+    add("half-width", list_of(paths, half_width_of));
     add("sure", list_sure(paths));
   }
   return fmt::format("<div class=\"chart icicle\"{}><pre class=\"names\" hidden>{}</pre></div>\n",
@@ -112,10 +115,10 @@ std::string path_graphs(const Results& results) {
 
     std::vector<DrawnCommand> commands{drawn(c)};
     if (references.is_candidate(c)) {
+      // A baseline's command has no colour of its own.
       const auto reference = references.index_in_session(c);
-      commands.insert(commands.begin(), reference
-                                            ? drawn(*reference)
-                                            : DrawnCommand{"c7", name_of_references(results)});
+      const DrawnCommand of_baseline{"c7", name_of_references(results)};
+      commands.insert(commands.begin(), reference ? drawn(*reference) : of_baseline);
     }
     html += element_of(changes->paths, commands);
   }

@@ -53,23 +53,30 @@ struct ChosenPaths {
 /// Chooses the paths for which `weight` is above 0, those with the largest weight first.
 template <typename Weight>
 ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, const Weight& weight) {
-  std::vector<std::pair<double, std::size_t>> sorted;
-  for (std::size_t path = 0; path < changes.paths.size(); ++path)
-    if (const double of_path = weight(changes.paths[path]); of_path > 0.0)
-      sorted.emplace_back(of_path, path);
-  std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<double, std::size_t>::first);
+  struct WeighedPath {
+    double weight;
+    std::size_t path;
+  };
+  std::vector<WeighedPath> sorted;
+  for (std::size_t path = 0; path < changes.paths.size(); ++path) {
+    const double weight_of_path = weight(changes.paths[path]);
+    if (weight_of_path > 0.0) sorted.push_back({weight_of_path, path});
+  }
+  std::ranges::stable_sort(sorted, std::greater<>(), &WeighedPath::weight);
 
   ChosenPaths chosen;
-  std::vector<std::size_t> added;  // a path with those of its callers that are not chosen yet
-  for (const auto& candidate : sorted) {
-    added.clear();
-    for (std::size_t at = candidate.second; at < changes.paths.size() && !chosen.paths.contains(at);
-         at = changes.paths[at].caller)
-      added.push_back(at);
+  std::vector<std::size_t> to_add;  // a path with those of its callers that are not chosen yet
+  for (const WeighedPath& candidate : sorted) {
+    to_add.clear();
+    std::size_t path = candidate.path;
+    while (path < changes.paths.size() && !chosen.paths.contains(path)) {
+      to_add.push_back(path);
+      path = changes.paths[path].caller;
+    }
 
-    const std::size_t lines = chosen.paths.size() + added.size();
+    const std::size_t lines = chosen.paths.size() + to_add.size();
     if (lines <= most) {
-      chosen.paths.insert(added.begin(), added.end());
+      chosen.paths.insert(to_add.begin(), to_add.end());
     } else {
       chosen.has_all = false;
       chosen.lines_of_largest = std::max(chosen.lines_of_largest, lines);
@@ -86,6 +93,7 @@ Ink ink_of_path(const PathChange& change) {
 /// Makes a table with a row for each chosen path, indented below its caller.
 Table make_path_table(const Results& results, std::size_t command, const MetricByFunction& changes,
                       const std::set<std::size_t>& chosen) {
+  // Without a reference, there is only the command's own time, which is never left out.
   const bool is_compared = results.session.reference.is_candidate(command);
   const Metric& metric = results.session.metrics[changes.metric];
   Table table;
@@ -108,10 +116,12 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
 
   std::vector<std::size_t> depths(changes.paths.size());
   for (const std::size_t path : chosen) {
+    // A caller is before its calls, so its depth is known.
     const PathChange& change = changes.paths[path];
     if (change.caller != kNoCaller) depths[path] = depths[change.caller] + 1;
-    TableRow row = {{.text = std::string(2 * depths[path], ' ') +
-                             shortened_function(one_line(change.name), kMaxFrameWidth)}};
+
+    const std::string indent(2 * depths[path], ' ');
+    TableRow row = {{.text = indent + shortened_function(one_line(change.name), kMaxFrameWidth)}};
     if (is_compared) row.push_back({.text = quantity(change.reference_mean, metric)});
     row.push_back({.text = quantity(change.candidate_mean, metric)});
     if (is_compared)
@@ -126,24 +136,25 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
 std::string section_of(const Results& results, std::size_t command, const MetricByFunction& changes,
                        const Style& style) {
   const bool is_compared = results.session.reference.is_candidate(command);
-  const std::size_t most = *results.presentation.paths;
-  const ChosenPaths chosen = choose_paths(changes, most, [&](const PathChange& path) {
+  const std::size_t max_lines = *results.presentation.paths;
+  const auto weight_of = [&](const PathChange& path) {
     if (!is_compared) return path.candidate_mean;
     return path.is_sure ? std::fabs(path.difference()) : 0.0;
-  });
+  };
+  const ChosenPaths chosen = choose_paths(changes, max_lines, weight_of);
 
-  const std::string of = one_line(results.session.metrics[changes.metric].name);
-  if (chosen.paths.empty() && chosen.has_all)
-    return "\n" + dim_note(fmt::format("no call path differs significantly in {}",
-                                       plural(changes.rounds, "sampled run")),
-                           style);
-  if (chosen.paths.empty())
-    return "\n" + dim_note(fmt::format("the call paths do not fit into {}; --paths={} shows some",
-                                       plural(most, "line"), chosen.lines_of_largest),
-                           style);
-  const std::string title = fmt::format(
-      "{} by call path{}{}", of, is_compared ? ", significant changes" : "",
-      chosen.has_all ? "" : fmt::format(" (the largest; --paths={} shows more)", 2 * most));
+  if (chosen.paths.empty()) {
+    const std::string why =
+        chosen.has_all ? fmt::format("no call path differs significantly in {}",
+                                     plural(changes.rounds, "sampled run"))
+                       : fmt::format("the call paths do not fit into {}; --paths={} shows some",
+                                     plural(max_lines, "line"), chosen.lines_of_largest);
+    return "\n" + dim_note(why, style);
+  }
+
+  std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
+  if (is_compared) title += ", significant changes";
+  if (!chosen.has_all) title += fmt::format(" (the largest; --paths={} shows more)", 2 * max_lines);
   return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
          terminal_text(make_path_table(results, command, changes, chosen.paths), style);
 }

@@ -34,7 +34,8 @@ std::string names_of(const Results& results, std::span<const std::size_t> comman
   const std::vector<Command>& all = results.session.commands;
   const std::vector<std::string> parameters = parameter_names(results);
   const bool has_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
-  // One more name is as short as its number.
+
+  // Instead of "1 more", the last name is written.
   const std::size_t named = commands.size() > kMaxNames + 1 ? kMaxNames : commands.size();
 
   std::vector<std::string> names;
@@ -45,16 +46,18 @@ std::string names_of(const Results& results, std::span<const std::size_t> comman
     are_numbers = are_numbers && begins_with_digit(names.back());
   }
 
-  const std::string more =
-      named < commands.size() ? fmt::format("{} more", commands.size() - named) : "";
+  std::string more;
+  if (named < commands.size()) more = fmt::format("{} more", commands.size() - named);
   if (!has_one_parameter) {
     if (!more.empty()) names.push_back(more);
     return listed(names);
   }
+
   const std::string parameter = one_line(parameters.front());
   const std::string values = fmt::format("{}", fmt::join(names, ", "));
-  return (are_numbers ? values + " " + parameter : parameter + " " + values) +
-         (more.empty() ? "" : " and " + more);
+  const std::string with_parameter =
+      are_numbers ? values + " " + parameter : parameter + " " + values;
+  return more.empty() ? with_parameter : with_parameter + " and " + more;
 }
 
 bool is_about_time(const Results& results, const gate::RaceResult& race) {

@@ -49,8 +49,8 @@ std::optional<double> parse_number(const std::string& text) {
 /// Returns the parameter with the most values among the parameters that have only numbers as
 /// values; nullopt if no such parameter has kMinValues values.
 std::optional<std::string> scanned(const Results& results) {
-  std::optional<std::string> best;
-  std::size_t most = kMinValues - 1;
+  std::optional<std::string> parameter_with_most;
+  std::size_t most_values = kMinValues - 1;
   for (const std::string& name : parameter_names(results)) {
     std::set<double> values;
     bool all_are_numbers = true;
@@ -62,12 +62,12 @@ std::optional<std::string> scanned(const Results& results) {
       if (number) values.insert(*number);
     }
 
-    if (!all_are_numbers || values.size() <= most) continue;
-    most = values.size();
-    best = name;
+    if (!all_are_numbers || values.size() <= most_values) continue;
+    most_values = values.size();
+    parameter_with_most = name;
   }
 
-  return best;
+  return parameter_with_most;
 }
 
 std::string name_of_series(const Command& command, const std::string& parameter) {
@@ -79,6 +79,7 @@ std::string name_of_series(const Command& command, const std::string& parameter)
 
 std::vector<Series> make_series(const Results& results, std::size_t metric,
                                 const std::string& parameter) {
+  // A series has the commands that differ only in the value of `parameter`.
   std::vector<Series> all;
   std::map<std::pair<std::size_t, std::string>, std::size_t> places;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -93,8 +94,10 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     const auto [place, is_new] =
         places.try_emplace({command.source_command_index, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
+
+    const double x = *parse_number(value->value);
     all[place->second].points.push_back(
-        {*parse_number(value->value), summary->median, summary->q1, summary->q3, summary->mean, c});
+        {x, summary->median, summary->q1, summary->q3, summary->mean, c});
   }
 
   for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
@@ -191,33 +194,39 @@ enum class AxisScale : unsigned char { Linear, Logarithmic };
 
 std::string view(const Scan& scan, AxisScale scale) {
   const std::vector<Series>& all = scan.all;
-  const Metric& of = scan.results.session.metrics[scan.metric];
-  const bool logarithmic = scale == AxisScale::Logarithmic;
+  const Metric& metric = scan.results.session.metrics[scan.metric];
+  const bool is_logarithmic = scale == AxisScale::Logarithmic;
+
+  // A linear axis of values begins at 0, so that their sizes can be compared.
   const auto [x, y] = find_extents(all);
-  const auto axis = logarithmic ? logarithmic_axis : linear_axis;
-  Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
+  const double lowest_y = is_logarithmic ? y.low : std::min(y.low, 0.0);
+  const auto make_axis = is_logarithmic ? logarithmic_axis : linear_axis;
+  Axes axes{make_axis(x.low, x.high), make_axis(lowest_y, y.high)};
   axes.x.ticks = measured_ticks(all, axes.x);
 
   std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // A power law is a straight line only on logarithmic axes.
-    const auto law = logarithmic ? fit_law(all[i], scan.results.session.confidence) : std::nullopt;
-    if (law) content += draw_line(axes, all[i], *law);
+    if (is_logarithmic)
+      if (const auto law = fit_law(all[i], scan.results.session.confidence))
+        content += draw_line(axes, all[i], *law);
     content += draw_line(axes, all[i], scan.parameter, color_class(i));
   }
 
   std::vector<TickLabel> labels;
-  for (const double value : axes.x.ticks)
-    labels.push_back({horizontal_percent(axes.over(value), kSvgUnits),
-                      fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
+  for (const double tick : axes.x.ticks) {
+    const double without_rounding_error = std::fabs(tick) < 1e-12 ? 0 : tick;
+    labels.push_back({horizontal_percent(axes.over(tick), kSvgUnits),
+                      fmt::format("{:.6g}", without_rounding_error)});
+  }
 
-  return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
-                     hover_attributes(axes.y, of, "y")) +
+  return fmt::format("<div class=\"view {}\"{}>\n", is_logarithmic ? "logarithmic" : "linear",
+                     hover_attributes(axes.y, metric, "y")) +
          svg_with_vertical_axis({.height_pixels = kScanHeight,
                                  .axis = axes.y,
-                                 .metric = of,
+                                 .metric = metric,
                                  .width_units = kSvgUnits,
-                                 .title = of.name + " against " + scan.parameter,
+                                 .title = metric.name + " against " + scan.parameter,
                                  .content = content}) +
          svg_tick_labels(labels) + "</div>\n";
 }
@@ -240,13 +249,13 @@ std::string legend(const Scan& scan) {
     html += "</p>\n";
   }
 
+  std::string about_colours;
+  if (is_scan(results))
+    about_colours = "; everywhere else, a stronger colour means a larger " + parameter;
   return html + fmt::format(
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
-                    html_text(results.session.metrics[scan.metric].name), parameter,
-                    is_scan(results)
-                        ? "; everywhere else, a stronger colour means a larger " + parameter
-                        : "");
+                    html_text(results.session.metrics[scan.metric].name), parameter, about_colours);
 }
 
 const Point& best_point(const Results& results, std::size_t metric,
@@ -272,27 +281,33 @@ bool is_scan(const Results& results) {
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
   const std::string parameter = *scanned(results);
+  const auto value_of = [&](const Command& command) {
+    return *parse_number(find_parameter(command, parameter)->value);
+  };
 
   std::vector<std::string> lines;
   std::set<double> values;
   for (const Command& command : results.session.commands) {
     const std::string name = name_of_series(command, parameter);
     if (std::ranges::find(lines, name) == lines.end()) lines.push_back(name);
-    values.insert(*parse_number(find_parameter(command, parameter)->value));
+    values.insert(value_of(command));
   }
 
-  std::map<double, double> places;
-  double next = 0.0;
-  for (const double value : values) places[value] = next++ / static_cast<double>(values.size() - 1);
+  // The strength of a colour grows evenly from the smallest value (0) to the largest one (1).
+  std::map<double, double> strengths;
+  double smaller_values = 0.0;
+  for (const double value : values) {
+    strengths[value] = smaller_values / static_cast<double>(values.size() - 1);
+    ++smaller_values;
+  }
 
-  std::vector<std::pair<std::size_t, double>> found;
+  std::vector<std::pair<std::size_t, double>> colors;
   for (const Command& command : results.session.commands) {
     const auto line = std::ranges::find(lines, name_of_series(command, parameter));
-    found.emplace_back(line - lines.begin(),
-                       places.at(*parse_number(find_parameter(command, parameter)->value)));
+    colors.emplace_back(line - lines.begin(), strengths.at(value_of(command)));
   }
 
-  return found;
+  return colors;
 }
 
 std::string scan_headline(const Results& results, std::size_t metric) {
@@ -301,27 +316,33 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   const std::vector<Series> all = make_series(results, metric, parameter);
   if (all.empty()) return "";
 
-  const Metric& of = results.session.metrics[metric];
+  // The law is told only of a single series, and if it certainly grows or falls.
+  const Metric& measured = results.session.metrics[metric];
   std::string text;
   const auto law =
       all.size() == 1 ? fit_law(all.front(), results.session.confidence) : std::nullopt;
-  const bool is_sure = law && (law->exponent_low > 0 || law->exponent_high < 0);
-  if (is_sure)
-    text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", metric_in_words(one_line(of.name)),
-                       law->exponent < 0 ? "falls" : "grows", one_line(parameter), law->exponent,
-                       law->exponent_low, law->exponent_high);
+  const bool is_law_sure = law && (law->exponent_low > 0 || law->exponent_high < 0);
+  if (is_law_sure)
+    text =
+        fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ",
+                    metric_in_words(one_line(measured.name)), law->exponent < 0 ? "falls" : "grows",
+                    one_line(parameter), law->exponent, law->exponent_low, law->exponent_high);
+
+  std::string_view superlative = "lowest";
+  if (measured.better == Better::More)
+    superlative = "highest";
+  else if (measured.role == Role::WallTime)
+    superlative = "fastest";
 
   const Point& best = best_point(results, metric, all);
-  text +=
-      fmt::format("{} at {} (mean {})",
-                  of.better == Better::More   ? "highest"
-                  : of.role == Role::WallTime ? "fastest"
-                                              : "lowest",
-                  parameters_text(results.session.commands[best.command]), quantity(best.mean, of));
+  text += fmt::format("{} at {} (mean {})", superlative,
+                      parameters_text(results.session.commands[best.command]),
+                      quantity(best.mean, measured));
 
+  // Without a law, users may take the best value for better than it is.
   const MetricResult* row = row_of(results.commands[best.command], metric);
   const auto reference = results.session.reference.index_in_session(best.command);
-  if (is_sure || !row->delta || row->delta->is_significant() || !reference) return text;
+  if (is_law_sure || !row->delta || row->delta->is_significant() || !reference) return text;
   return text + ", not significantly different from " +
          parameters_text(results.session.commands[*reference]) + detectable_text(row->detectable);
 }

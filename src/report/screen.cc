@@ -267,20 +267,21 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
                           faster ? "lower" : "higher");
     after = " (exact)";
   } else if (!ranking.speed.bounds) {
-    between =
-        fmt::format(": {} {} from ", missing_interval(results, ranking),
-                    is_decided(results, ranking) ? "for a confidence interval of its difference"
-                                                 : "to tell whether it differs");
+    const std::string_view purpose = is_decided(results, ranking)
+                                         ? "for a confidence interval of its difference"
+                                         : "to tell whether it differs";
+    between = fmt::format(": {} {} from ", missing_interval(results, ranking), purpose);
   } else if (!ranking.is_significant) {
     between = " does not differ significantly from ";
     after += detectable_by_all(results, {ranking});
+  } else if (metric.role == Role::WallTime) {
+    after.clear();
+    between = fmt::format(" ran {} times {} than ", ratio_text(ranking.speed),
+                          faster ? "faster" : "slower");
   } else {
     after.clear();
-    between = metric.role == Role::WallTime
-                  ? fmt::format(" ran {} times {} than ", ratio_text(ranking.speed),
-                                faster ? "faster" : "slower")
-                  : fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
-                                faster ? "lower" : "higher");
+    between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
+                          faster ? "lower" : "higher");
   }
 
   const std::string candidate = one_line(results.session.commands[ranking.command].name);
@@ -301,34 +302,38 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
 
   const bool has_several =
       rankings.size() > 1 && results.session.reference.index_in_session(rankings[0].command);
-  if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
-        return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
-      }))
+  const auto has_interval = [](const HeadlineComparison& ranking) {
+    return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
+  };
+  if (has_several && std::ranges::none_of(rankings, has_interval))
     return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
                                 missing_interval(results, rankings[0]), reference, in_metric),
                     style);
 
-  const auto best = std::ranges::find_if(rankings, [&](const HeadlineComparison& ranking) {
+  // The rankings begin with the largest gain.
+  const auto is_significant_gain = [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
-  });
+  };
+  const auto best = std::ranges::find_if(rankings, is_significant_gain);
   if (best != rankings.end()) return write_line(results, *best, style);
   if (!has_several) return write_line(results, rankings[0], style);
 
-  const bool is_time = metric.role == Role::WallTime;
+  // No command is better. All others are worse, or do not differ.
   const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,
                                        &HeadlineComparison::is_significant);
-  const bool any = worst != rankings.rend();
-  if (any && worst->metric != primary_metric(results.session.metrics))
+  const bool is_any_worse = worst != rankings.rend();
+  if (!is_any_worse)
+    return in_lines("no command differs significantly from " + reference + in_metric +
+                        detectable_by_all(results, rankings),
+                    style);
+  if (worst->metric != primary_metric(results.session.metrics))
     return write_line(results, *worst, style);
 
-  const bool is_more = metric.better == Better::More;
-  const std::string start = !any      ? "no command differs significantly from "
-                            : is_time ? "no command is significantly faster than "
-                            : is_more ? "no command is significantly higher than "
-                                      : "no command is significantly lower than ";
-  return in_lines(start + reference + (any && is_time ? "" : in_metric) +
-                      (any ? "" : detectable_by_all(results, rankings)),
-                  style);
+  if (metric.role == Role::WallTime)
+    return in_lines("no command is significantly faster than " + reference, style);
+  const std::string_view better = metric.better == Better::More ? "higher" : "lower";
+  return in_lines(
+      fmt::format("no command is significantly {} than {}{}", better, reference, in_metric), style);
 }
 
 /// Returns what makes failures comparable, if a command ended with the same exit status in every
@@ -367,28 +372,26 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
   for (const HeadlineComparison& ranking : rankings)
     by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
 
-  std::string lines;
-  for (const auto& typed_and_own : by_typed) {
-    const Rankings& own = typed_and_own.second;
+  const std::string reference = bold(one_line(name_of_references(results)), style);
+  const std::string_view better = is_time ? "faster" : "lower";
+  const std::string_view worse = is_time ? "slower" : "higher";
+  std::string in_metric;
+  if (!is_time) in_metric = " in " + metric_in_words(one_line(metric.name));
 
-    const auto count = [&](auto is_counted) {
-      return std::ranges::count_if(
-          own, [&](const HeadlineComparison& ranking) { return is_counted(ranking); });
-    };
-    const auto faster = count([](const HeadlineComparison& ranking) {
+  std::string lines;
+  for (const auto& [typed, own] : by_typed) {
+    const auto faster = std::ranges::count_if(own, [](const HeadlineComparison& ranking) {
       return ranking.is_significant && ranking.speed.faster;
     });
-    const auto slower = count([](const HeadlineComparison& ranking) {
+    const auto slower = std::ranges::count_if(own, [](const HeadlineComparison& ranking) {
       return ranking.is_significant && !ranking.speed.faster;
     });
 
     const std::string& name = results.session.commands[own[0].command].unfilled_name;
     lines +=
         in_lines(fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
-                             bold(one_line(name), style), is_time ? "faster" : "lower",
-                             bold(one_line(name_of_references(results)), style), faster, own.size(),
-                             is_time ? "" : " in " + metric_in_words(one_line(metric.name)),
-                             is_time ? "slower" : "higher", slower),
+                             bold(one_line(name), style), better, reference, faster, own.size(),
+                             in_metric, worse, slower),
                  style);
   }
 
@@ -434,15 +437,16 @@ std::string about_short_runs(const Results& results, const Style& style) {
         "measure the command 'true' as well",
         style);
 
-  const std::string text = quantity(*start, Unit::Seconds);
+  const std::string start_text = quantity(*start, Unit::Seconds);
+  if (*start < *shortest)
+    return dim_note(
+        fmt::format("about {} of each run is the start of its process, as the runs of 'true' show",
+                    start_text),
+        style);
   return dim_note(
-      *start < *shortest
-          ? fmt::format(
-                "about {} of each run is the start of its process, as the runs of 'true' show",
-                text)
-          : fmt::format("the shortest runs take no longer than those of 'true' ({}), so they are "
-                        "mostly the start of a process",
-                        text),
+      fmt::format("the shortest runs take no longer than those of 'true' ({}), so they are "
+                  "mostly the start of a process",
+                  start_text),
       style);
 }
 
@@ -778,6 +782,7 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
 
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most) {
+  // Severe outliers would make all other bins too wide, so they go into the outermost ones.
   const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
@@ -812,17 +817,20 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
                                                : fill_bins(std::move(shared), values);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
 
-  const std::size_t most = std::ranges::max_element(bins, {}, &Bin::count)->count;
-  const std::size_t beside =
-      kIndent.size() + display_width(labels.front()) + 2 + 1 + fmt::formatted_size("{}", most);
-  const std::size_t room = style.width > beside ? style.width - beside : 0;
-  const std::size_t widest =
+  // A line has the indent, the label, two blanks, the bar, a blank and the count.
+  const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
+  const std::size_t width_of_rest = kIndent.size() + display_width(labels.front()) + 2 + 1 +
+                                    fmt::formatted_size("{}", largest_count);
+  const std::size_t room = style.width > width_of_rest ? style.width - width_of_rest : 0;
+  const std::size_t widest_bar =
       style.width == 0 ? kMaxBarWidth : std::clamp(room, kMinBarWidth, kMaxBarWidth);
 
   std::string text;
+  constexpr std::size_t eighths_of_cell = 8;  // a bar ends in a block of some eighths of a cell
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const std::size_t least = bins[i].count > 0 ? 1 : 0;
-    const std::string drawn = bar(std::max(least, bins[i].count * widest * 8 / most));
+    const std::size_t eighths = bins[i].count * widest_bar * eighths_of_cell / largest_count;
+    const std::string drawn = bar(std::max(least, eighths));
     text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
                         bins[i].count);
   }

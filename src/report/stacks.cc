@@ -38,15 +38,16 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const auto changes = show_paths(results, target.command);
   if (!changes) return;
 
-  // A path follows its caller's path, or the paths through one of the caller's other calls.
+  // A path follows its caller's path, or the paths through one of the caller's other calls. So
+  // `stack` always begins with the caller's own stack, whose size is known.
   std::string stack;
-  std::vector<std::size_t> sizes;
-  sizes.reserve(changes->paths.size());
+  std::vector<std::size_t> stack_sizes;  // by path
+  stack_sizes.reserve(changes->paths.size());
   for (const PathChange& path : changes->paths) {
     const bool is_program = path.caller == kNoCaller;
-    stack.resize(is_program ? 0 : sizes[path.caller]);
+    stack.resize(is_program ? 0 : stack_sizes[path.caller]);
     stack += (is_program ? "" : ";") + folded_frame(path.name);
-    sizes.push_back(stack.size());
+    stack_sizes.push_back(stack.size());
 
     const std::int64_t before = to_microseconds(path.reference_own);
     const std::int64_t after = to_microseconds(path.candidate_own);

@@ -215,6 +215,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
 
+  // Further lines are indented by two more blanks than the first one.
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   const std::string indent(blanks + 2, ' ');
   std::string lines(blanks, ' ');
@@ -226,10 +227,12 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::size_t cells = display_width(without_ink(word));
 
-    if (lines.size() > blanks && column + 1 + cells > width) {
+    const bool is_first_word = lines.size() == blanks;
+    const bool fits = column + 1 + cells <= width;
+    if (!is_first_word && !fits) {
       lines.append("\n").append(indent);
       column = indent.size();
-    } else if (lines.size() > blanks) {
+    } else if (!is_first_word) {
       lines += ' ';
       ++column;
     }
@@ -268,13 +271,19 @@ std::string to_ascii(std::string_view text) {
 
   std::string ascii;
   while (!text.empty()) {
-    const auto* const found =
-        std::ranges::find_if(signs, [&](const auto& sign) { return text.starts_with(sign.first); });
+    const auto* const sign =
+        std::ranges::find_if(signs, [&](const auto& row) { return text.starts_with(row.first); });
+    if (sign == signs.end()) {
+      ascii += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
 
     // A range such as "1 … 2" has a space before its ellipsis, unlike most cut texts.
-    const bool is_cut = text.starts_with(kEllipsis) && (ascii.empty() || ascii.back() != ' ');
-    ascii += is_cut ? kCut : found == signs.end() ? text.substr(0, 1) : found->second;
-    text.remove_prefix(found == signs.end() ? 1 : found->first.size());
+    const bool follows_space = !ascii.empty() && ascii.back() == ' ';
+    const bool is_cut = sign->first == kEllipsis && !follows_space;
+    ascii += is_cut ? kCut : sign->second;
+    text.remove_prefix(sign->first.size());
   }
 
   return ascii;

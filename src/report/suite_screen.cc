@@ -86,11 +86,11 @@ Cell worst_verdict_cell(const SuiteRow& row) {
 /// failed.
 Cell failed_cell(const SuiteRow& row) {
   const Results& results = *row.results;
-  const auto text = [&](bool with_reasons) {
-    std::string all;
+  const auto list_failures = [&](bool gives_reasons) {
+    std::string list;
     const auto add = [&](std::string_view who, const Endings& endings) {
-      const std::string share = failed_runs_text(endings, with_reasons);
-      if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
+      const std::string share = failed_runs_text(endings, gives_reasons);
+      if (!share.empty()) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", who, share);
     };
 
     if (!row.candidate) {
@@ -101,10 +101,12 @@ Cell failed_cell(const SuiteRow& row) {
       add("base", results.endings_of_reference(*row.candidate));
       add("candidate", results.commands[*row.candidate].endings);
     }
-    return all;
+    return list;
   };
 
-  return {.text = text(true), .ink = Ink::Red, .shorter_texts = {text(false)}};
+  const std::string with_reasons = list_failures(true);
+  const std::string without_reasons = list_failures(false);
+  return {.text = with_reasons, .ink = Ink::Red, .shorter_texts = {without_reasons}};
 }
 
 TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::Nothing) {
@@ -273,10 +275,11 @@ std::vector<std::string> with_names(const Report& suite,
   std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
   for (const SharedLine& shared : all) {
+    // A line about all benchmarks names none of them.
     const std::size_t count = shared.names.size();
-    const std::string who = count == suite.benchmarks.size() ? ""
-                            : count > most_named             ? plural(count, "benchmark") + ": "
-                                                             : listed(shared.names) + ": ";
+    std::string who;
+    if (count != suite.benchmarks.size())
+      who = (count > most_named ? plural(count, "benchmark") : listed(shared.names)) + ": ";
     texts.push_back(who + shared.words.text);
   }
 
@@ -359,13 +362,14 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 
   for (const SuiteRow& row : rows) {
     if (!row.candidate || !row.metric || row.is_anchor()) continue;
-    const Results& of = *row.results;
-    const MetricResult* values = row_if_has_values(of.commands[*row.candidate], *row.metric);
+    const Results& results = *row.results;
+    const MetricResult* values = row_if_has_values(results.commands[*row.candidate], *row.metric);
     if (values == nullptr || !values->delta) continue;
 
+    const std::string& command = results.session.commands[*row.candidate].name;
+    const Better better = results.session.metrics[*row.metric].better;
     ChangeRow& change = changes.emplace_back(
-        change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
-                   *values->delta, of.session.metrics[*row.metric].better));
+        change_row(name_of(results.benchmark, command, metric_of(row)), *values->delta, better));
 
     // A limit in the unit of the metric has no place on an axis of changes.
     const gate::Verdict* worst = worst_verdict(row);
@@ -403,34 +407,36 @@ std::string gates_in_one_line(const Report& suite) {
 ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
   if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
 
-  const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& results) {
+  const auto has_any_values = [](const Results& results) {
     return std::ranges::any_of(results.commands, has_values);
-  });
-  if (!any) return {};
+  };
+  if (std::ranges::none_of(suite.benchmarks, has_any_values)) return {};
 
-  std::string text;
-  if (style.verbose && !quiet) {
+  std::string tables;
+  const bool shows_each_benchmark = style.verbose && !quiet;
+  if (shows_each_benchmark) {
     for (const Results* results : benchmarks_in_table_order(suite)) {
-      const ScreenSections of_one = screen_sections(*results, style, false);
-      text += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
-              of_one.verdicts + "\n";
+      const ScreenSections of_benchmark = screen_sections(*results, style, false);
+      tables += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" +
+                of_benchmark.tables + of_benchmark.verdicts + "\n";
     }
   }
 
   if (!quiet)
-    text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
-            terminal_text_with_note(suite_table(suite), style);
+    tables += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
+              terminal_text_with_note(suite_table(suite), style);
   if (!quiet && !style.verbose)
-    text += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
+    tables += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
 
-  const ListedGates which =
-      style.verbose && !quiet ? ListedGates::All : ListedGates::NotPlainPasses;
-  const std::string below = suite_gate_lines(suite, which, style.color) + gates_in_one_line(suite) +
-                            suite_race_lines(suite);
-  const std::string verdicts =
-      (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
+  // An empty line separates the verdicts from the tables.
+  const ListedGates listed_gates =
+      shows_each_benchmark ? ListedGates::All : ListedGates::NotPlainPasses;
+  const std::string lines = suite_gate_lines(suite, listed_gates, style.color) +
+                            gates_in_one_line(suite) + suite_race_lines(suite);
+  const std::string_view separator = tables.empty() || lines.empty() ? "" : "\n";
+  const std::string verdicts = std::string(separator) + wrapped_lines(lines, style);
 
-  return {style.ascii ? to_ascii(text) : text, verdicts};
+  return {style.ascii ? to_ascii(tables) : tables, verdicts};
 }
 
 std::vector<std::string> warning_texts(const Report& report, const Style& style) {

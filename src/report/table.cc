@@ -84,7 +84,7 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
 std::string write_line(const Table& table, const TableRow& row, const TableLayout& fitted,
                        const Style& style) {
   std::string line;
-  std::size_t pending = 0;
+  std::size_t blanks = 0;  // before the next cell; none are written at the end of the line
 
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
     const std::size_t width = fitted.widths[c];
@@ -96,11 +96,11 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
 
     if (!cell.empty()) {
-      line.append(pending, ' ');
+      line.append(blanks, ' ');
       line += inked(cell, row[c].ink, style.color);
-      pending = 0;
+      blanks = 0;
     }
-    pending += width - display_width(cell) + fitted.chosen_attempt.gap;
+    blanks += width - display_width(cell) + fitted.chosen_attempt.gap;
   }
 
   return line;
@@ -153,7 +153,7 @@ struct RowOf {
   std::size_t command;
   const Metric& metric;
   const MetricResult* values;
-  bool is_compact;
+  bool is_compact = false;
 };
 
 Cell name_cell(const RowOf& row) {
@@ -335,24 +335,24 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const std::string failed = failed_and_redone_text(command);
   if (row == nullptr) return {"n/a" + failed};
 
-  const Metric& of = results.session.metrics[metric];
-  const std::string mean = short_mean_text(*row, of) + failed;
-  const std::string whole = mean_cell_text(*row, of) + failed;
-  Cell cell{.text = whole, .shorter_texts = {whole, mean, mean}};
+  const Metric& measured = results.session.metrics[metric];
+  const std::string mean_with_deviation = mean_cell_text(*row, measured) + failed;
+  const std::string mean = short_mean_text(*row, measured) + failed;
+  Cell cell{.text = mean_with_deviation, .shorter_texts = {mean_with_deviation, mean, mean}};
 
   if (!row->delta) return cell;
-  const Cell delta = delta_cell(*row->delta, marked_direction(results, of));
+  const Cell delta = delta_cell(*row->delta, marked_direction(results, measured));
   cell.ink = delta.ink;
   if (!row->delta->change) return cell;
 
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
-  const std::string before =
-      fmt::format("  {}", mark_text(mark, 0, results.presentation.marks == MarksChoice::Text));
-  const std::string percent = before + short_delta_text(*row->delta);
+  const bool are_marks_text = results.presentation.marks == MarksChoice::Text;
+  const std::string separator = fmt::format("  {}", mark_text(mark, 0, are_marks_text));
+  const std::string short_delta = separator + short_delta_text(*row->delta);
 
-  cell.text += before + delta.text;
-  cell.shorter_texts[0] += percent;
-  cell.shorter_texts[1] += percent;
+  cell.text += separator + delta.text;
+  cell.shorter_texts[0] += short_delta;
+  cell.shorter_texts[1] += short_delta;
   return cell;
 }
 
@@ -360,25 +360,28 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
   TableRow row = {{value}};
   for (const GridColumn& column : grid.columns) {
     const auto* commands = grid.find(value, column);
-    const MetricResult* wall =
-        commands == nullptr ? nullptr : row_of(results, commands->front(), Role::WallTime);
-    const std::string failed =
-        commands == nullptr ? "" : failed_and_redone_text(results.commands[commands->front()]);
+    if (commands == nullptr) {
+      row.push_back({"n/a"});
+      continue;
+    }
 
-    if (wall == nullptr || !wall->summary) {
+    const std::size_t c = commands->front();
+    const MetricResult* wall_time = row_of(results, c, Role::WallTime);
+    const std::string failed = failed_and_redone_text(results.commands[c]);
+    if (wall_time == nullptr || !wall_time->summary) {
       row.push_back({"n/a" + failed});
       continue;
     }
 
-    const Metric& metric = results.session.metrics[wall->metric];
-    row.push_back({mean_cell_text(*wall, metric) + failed});
+    const Metric& metric = results.session.metrics[wall_time->metric];
+    row.push_back({mean_cell_text(*wall_time, metric) + failed});
 
-    const Command& reference =
-        results.session.commands[results.session.reference.index_for(commands->front())];
-    if (grid.columns.size() == 1 && wall->delta &&
-        reference.source_command_index ==
-            results.session.commands[commands->front()].source_command_index)
-      row.push_back(delta_cell(*wall->delta, marked_direction(results, metric)));
+    // A single column has room for deltas, but only those between values of one typed command.
+    const std::vector<Command>& all = results.session.commands;
+    const Command& reference = all[results.session.reference.index_for(c)];
+    const bool has_same_source = reference.source_command_index == all[c].source_command_index;
+    if (grid.columns.size() == 1 && wall_time->delta && has_same_source)
+      row.push_back(delta_cell(*wall_time->delta, marked_direction(results, metric)));
   }
 
   return row;
@@ -644,7 +647,8 @@ std::string compact_title(const Results& results, std::size_t metric) {
 }
 
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
-  const CommandResult& of = results.commands[command];
+  // Each step leaves out more, until the table fits.
+  const CommandResult& result = results.commands[command];
   Table table{.steps = {{.gap = 4, .uses_roomy_widths = true},
                         {.gap = 4},
                         {.gap = 3},
@@ -655,16 +659,16 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
                         {.last_omitted_part = OmittedPart::Interval}},
               .heading_ink = Ink::Bold};
 
-  if (!has_values(of)) return table;
+  if (!has_values(result)) return table;
 
   const auto columns =
-      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
-  for (const MetricResult& row : of.rows) {
+      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, result, verbose)});
+  for (const MetricResult& row : result.rows) {
     const Metric& metric = results.session.metrics[row.metric];
     if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, row.metric)) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
-      cells.push_back(column.cell({results, command, metric, &row, false}));
+      cells.push_back(column.cell({results, command, metric, &row}));
   }
 
   if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
@@ -672,10 +676,11 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
 }
 
 Table markup_table(const Results& results, const Markup& markup) {
-  const auto columns = list_columns(
-      {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-         return has_delta(results, command, true);
-       })});
+  const auto has_any_delta = [&](const CommandResult& command) {
+    return has_delta(results, command, true);
+  };
+  const auto columns =
+      list_columns({.has_deltas = std::ranges::any_of(results.commands, has_any_delta)});
 
   Table table{
       .columns = {
@@ -685,23 +690,27 @@ Table markup_table(const Results& results, const Markup& markup) {
   for (const std::size_t c : commands_in_table_order(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
-    std::string first = markup.format_code(results.session.commands[c].name) + line_break +
-                        runs_text(results, c) + failed_and_redone_text(command);
+    std::string description = markup.format_code(results.session.commands[c].name) + line_break +
+                              runs_text(results, c) + failed_and_redone_text(command);
     for (const Parameter& parameter : results.session.commands[c].parameters)
-      first += line_break + markup.format_text(parameter.name + " = " + parameter.value);
+      description += line_break + markup.format_text(parameter.name + " = " + parameter.value);
 
+    // Only the first row of a command describes it.
+    bool has_row = false;
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command) ||
           is_hidden_as_all_zero(results, row.metric))
         continue;
-      TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
+
+      TableRow& cells = table.rows.emplace_back(TableRow{{has_row ? "" : description}});
       for (const MetricColumn& column : columns)
-        cells.push_back(column.cell({results, c, metric, &row, false}));
+        cells.push_back(column.cell({results, c, metric, &row}));
+      has_row = true;
     }
 
     // A command without any shown value still has a row.
-    if (!first.empty()) table.rows.push_back({{std::move(first)}});
+    if (!has_row) table.rows.push_back({{std::move(description)}});
   }
 
   return table;
@@ -738,8 +747,11 @@ Table compact_table(const Results& results, std::size_t metric) {
     }
 
     for (const MetricColumn& column : columns)
-      row.push_back(column.cell({results, c, results.session.metrics[metric],
-                                 row_if_has_values(results.commands[c], metric), true}));
+      row.push_back(column.cell({.results = results,
+                                 .command = c,
+                                 .metric = results.session.metrics[metric],
+                                 .values = row_if_has_values(results.commands[c], metric),
+                                 .is_compact = true}));
   }
 
   return table;
@@ -831,16 +843,20 @@ Table metrics_table(const Results& results, bool every_row) {
     if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
       continue;
 
+    // With several candidates, the columns are too narrow for deviations.
     TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
     for (const std::size_t c : commands) {
       const MetricResult* values = values_of(c);
-      row.push_back(values == nullptr ? Cell{"n/a"}
-                    : has_many        ? Cell{short_mean_text(*values, metric)}
-                                      : make_mean_cell({results, c, metric, values, false}));
+      if (values == nullptr)
+        row.push_back({"n/a"});
+      else if (has_many)
+        row.push_back({short_mean_text(*values, metric)});
+      else
+        row.push_back(make_mean_cell({results, c, metric, values}));
     }
 
     for (const std::size_t c : candidates)
-      row.push_back(make_delta_cell({results, c, metric, values_of(c), false}));
+      row.push_back(make_delta_cell({results, c, metric, values_of(c)}));
   }
 
   return table;
@@ -848,12 +864,14 @@ Table metrics_table(const Results& results, bool every_row) {
 
 std::string differences_html(const Results& results) {
   std::vector<std::size_t> metrics;
-  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_shown(results.session.metrics[m], false) && !is_hidden_as_all_zero(results, m) &&
-        has_deltas_of(results, m))
-      metrics.push_back(m);
-
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    const bool is_in_tables =
+        is_shown(results.session.metrics[m], false) && !is_hidden_as_all_zero(results, m);
+    if (is_in_tables && has_deltas_of(results, m)) metrics.push_back(m);
+  }
   if (metrics.empty()) return "";
+
+  // A row is a metric or a command, whichever are more, so that the table is longer than wide.
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
 
@@ -867,8 +885,11 @@ std::string differences_html(const Results& results) {
     TableRow& row = table.rows.emplace_back(
         TableRow{{"<div class=\"who\">" + command_html(results, c, classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)
-      row.push_back(make_delta_cell({results, c, results.session.metrics[metric],
-                                     row_if_has_values(results.commands[c], metric), true}));
+      row.push_back(make_delta_cell({.results = results,
+                                     .command = c,
+                                     .metric = results.session.metrics[metric],
+                                     .values = row_if_has_values(results.commands[c], metric),
+                                     .is_compact = true}));
   }
 
   return table_html(table, "matrix");

@@ -82,12 +82,14 @@ std::string entries_text(const SettingDifference& difference, DifferenceSide sub
       return value.empty() ? "" : " " + value_text(difference.kind, value);
     };
     const std::string name = one_line(entry.name);
-    if (own && other)
-      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own),
-                                  other->empty() ? " none" : text_of_value(*other)));
-    else
-      texts.push_back(own ? fmt::format("with {}{}", name, text_of_value(*own))
-                          : fmt::format("without {}", name));
+    if (own && other) {
+      const std::string other_text = other->empty() ? " none" : text_of_value(*other);
+      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own), other_text));
+    } else if (own) {
+      texts.push_back(fmt::format("with {}{}", name, text_of_value(*own)));
+    } else {
+      texts.push_back(fmt::format("without {}", name));
+    }
   }
 
   return fmt::format("{}", fmt::join(first_texts(std::move(texts), most), ", "));
@@ -159,15 +161,17 @@ struct WarningWords {
     const std::string_view and_read =
         warning.only_first_run_read_disk ? ", and only this run read from the disk" : "";
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
-    return {"first_run_slow",
-            fmt::format("the first run took {} the median of the other runs ({} instead of {}){}",
-                        ratio, of_run(first), of_run(rest), and_read),
-            warning.warmup == 0
-                ? "use --warmup 1, unless you want to measure cold starts"
-                : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
-            fmt::format("the first run took longer than the other runs{}", and_read),
-            ratio + " the median",
-            {.text = "the first run took longer than the other runs"}};
+    return {.kind = "first_run_slow",
+            .text = fmt::format(
+                "the first run took {} the median of the other runs ({} instead of {}){}", ratio,
+                of_run(first), of_run(rest), and_read),
+            .advice = warning.warmup == 0 ? "use --warmup 1, unless you want to measure cold starts"
+                                          : fmt::format("if this happens again, use --warmup {}",
+                                                        warning.warmup + 1),
+            .text_for_all_commands =
+                fmt::format("the first run took longer than the other runs{}", and_read),
+            .command_figures = ratio + " the median",
+            .of_kind = {.text = "the first run took longer than the other runs"}};
   }
 
   Words operator()(const stats::Drift& seen) const {
@@ -175,71 +179,86 @@ struct WarningWords {
     const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
     const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
     const std::string end = "from the first third of the runs to the last";
-    return {"drift",
-            start + by + " " + end,
+    return {
+        .kind = "drift",
+        .text = start + by + " " + end,
+        .advice =
             (rises ? "check for overheating, for other programs, and for things that each run "
                      "leaves behind"
                    : "raise --warmup if this was a cold start, or check for other programs that "
                      "were running") +
-                but_deltas(),
-            start + end,
-            by,
-            {.text = "wall time changed " + end,
-             .advice = "check for a cold start (--warmup), for overheating, for other programs, "
-                       "and for things that each run leaves behind" +
-                       but_deltas(),
-             .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
+            but_deltas(),
+        .text_for_all_commands = start + end,
+        .command_figures = by,
+        .of_kind = {
+            .text = "wall time changed " + end,
+            .advice = "check for a cold start (--warmup), for overheating, for other programs, "
+                      "and for things that each run leaves behind" +
+                      but_deltas(),
+            .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
   }
 
   Words operator()(const stats::TwoModes& seen) const {
     const std::string both =
         fmt::format("{} and {}", of_run(seen.low_mean), of_run(seen.high_mean));
-    return {"two_modes",
-            fmt::format(
+    return {.kind = "two_modes",
+            .text = fmt::format(
                 "the runs fall into two groups, around {}, and the smaller group has {} of them",
                 both, whole_percent(seen.smaller_share)),
-            "the mean describes neither group, so look for cores of different kinds or clock "
-            "speeds, or look at single runs with --export-runs",
-            "the runs fall into two groups", both};
+            .advice =
+                "the mean describes neither group, so look for cores of different kinds or clock "
+                "speeds, or look at single runs with --export-runs",
+            .text_for_all_commands = "the runs fall into two groups",
+            .command_figures = both};
   }
 
   Words operator()(const ManyOutliers& warning) const {
     const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
     const std::string end = " took far more or far less time than the rest";
-    return {"severe_outliers",
-            fmt::format("{} runs ({}){}", figure,
-                        whole_percent(static_cast<double>(warning.count) /
-                                      static_cast<double>(warning.all_runs)),
-                        end),
-            "stop other programs that may be running, or compare cpu_time, which suffers less",
-            "several runs" + end, figure};
+    return {.kind = "severe_outliers",
+            .text = fmt::format("{} runs ({}){}", figure,
+                                whole_percent(static_cast<double>(warning.count) /
+                                              static_cast<double>(warning.all_runs)),
+                                end),
+            .advice =
+                "stop other programs that may be running, or compare cpu_time, which suffers less",
+            .text_for_all_commands = "several runs" + end,
+            .command_figures = figure};
   }
 
   Words operator()(const stats::SlowNoise& seen) const {
     const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
-    return {"slow_noise", fmt::format("consecutive runs resemble each other ({})", figure),
-            "the mean of another session may differ by more than its ±, so measure longer with "
-            "--duration" +
+    return {.kind = "slow_noise",
+            .text = fmt::format("consecutive runs resemble each other ({})", figure),
+            .advice =
+                "the mean of another session may differ by more than its ±, so measure longer with "
+                "--duration" +
                 but_deltas(),
-            "consecutive runs resemble each other", figure};
+            .text_for_all_commands = "consecutive runs resemble each other",
+            .command_figures = figure};
   }
 
   Words operator()(const CoarseClock& warning) const {
     const std::string step = seconds(warning.step_seconds);
-    return {"coarse_clock",
-            fmt::format("a run takes {}, but the clock of this machine has a resolution of only {}",
-                        of_run(warning.median_seconds), step),
-            "let each run do more work",
-            "runs are too short for the clock of this machine, whose resolution is " + step,
-            of_run(warning.median_seconds)};
+    return {.kind = "coarse_clock",
+            .text = fmt::format(
+                "a run takes {}, but the clock of this machine has a resolution of only {}",
+                of_run(warning.median_seconds), step),
+            .advice = "let each run do more work",
+            .text_for_all_commands =
+                "runs are too short for the clock of this machine, whose resolution is " + step,
+            .command_figures = of_run(warning.median_seconds)};
   }
 
   Words operator()(const UncertainSplit& warning) const {
     const std::string cpu = of_run(warning.median_cpu_seconds);
     const std::string start = "user_time and system_time are estimates, because ";
     const std::string end = " is less than 10 clock ticks of " + seconds(warning.tick_seconds);
-    return {"uncertain_split", start + "the CPU time of " + cpu + end,
-            "use cpu_time, their sum, which is exact", start + "CPU time" + end, cpu};
+    return {.kind = "uncertain_split",
+            .text = start + "the CPU time of " + cpu + end,
+            .advice = "use cpu_time, their sum, which is exact",
+            .text_for_all_commands = start + "CPU time" + end,
+            .command_figures = cpu};
   }
 
   Words operator()(const BelowShell& warning) const {
@@ -247,8 +266,11 @@ struct WarningWords {
         "runs took no longer than the start of the shell alone, which counts as 0s";
     const std::string figure =
         fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
-    return {"below_shell", figure + " " + general,
-            "run the command without the shell (-N), or give it more work", general, figure};
+    return {.kind = "below_shell",
+            .text = figure + " " + general,
+            .advice = "run the command without the shell (-N), or give it more work",
+            .text_for_all_commands = general,
+            .command_figures = figure};
   }
 
   Words operator()(const SamePrograms& warning) const {
@@ -282,18 +304,21 @@ struct WarningWords {
 
   Words operator()(const FewRuns& warning) const {
     const bool is_single = warning.runs == 1;
-    return {"few_runs",
-            warning.is_about_gate
-                ? fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
-                              is_single ? "" : "s")
-            : is_single ? std::string("a single run gives no σ and no confidence interval")
-            : warning.runs == 2
-                ? std::string("two runs give no confidence interval")
-                : fmt::format("{} runs per command say little about a difference", warning.runs),
-            advice_for_more_runs(warning),
-            {},
-            {},
-            {.text = "few runs say little about a difference"}};
+    std::string text;
+    if (warning.is_about_gate)
+      text = fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                         is_single ? "" : "s");
+    else if (is_single)
+      text = "a single run gives no σ and no confidence interval";
+    else if (warning.runs == 2)
+      text = "two runs give no confidence interval";
+    else
+      text = fmt::format("{} runs per command say little about a difference", warning.runs);
+
+    return {.kind = "few_runs",
+            .text = std::move(text),
+            .advice = advice_for_more_runs(warning),
+            .of_kind = {.text = "few runs say little about a difference"}};
   }
 
   Words operator()(const SeparateSessions& warning) const {
@@ -309,23 +334,23 @@ struct WarningWords {
   }
 
   Words operator()(const OtherConditions& warning) const {
-    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
+    // A session of several files is compared with the reference of the first one.
     const bool is_joined = !warning.file.empty();
+    const std::string what = is_joined ? cited(warning.file) : "the baseline";
 
-    if (!warning.names_machine)
+    if (!warning.names_machine) {
+      const std::string_view machine = is_joined ? "the machine of the reference" : "this machine";
       return {.kind = "foreign_baseline",
               .text = what + " does not say on which machine it was measured",
-              .advice =
-                  fmt::format("make sure that it was {}, or measure again with lauka --export-json",
-                              is_joined ? "the machine of the reference" : "this machine"),
+              .advice = fmt::format(
+                  "make sure that it was {}, or measure again with lauka --export-json", machine),
               .has_own_line = true};
+    }
 
-    const std::string text =
-        fmt::format("{} was measured under other conditions{}: {}", what,
-                    is_joined ? " than the reference" : "",
-                    list_differences(warning.differences, is_joined ? DifferenceSide::Candidate
-                                                                    : DifferenceSide::Reference));
-
+    const auto side = is_joined ? DifferenceSide::Candidate : DifferenceSide::Reference;
+    const std::string text = fmt::format("{} was measured under other conditions{}: {}", what,
+                                         is_joined ? " than the reference" : "",
+                                         list_differences(warning.differences, side));
     return {
         .kind = "foreign_baseline",
         .text = text,
@@ -339,9 +364,11 @@ struct WarningWords {
   Words operator()(const OtherCircumstances& warning) const {
     const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
     const std::string text = "circumstances that may explain a delta differ from those of ";
-    return {"other_circumstances", text + cited(warning.reference) + ": " + figures,
-            "make the circumstances equal, unless you want to compare them", text + "the reference",
-            figures};
+    return {.kind = "other_circumstances",
+            .text = text + cited(warning.reference) + ": " + figures,
+            .advice = "make the circumstances equal, unless you want to compare them",
+            .text_for_all_commands = text + "the reference",
+            .command_figures = figures};
   }
 
   Words operator()(const OtherProcessor& warning) const {
@@ -362,24 +389,24 @@ struct WarningWords {
   }
 
   Words operator()(const NotInterleaved& warning) const {
-    return {"sequential_order",
-            fmt::format("the commands were run one after the other{}, so deltas include any drift "
-                        "of the machine{}{}",
-                        warning.is_caused_by_hooks
-                            ? " because --setup or --cleanup of one may undo that of another"
-                            : "",
-                        warning.has_gates ? kGatesFail : "",
-                        warning.has_gates && warning.is_caused_by_hooks
-                            ? ", and gates were judged only once"
-                            : ""),
-            warning.is_caused_by_hooks
-                ? "use --order random if the commands do not disturb each other"
-                : "use --order random to compare runs of the same round",
-            {},
-            {},
-            {.text = "the commands were run one after the other, so deltas include any drift of "
-                     "the machine",
-             .advice = "use --order random to compare runs of the same round"}};
+    const bool by_hooks = warning.is_caused_by_hooks;
+    const std::string_view cause =
+        by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
+    const std::string_view gates_fail = warning.has_gates ? kGatesFail : "";
+    const std::string_view judged_once =
+        warning.has_gates && by_hooks ? ", and gates were judged only once" : "";
+
+    return {.kind = "sequential_order",
+            .text = fmt::format(
+                "the commands were run one after the other{}, so deltas include any drift "
+                "of the machine{}{}",
+                cause, gates_fail, judged_once),
+            .advice = by_hooks ? "use --order random if the commands do not disturb each other"
+                               : "use --order random to compare runs of the same round",
+            .of_kind = {
+                .text = "the commands were run one after the other, so deltas include any drift of "
+                        "the machine",
+                .advice = "use --order random to compare runs of the same round"}};
   }
 
   Words operator()(const DifferentCoreShares& warning) const {
@@ -395,10 +422,12 @@ struct WarningWords {
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
-    return {"other_cores", std::move(text),
-            "use --cores p or --cores e to keep all runs on one kind of core",
-            "ran on other kinds of core than the reference" + so,
-            fmt::format("{} {} against {}", warning.metric, candidate, reference)};
+    return {
+        .kind = "other_cores",
+        .text = std::move(text),
+        .advice = "use --cores p or --cores e to keep all runs on one kind of core",
+        .text_for_all_commands = "ran on other kinds of core than the reference" + so,
+        .command_figures = fmt::format("{} {} against {}", warning.metric, candidate, reference)};
   }
 
   Words operator()(const LowCoreShare& warning) const {
@@ -407,44 +436,51 @@ struct WarningWords {
                     quantity(warning.min_core_share, Unit::Fraction));
     const std::string figure =
         fmt::format("{} of {}", warning.runs_below_min_share, warning.all_runs);
-    return {"low_share", figure + " " + general,
-            "use --cores p to keep runs on performance cores, or lower --min-p-share", general,
-            figure};
+    return {.kind = "low_share",
+            .text = figure + " " + general,
+            .advice = "use --cores p to keep runs on performance cores, or lower --min-p-share",
+            .text_for_all_commands = general,
+            .command_figures = figure};
   }
 
   Words operator()(const LowCoverage& warning) const {
     const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
     const std::string start = "the counters saw only ";
     const std::string end = " of the instructions that the kernel recorded";
-    return {"low_coverage", start + figure + end,
-            "compare commands by these counts, but do not quote the counts as totals",
-            start + "a part" + end, figure};
+    return {.kind = "low_coverage",
+            .text = start + figure + end,
+            .advice = "compare commands by these counts, but do not quote the counts as totals",
+            .text_for_all_commands = start + "a part" + end,
+            .command_figures = figure};
   }
 
   Words operator()(const MeanDiffers& warning) const {
     const stats::Delta& delta = warning.delta;
-    const bool above = *delta.change_of_mean.change > *delta.change;
     const std::string mean = delta_text(delta.change_of_mean);
     const std::string typical = delta_text(delta);
 
-    const std::string because =
-        warning.has_high_outliers ? fmt::format(", because some runs{} took far more than the rest",
-                                                above ? "" : " of the reference")
-                                  : "";
+    // High outliers of the reference raise its mean, so that the candidate's seems to have fallen.
+    const bool is_mean_above = *delta.change_of_mean.change > *delta.change;
+    std::string because;
+    if (warning.has_high_outliers)
+      because = fmt::format(", because some runs{} took far more than the rest",
+                            is_mean_above ? "" : " of the reference");
 
-    return {"mean_differs",
-            fmt::format("{}: the mean changed by {}, but the typical round by {}{}", warning.metric,
-                        mean, typical, because),
-            warning.has_high_outliers
-                ? "find them with --export-runs; a gate on such rare runs needs more rounds"
-                : "compare the runs of both commands with --export-runs or --histogram",
-            fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
-                        because),
-            mean + " and " + typical,
-            {.text = "the mean and the typical round changed differently",
-             .advice = "compare the runs with --export-runs or --histogram; a gate on rare runs "
-                       "needs more rounds",
-             .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
+    return {
+        .kind = "mean_differs",
+        .text = fmt::format("{}: the mean changed by {}, but the typical round by {}{}",
+                            warning.metric, mean, typical, because),
+        .advice = warning.has_high_outliers
+                      ? "find them with --export-runs; a gate on such rare runs needs more rounds"
+                      : "compare the runs of both commands with --export-runs or --histogram",
+        .text_for_all_commands = fmt::format(
+            "{}: the mean and the typical round changed differently{}", warning.metric, because),
+        .command_figures = mean + " and " + typical,
+        .of_kind = {.text = "the mean and the typical round changed differently",
+                    .advice =
+                        "compare the runs with --export-runs or --histogram; a gate on rare runs "
+                        "needs more rounds",
+                    .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
   }
 
   Words operator()(const AlikeRounds& warning) const {
@@ -453,14 +489,17 @@ struct WarningWords {
         fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
                     warning.metric, warning.is_of_one_command ? "runs" : "rounds");
     return {
-        "alike_rounds",
-        start + wider + " as it would be for independent ones",
-        "use --prepare to remove what one run leaves behind for the next, or measure more rounds",
-        start + "wider than it would be for independent ones",
-        wider,
-        {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
-                 "they would be for independent ones",
-         .figures = fmt::format("{}: {}", warning.metric, wider)}};
+        .kind = "alike_rounds",
+        .text = start + wider + " as it would be for independent ones",
+        .advice =
+            "use --prepare to remove what one run leaves behind for the next, or measure more "
+            "rounds",
+        .text_for_all_commands = start + "wider than it would be for independent ones",
+        .command_figures = wider,
+        .of_kind = {
+            .text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
+                    "they would be for independent ones",
+            .figures = fmt::format("{}: {}", warning.metric, wider)}};
   }
 
   Words operator()(const NeverCounted& warning) const {
@@ -483,13 +522,15 @@ struct WarningWords {
     const std::string preemptions =
         plural(static_cast<std::size_t>(std::llround(warning.median_preemptions)), "time");
     return {
-        "busy_machine",
-        fmt::format("the machine seems busy: a run of {} spent {} on a CPU and was preempted {}",
-                    wall, cpu, preemptions),
-        "compare cpu_time, or stop other programs",
-        "the machine seems busy: runs were preempted, and spent much of their time without a "
-        "CPU",
-        fmt::format("{} of {} on a CPU, preempted {}", cpu, wall, preemptions)};
+        .kind = "busy_machine",
+        .text = fmt::format(
+            "the machine seems busy: a run of {} spent {} on a CPU and was preempted {}", wall, cpu,
+            preemptions),
+        .advice = "compare cpu_time, or stop other programs",
+        .text_for_all_commands =
+            "the machine seems busy: runs were preempted, and spent much of their time without a "
+            "CPU",
+        .command_figures = fmt::format("{} of {} on a CPU, preempted {}", cpu, wall, preemptions)};
   }
 
   Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
@@ -506,28 +547,33 @@ struct WarningWords {
 
   Words operator()(const OutlivedRuns& warning) const {
     const bool is_single = warning.most_processes == 1;
-    const std::string processes =
-        is_single ? "a process"
-        : warning.fewest_processes == warning.most_processes
-            ? fmt::format("{} processes", warning.most_processes)
-            : fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
+    std::string processes = "a process";
+    if (!is_single && warning.fewest_processes == warning.most_processes)
+      processes = fmt::format("{} processes", warning.most_processes);
+    else if (!is_single)
+      processes =
+          fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
     const std::string figure =
         fmt::format("{} of {} runs", warning.outlived_runs, warning.examined_runs);
-    return {"outlived",
-            fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
-                        processes, figure, is_single ? "it" : "they"),
-            "make the command wait for the processes that it starts",
-            "processes outlived the run, and what they did afterwards was not measured",
-            fmt::format("{}, in {}", processes, figure)};
+    return {.kind = "outlived",
+            .text = fmt::format(
+                "{} outlived the run in {}, and what {} did afterwards was not measured", processes,
+                figure, is_single ? "it" : "they"),
+            .advice = "make the command wait for the processes that it starts",
+            .text_for_all_commands =
+                "processes outlived the run, and what they did afterwards was not measured",
+            .command_figures = fmt::format("{}, in {}", processes, figure)};
   }
 
   Words operator()(const SlowedByCounting& warning) const {
-    return {"slowed_by_counting",
-            fmt::format("the counting runs took {} as long as the timed runs, because counting "
-                        "slowed them down",
-                        times(warning.ratio)),
-            "the times that you see come from the timed runs only", "counting slowed the runs down",
-            times(warning.ratio)};
+    return {
+        .kind = "slowed_by_counting",
+        .text = fmt::format("the counting runs took {} as long as the timed runs, because counting "
+                            "slowed them down",
+                            times(warning.ratio)),
+        .advice = "the times that you see come from the timed runs only",
+        .text_for_all_commands = "counting slowed the runs down",
+        .command_figures = times(warning.ratio)};
   }
 };
 
@@ -657,29 +703,32 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
                                        WarningOrder order) {
   const bool lists_all_differences = style.verbose || style.shows_all_differences;
   std::vector<Words> shown;
-  for (const Warning& warning : results.warnings)
-    if (warning.shown == Shown::Always || style.verbose ||
-        (lists_all_differences && is_about_differences(warning)))
+  for (const Warning& warning : results.warnings) {
+    const bool is_wanted_difference = lists_all_differences && is_about_differences(warning);
+    if (warning.shown == Shown::Always || style.verbose || is_wanted_difference)
       shown.push_back(worded(results, warning, lists_all_differences));
+  }
 
   if (order == WarningOrder::ByWeight)
     std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
 
+  // Takes the first warning that is left, and all that share a line with it.
   std::vector<WarningLine> lines;
   while (!shown.empty()) {
     const Words first = shown.front();
-    const auto others =
+    const auto group_end =
         std::stable_partition(shown.begin() + 1, shown.end(),
                               [&](const Words& words) { return share_a_line(first, words); });
 
-    const std::span<const Words> group{shown.begin(), others};
+    const std::span<const Words> group{shown.begin(), group_end};
     const bool are_alike =
         std::ranges::all_of(group, [&](const Words& other) { return share_words(first, other); });
     const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
-    lines.push_back({write_line(results, group),
-                     are_alike ? first.text_for_all_commands + "; " + first.advice : text_of_kind,
+    const std::string text_without_names =
+        are_alike ? first.text_for_all_commands + "; " + first.advice : text_of_kind;
+    lines.push_back({write_line(results, group), text_without_names,
                      first.has_own_line ? std::string_view() : first.kind, text_of_kind});
-    shown.erase(shown.begin(), others);
+    shown.erase(shown.begin(), group_end);
   }
 
   return lines;

@@ -82,15 +82,16 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
   const std::optional<std::size_t> reference = results.session.reference.index_in_session(c);
 
-  const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-  if (delta.mean_and_typical_differ)
+  if (delta.mean_and_typical_differ) {
+    const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
+    const Shown shown = is_time ? metric.shown : Shown::Verbose;
     results.warnings.push_back(
-        {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c,
-         is_time ? metric.shown : Shown::Verbose});
+        {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c, shown});
+  }
 
-  const bool is_gated =
-      std::ranges::any_of(results.findings.verdicts,
-                          [&](const gate::Verdict& verdict) { return verdict.metric == index; });
+  // Alike rounds matter for the wall time, and where a gate depends on the metric.
+  const auto is_on_metric = [&](const gate::Verdict& verdict) { return verdict.metric == index; };
+  const bool is_gated = std::ranges::any_of(results.findings.verdicts, is_on_metric);
   if (metric.role != Role::WallTime && !is_gated) return;
 
   auto alike = find_alike_rounds(metric, delta, samples, results.commands.size() - 1);
@@ -98,16 +99,16 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const auto cause = find_command_with_alike_runs(series, c, reference);
   alike->is_of_one_command = cause.has_value();
 
-  // Comparisons with the same cause share a warning.
+  // Comparisons with the same cause share a warning, which names the largest widening.
   const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
-    const auto* other = std::get_if<AlikeRounds>(&warning.finding);
-    return other != nullptr && other->metric == metric.name && warning.command == cause;
+    const auto* known_alike = std::get_if<AlikeRounds>(&warning.finding);
+    return known_alike != nullptr && known_alike->metric == metric.name && warning.command == cause;
   });
   if (known == results.warnings.end()) {
     results.warnings.push_back({*std::move(alike), cause});
   } else {
-    auto& other = std::get<AlikeRounds>(known->finding);
-    other.widening = std::max(other.widening, alike->widening);
+    auto& known_alike = std::get<AlikeRounds>(known->finding);
+    known_alike.widening = std::max(known_alike.widening, alike->widening);
   }
 }
 
@@ -161,12 +162,14 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   for (const Pair& pair : list_pairs(results.session)) {
     const std::size_t c = pair.candidate;
     MetricResult& row = results.commands[c].rows[index];
-    const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
 
-    if (row.is_probably_uncounted ||
-        results.commands[reference].rows[index].is_probably_uncounted ||
-        !find_metric_differences(results.session, index, c).empty())
-      continue;
+    // A reference in a baseline is in no row of this session.
+    const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult& row_of_reference = results.commands[reference].rows[index];
+    if (row.is_probably_uncounted || row_of_reference.is_probably_uncounted) continue;
+
+    const bool was_measured_otherwise = !find_metric_differences(results.session, index, c).empty();
+    if (was_measured_otherwise) continue;
 
     const Comparison samples = collect_samples(pair, series);
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
@@ -179,6 +182,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
       enter_layouts(samples, tails, metric, row);
     }
 
+    // A percentile without an interval says too little.
     if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
     row.detectable = find_detectable(results, row, samples, tails);
     if (row.delta) add_findings_of_delta(index, c, samples, series, results);
@@ -210,17 +214,20 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
 
   // Differences between layouts would look like unsteady runs, so those are looked for without
   // them.
+  const bool is_wall_time = metric.role == Role::WallTime;
   std::vector<Series> scaled;
-  if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
+  if (is_wall_time && results.session.setting.layouts > 1) {
     scaled = series;
     std::ranges::for_each(scaled, scale_layouts);
   }
-  const std::vector<Series>& steady = scaled.empty() ? series : scaled;
+  const std::vector<Series>& without_layouts = scaled.empty() ? series : scaled;
 
+  // The series of a baseline's commands follow those of the session's own.
   std::vector<FirstRunFacts> first_runs;
-  if (metric.role == Role::WallTime)
-    first_runs =
-        facts_of_first_runs(results.session, std::span(steady).first(results.commands.size()));
+  if (is_wall_time) {
+    const auto own_series = std::span(without_layouts).first(results.commands.size());
+    first_runs = facts_of_first_runs(results.session, own_series);
+  }
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
@@ -229,20 +236,23 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
 
-    if (count_layouts(results.session, c) > 1 && row.summary && !metric.percentile)
-      row.layouts =
-          std::make_shared<const LayoutResult>(LayoutResult{.mean = mean_over_layouts(series[c])});
+    const bool has_layouts = count_layouts(results.session, c) > 1;
+    if (has_layouts && row.summary && !metric.percentile) {
+      const LayoutResult layouts{.mean = mean_over_layouts(series[c])};
+      row.layouts = std::make_shared<const LayoutResult>(layouts);
+    }
 
     if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_probably_uncounted = true;
       row.summary.reset();
     }
 
-    if (metric.role == Role::WallTime)
-      for (Warning& warning : warnings_of_series(c, steady[c].values, first_runs[c])) {
+    if (is_wall_time) {
+      for (Warning& warning : warnings_of_series(c, without_layouts[c].values, first_runs[c])) {
         warning.shown = metric.shown;
         results.warnings.push_back(std::move(warning));
       }
+    }
     if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
@@ -327,28 +337,29 @@ void add(const RunRow& run, OutlivedRuns& outlived) {
 void analyse_runs(std::size_t c, Results& results) {
   CommandResult& command = results.commands[c];
   OutlivedRuns outlived;
-  std::vector<double> timed;
-  std::vector<double> counting;
-  std::vector<double> coverage;
-  std::size_t below = 0;
+  std::vector<double> wall_times_of_timed;
+  std::vector<double> wall_times_of_counting;
+  std::vector<double> coverages;
+  std::size_t runs_below_shell = 0;
 
   for (const std::uint32_t index : results.session.runs.of_command(c)) {
     const RunRow run = results.session.runs.row(index);
     command.endings.add(run);
     add(run, outlived);
-    if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
-    below += run.below_overhead ? 1 : 0;
-    if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
-    if (run.kind == RoundKind::Timed) timed.push_back(run.wall_seconds);
+    if (run.instruction_coverage) coverages.push_back(*run.instruction_coverage);
+    if (run.below_overhead) ++runs_below_shell;
+    if (run.kind == RoundKind::Counting) wall_times_of_counting.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Timed) wall_times_of_timed.push_back(run.wall_seconds);
   }
 
-  command.runs = timed.size();
+  command.runs = wall_times_of_timed.size();
   command.discarded_runs = results.session.discarded_runs.of_command(c).size();
-  if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
-  enter_slowdown(c, timed, counting, results);
+  if (!coverages.empty()) command.coverage = stats::median(stats::sorted(coverages));
+  enter_slowdown(c, wall_times_of_timed, wall_times_of_counting, results);
 
   if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, c});
-  if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
+  if (runs_below_shell > 0)
+    results.warnings.push_back({BelowShell{command.runs, runs_below_shell}, c});
 }
 
 gate::Hindrance find_other_settings(const Recording& session, const gate::Verdict& verdict) {
@@ -439,19 +450,21 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
+  std::set<std::string> names;
   std::set<const Results*> benchmarks;
-  bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
+    // Without a change, or with one of -100%, there is no logarithm for the mean.
     const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
     if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
+
     const Command& command = row.benchmark.session.commands[row.candidate];
-    const std::string& name = row.is_one_of_several_values ? command.unfilled_name : command.name;
-    has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
-    mean.candidate = name;
+    names.insert(row.is_one_of_several_values ? command.unfilled_name : command.name);
     benchmarks.insert(&row.benchmark);
     changes.push_back(*result->delta);
   }
-  if (!has_one_name) mean.candidate.clear();
+
+  // The mean names its candidate only if all benchmarks call it the same.
+  if (names.size() == 1) mean.candidate = *names.begin();
   mean.benchmark_count = benchmarks.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
@@ -461,18 +474,20 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
     const std::vector<Results>& benchmarks,
     const std::vector<std::vector<std::vector<std::size_t>>>& candidates, std::size_t place) {
   std::vector<std::vector<RowOfSuite>> all;
-  std::map<std::string_view, std::size_t> places;
+  std::map<std::string_view, std::size_t> place_of_metric;  // in `all`
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
     const Results& results = benchmarks[b];
-    for (const std::size_t candidate : candidates[b][place]) {
+    const std::vector<std::size_t>& candidates_here = candidates[b][place];
+    const bool has_several_values = candidates_here.size() > 1;
+
+    for (const std::size_t candidate : candidates_here) {
       for (const auto metric : suite_metrics(results, candidate)) {
         if (!metric) continue;
-        const auto [known, is_new] =
-            places.try_emplace(results.session.metrics[*metric].name, all.size());
+        const std::string& name = results.session.metrics[*metric].name;
+        const auto [entry, is_new] = place_of_metric.try_emplace(name, all.size());
         if (is_new) all.emplace_back();
-        all[known->second].push_back(
-            {results, candidate, *metric, candidates[b][place].size() > 1});
+        all[entry->second].push_back({results, candidate, *metric, has_several_values});
       }
     }
   }
@@ -495,9 +510,10 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
 gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
                            const std::vector<Series>& series) {
   const bool compares = verdict.condition.limit.needs_reference();
-  if (compares)
-    if (auto other = find_other_settings(session, verdict); !other.differences.empty())
-      return other;
+  if (compares) {
+    auto other_settings = find_other_settings(session, verdict);
+    if (!other_settings.differences.empty()) return other_settings;
+  }
 
   const Pair pair = pair_of(session, verdict.candidate);
   gate::Hindrance missing = find_hindrance(verdict, pair, series);
@@ -506,10 +522,10 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
 
   const Series& candidate = series[pair.candidate];
   const Series& reference = series[pair.reference];
-  if (compares)
-    if (auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
-        doubt.obstacle != gate::Obstacle::None)
-      return doubt;
+  if (compares) {
+    auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
+    if (doubt.obstacle != gate::Obstacle::None) return doubt;
+  }
 
   // A candidate that fails more often than the reference must not be kept, whatever its times are.
   const bool keeps = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
@@ -618,12 +634,15 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
             {.condition = gate.condition, .candidate = c, .metric = gate.metric});
   if (findings.verdicts.empty()) return findings;
 
+  // Users read all gates on one group of commands together.
   std::ranges::stable_sort(findings.verdicts, {}, [&](const gate::Verdict& verdict) {
     return session.reference.group_of(verdict.candidate);
   });
 
-  const gate::LookErrors levels = gate::levels_of_only_look(
-      session.confidence, std::max(findings.verdicts.size(), gates_of_job));
+  // All gates share the error rate. A saved session has a single look, which is also the last one.
+  const std::size_t sharing_gates = std::max(findings.verdicts.size(), gates_of_job);
+  const gate::LookErrors levels = gate::levels_of_only_look(session.confidence, sharing_gates);
+  const gate::Look only_look{.number = 1, .last = true};
 
   SeriesByMetric all_series(session);
   for (gate::Verdict& verdict : findings.verdicts) {
@@ -636,7 +655,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                          {.samples = samples,
                           .gated_quantile = session.metrics[verdict.metric].percentile_share(),
                           .lasting = lasting},
-                         levels, {1, true});
+                         levels, only_look);
     verdict.p_over_all_looks = verdict.p_value_of_fail;
     findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
   }
@@ -652,24 +671,29 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
 }
 
 const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict) {
-  const MetricResult* row = row_of(results, verdict.candidate, Role::WallTime);
-  if (row == nullptr || !row->delta || !row->delta->bounds) return nullptr;
+  const MetricResult* wall_time = row_of(results, verdict.candidate, Role::WallTime);
+  if (wall_time == nullptr || !wall_time->delta || !wall_time->delta->bounds) return nullptr;
+  const double least_rise = wall_time->delta->bounds->low;
 
+  // A percentile has the role of the metric from which it comes.
   const std::vector<Metric>& metrics = results.session.metrics;
   const auto role_of = [&](const gate::Verdict& other) {
     const std::string& source = metrics[other.metric].source_metric();
     return metrics[find_metric(metrics, source).value_or(other.metric)].role;
   };
+
+  // A gate on the work of a program may pass although the wall time rose by more than its limit.
   const auto hides_rise = [&](const gate::Verdict& other) {
-    constexpr auto roles =
+    constexpr auto roles_of_work =
         std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
+    const bool is_of_work = std::ranges::find(roles_of_work, role_of(other)) != roles_of_work.end();
     const Condition& condition = other.condition;
-    return other.answer == gate::Answer::Pass && condition.limit.is_change() &&
-           !condition.fails_below_limit &&
-           std::ranges::find(roles, role_of(other)) != roles.end() &&
-           row->delta->bounds->low > condition.limit.fraction();
+    const bool limits_rise = condition.limit.is_change() && !condition.fails_below_limit;
+    return is_of_work && limits_rise && other.answer == gate::Answer::Pass &&
+           least_rise > condition.limit.fraction();
   };
 
+  // Only one of a command's gates says so, and none if another one watches the wall time.
   const gate::Verdict* first = nullptr;
   for (const gate::Verdict& other : results.findings.verdicts) {
     if (other.candidate != verdict.candidate) continue;
@@ -678,7 +702,7 @@ const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict&
   }
   const bool is_first =
       first != nullptr && first->metric == verdict.metric && first->condition == verdict.condition;
-  return is_first ? &*row->delta : nullptr;
+  return is_first ? &*wall_time->delta : nullptr;
 }
 
 Endings deciding_endings(const CommandResult& command) {
@@ -737,12 +761,9 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.untuned_runs = untuned.size();
 
     // Tuned and untuned runs are never of one round.
-    constexpr bool are_paired = false;
+    const stats::SamplePair samples{.reference = untuned, .candidate = tuned, .paired = false};
     comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
-    comparison.mean =
-        to_tuned_change(stats::estimate_delta(
-                            {.reference = untuned, .candidate = tuned, .paired = are_paired}, tails)
-                            .change_of_mean);
+    comparison.mean = to_tuned_change(stats::estimate_delta(samples, tails).change_of_mean);
 
     // Without a delta, the interval is the mean's. For equal numbers of runs its width changes as
     // the standard deviation does.

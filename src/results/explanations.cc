@@ -59,23 +59,25 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
 
 /// Returns CPU time divided by wall time for each run of a command, with the layouts of the runs if
 /// its session has layouts; empty if these metrics cannot be compared.
-Series make_utilisation(const MeasuredCommand& of, std::size_t cpu_time, std::size_t wall_time) {
+Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
+                        std::size_t wall_time) {
   Series series;
-  const auto cpu = of.place_of(cpu_time);
-  const auto wall = of.place_of(wall_time);
-  if (!cpu || !wall) return series;
+  const auto place_of_cpu_time = command.place_of(cpu_time);
+  const auto place_of_wall_time = command.place_of(wall_time);
+  if (!place_of_cpu_time || !place_of_wall_time) return series;
 
-  const Runs& runs = of.session.runs;
-  const bool has_layouts = count_layouts(of.session, of.index) > 1;
-  for (const std::uint32_t run : runs.of_command(of.index)) {
+  const Runs& runs = command.session.runs;
+  const bool has_layouts = count_layouts(command.session, command.index) > 1;
+  for (const std::uint32_t run : runs.of_command(command.index)) {
     const RunFacts facts = runs.facts(run);
     RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
                      .layout = facts.layout,
                      .ending = facts.ending};
 
-    const auto of_cpu = runs.value(run, *cpu);
-    const auto of_wall = runs.value(run, *wall);
-    if (of_cpu && of_wall && *of_wall > 0.0) read.value = *of_cpu / *of_wall;
+    const auto cpu_seconds = runs.value(run, *place_of_cpu_time);
+    const auto wall_seconds = runs.value(run, *place_of_wall_time);
+    if (cpu_seconds && wall_seconds && *wall_seconds > 0.0)
+      read.value = *cpu_seconds / *wall_seconds;
     series.add(read, has_layouts);
   }
   return series;
@@ -99,20 +101,21 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
   const Series reference = utilisation(pair.reference);
   const Series candidate = utilisation(pair.candidate);
 
-  LogChange closing{cpu.value - wall.value};
+  LogChange factor{cpu.value - wall.value};
   const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
-  const auto within =
-      samples.is_empty() ? std::nullopt
-                         : to_log_change(estimate_delta(
-                               samples, stats::tails_of(results.session.confidence), std::nullopt));
-
-  if (within && within->bounds) {
-    const double shift = closing.value - within->value;
-    closing.bounds = stats::IntervalEnds{within->bounds->low + std::min(0.0, shift),
-                                         within->bounds->high + std::max(0.0, shift)};
+  std::optional<LogChange> within_runs;
+  if (!samples.is_empty()) {
+    const stats::IntervalTails tails = stats::tails_of(results.session.confidence);
+    within_runs = to_log_change(estimate_delta(samples, tails, std::nullopt));
   }
 
-  return {WallFactorKind::Utilisation, closing.change(), median_of(reference.values),
+  if (within_runs && within_runs->bounds) {
+    const double shift = factor.value - within_runs->value;
+    factor.bounds = stats::IntervalEnds{within_runs->bounds->low + std::min(0.0, shift),
+                                        within_runs->bounds->high + std::max(0.0, shift)};
+  }
+
+  return {WallFactorKind::Utilisation, factor.change(), median_of(reference.values),
           median_of(candidate.values)};
 }
 
@@ -148,10 +151,10 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   auto cycles = delta_of_row(results, c, Role::Cycles);
 
   // Counts of different privilege levels give no instructions per cycle.
-  if (instructions && cycles &&
-      levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
-    cycles.reset();
-    why.cycles_have_other_levels = true;
+  if (instructions && cycles) {
+    const auto levels_of_cycles = levels_of(results, Role::Cycles);
+    why.cycles_have_other_levels = levels_of(results, Role::Instructions) != levels_of_cycles;
+    if (why.cycles_have_other_levels) cycles.reset();
   }
 
   auto ipc = delta_of_row(results, c, Role::Ipc);
@@ -162,6 +165,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
     why.factors.push_back({kind, change.change()});
   };
 
+  // The product of the factors is the change of the CPU time. Without cycles, the last factor is
+  // all that the instructions do not explain.
   if (instructions) add(WallFactorKind::Instructions, *instructions);
   if (instructions && !cycles)
     return add(WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions));

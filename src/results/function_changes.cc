@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -26,26 +27,31 @@ struct Values {
   bool has_any_metric = false;  ///< true if a metric has a value other than 0
 };
 
-/// Adds up the rows of `names` on a side.
+/// Adds up the rows `chosen` on a side. The sum has no values if it is always 0, and a single one
+/// if it is the same in all rounds.
 Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
+  const auto values_of_row = [&](std::size_t row) -> const std::vector<RoundValues>& {
+    return side.table->functions.find(rows[row].name)->second;
+  };
+
   Values sum;
   bool varies = false;
-  double constant = 0.0;
+  double sum_of_first_round = 0.0;
   for (const std::size_t row : chosen) {
-    const std::vector<RoundValues>& values = side.table->functions.find(rows[row].name)->second;
+    const std::vector<RoundValues>& values = values_of_row(row);
     sum.has_any_metric = sum.has_any_metric || !std::ranges::all_of(values, &RoundValues::empty);
     varies = varies || values[side.place].size() > 1;
-    constant += value_in(values[side.place], 0);
+    sum_of_first_round += value_in(values[side.place], 0);
   }
   if (!varies) {
-    if (constant != 0.0) sum.of_metric = {constant};
+    if (sum_of_first_round != 0.0) sum.of_metric = {sum_of_first_round};
     return sum;
   }
 
   sum.of_metric.assign(side.rounds, 0.0);
   for (const std::size_t row : chosen) {
-    const RoundValues& values = side.table->functions.find(rows[row].name)->second[side.place];
+    const RoundValues& values = values_of_row(row)[side.place];
     for (std::size_t round = 0; round < side.rounds; ++round)
       sum.of_metric[round] += value_in(values, round);
   }
@@ -134,8 +140,8 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
   changes.paths = std::move(by_path.paths);
 
-  std::vector<std::size_t> pairs_of_functions;
-  std::vector<std::size_t> varying;
+  std::vector<std::size_t> pairs_of_functions;  // for each element of changes.functions
+  std::vector<std::size_t> tested_functions;    // for each element of `tests`
   std::vector<DifferenceTest> tests;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const Values before = add_up(reference, rows_before, pairs[i].reference_rows);
@@ -146,21 +152,24 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
     if (change.own.certainty == Certainty::Unproven && change.has_own_value()) {
       tests.push_back(test_values(sides, before.of_metric, after.of_metric));
       change.own.half_width = tests.back().half_width;
-      varying.push_back(changes.functions.size());
+      tested_functions.push_back(changes.functions.size());
     }
     pairs_of_functions.push_back(i);
     changes.functions.push_back(std::move(change));
   }
 
-  const std::vector<bool> differ = find_significant(tests, confidence);
-  for (std::size_t i = 0; i < varying.size(); ++i)
-    if (differ[i]) changes.functions[varying[i]].own.certainty = Certainty::Significant;
+  // All functions are tested together, because some of many would seem to differ by chance.
+  const std::vector<bool> are_significant = find_significant(tests, confidence);
+  for (std::size_t i = 0; i < tested_functions.size(); ++i)
+    if (are_significant[i])
+      changes.functions[tested_functions[i]].own.certainty = Certainty::Significant;
   add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
 
-  std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
-    return std::pair(std::fabs(a.difference()), a.is_sure()) >
-           std::pair(std::fabs(b.difference()), b.is_sure());
-  });
+  // The largest differences come first, and among equal ones those that are sure.
+  const auto weight = [](const FunctionChange& function) {
+    return std::pair(std::fabs(function.difference()), function.is_sure());
+  };
+  std::ranges::stable_sort(changes.functions, std::greater<>(), weight);
   return changes;
 }
 

@@ -134,28 +134,34 @@ double resemblance(const Function& reference, const Function& candidate) {
 std::vector<std::pair<const Function*, const Function*>> align(const InOrder& reference,
                                                                const InOrder& candidate) {
   std::vector<std::pair<const Function*, const Function*>> pairs;
-  const std::size_t width = candidate.size() + 1;
+
+  // If an alignment would take too long, only the order counts.
   if (reference.size() * candidate.size() > kMaxCompared) {
     for (std::size_t i = 0; i < std::min(reference.size(), candidate.size()); ++i)
       pairs.emplace_back(reference[i], candidate[i]);
     return pairs;
   }
 
-  // best[i * width + j]: of the functions from i and from j on.
+  // The highest resemblance of the references from i on and the candidates from j on.
+  const std::size_t width = candidate.size() + 1;
   std::vector<double> best((reference.size() + 1) * width, 0.0);
-  const auto with_pair = [&](std::size_t i, std::size_t j) {
-    return resemblance(*reference[i], *candidate[j]) + best[(i + 1) * width + j + 1];
+  const auto best_from = [&](std::size_t i, std::size_t j) -> double& {
+    return best[i * width + j];
+  };
+  const auto best_with_pair = [&](std::size_t i, std::size_t j) {
+    return resemblance(*reference[i], *candidate[j]) + best_from(i + 1, j + 1);
   };
   for (std::size_t i = reference.size(); i-- > 0;)
     for (std::size_t j = candidate.size(); j-- > 0;)
-      best[i * width + j] =
-          std::max({best[(i + 1) * width + j], best[i * width + j + 1], with_pair(i, j)});
+      best_from(i, j) = std::max({best_from(i + 1, j), best_from(i, j + 1), best_with_pair(i, j)});
 
-  for (std::size_t i = 0, j = 0; i < reference.size() && j < candidate.size();) {
-    const double here = best[i * width + j];
-    if (with_pair(i, j) >= here) {
+  // Repeats the choices that led to the highest resemblance.
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < reference.size() && j < candidate.size()) {
+    if (best_with_pair(i, j) >= best_from(i, j)) {
       pairs.emplace_back(reference[i++], candidate[j++]);
-    } else if (best[(i + 1) * width + j] >= here) {
+    } else if (best_from(i + 1, j) >= best_from(i, j)) {
       ++i;
     } else {
       ++j;
@@ -178,7 +184,8 @@ std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
   for (const Function& function : functions) {
     if (!function.is_one_sided()) continue;
     Alike& alike = all_alike[function.split.without_numbers];
-    (function.reference_rows.empty() ? alike.candidate : alike.reference).push_back(&function);
+    InOrder& side = function.reference_rows.empty() ? alike.candidate : alike.reference;
+    side.push_back(&function);
     alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
   }
 
@@ -217,19 +224,24 @@ void name(PairedFunction& function, const Rows& rows, std::span<const std::size_
   for (const std::size_t row : candidate_rows)
     rows.for_each_name(row, [&](std::string_view name) { after.emplace(name); });
 
-  std::vector<std::string> shared;
-  std::ranges::set_intersection(before, after, std::back_inserter(shared));
   std::vector<std::string> all;
   std::ranges::set_union(before, after, std::back_inserter(all));
-  if (function.paired_by == PairedBy::NameWithoutNumbers)
-    shared = {split_numbers(make_function_name({after.begin(), after.end()}).name).without_numbers};
-  else if (function.paired_by == PairedBy::OrderAndCounts)
-    shared.assign(after.begin(), after.end());
+  std::vector<std::string> preferred;
+  std::ranges::set_intersection(before, after, std::back_inserter(preferred));
+  if (function.paired_by == PairedBy::NameWithoutNumbers) {
+    const std::string name_after = make_function_name({after.begin(), after.end()}).name;
+    preferred = {split_numbers(name_after).without_numbers};
+  } else if (function.paired_by == PairedBy::OrderAndCounts) {
+    preferred.assign(after.begin(), after.end());
+  }
+
+  // A library's own name, such as __memcpy_avx, does not replace one that programmers write.
   function.name = make_function_name(all).name;
-  if (!shared.empty())
-    if (std::string name = make_function_name(shared).name;
-        is_written(name) || !is_written(function.name))
-      function.name = std::move(name);
+  if (!preferred.empty()) {
+    std::string name = make_function_name(preferred).name;
+    if (is_written(name) || !is_written(function.name)) function.name = std::move(name);
+  }
+
   std::erase(all, function.name);
   function.other_names = std::move(all);
 }
@@ -245,9 +257,10 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
   std::vector<PairedFunction> paired;
   for (const Function& function : list_functions(rows)) {
     PairedFunction& pair = paired.emplace_back();
-    for (const std::size_t row : function.reference_rows)
-      if (const auto found = united.find(row); found != united.end())
-        pair.paired_by = found->second;
+    for (const std::size_t row : function.reference_rows) {
+      const auto by_numbers = united.find(row);
+      if (by_numbers != united.end()) pair.paired_by = by_numbers->second;
+    }
     name(pair, rows, function.reference_rows, function.candidate_rows);
     for (const std::size_t row : function.reference_rows)
       pair.reference_rows.push_back(rows.index_on_side(row));

@@ -196,16 +196,20 @@ std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
   for (std::vector<std::uint32_t>& of_caller : calls)
     std::ranges::stable_sort(of_caller, std::greater<>(), larger);
 
+  // Each path is followed by its calls, and only then by its caller's next call. The stack `next`
+  // has the first of them at its end.
   std::vector<PathChange> sorted;
   sorted.reserve(paths.size());
-  std::vector<std::uint32_t> places(paths.size());
+  std::vector<std::uint32_t> new_places(paths.size());
   std::vector<std::uint32_t> next(calls.back().rbegin(), calls.back().rend());
   while (!next.empty()) {
     const std::uint32_t path = next.back();
     next.pop_back();
-    places[path] = static_cast<std::uint32_t>(sorted.size());
+
+    new_places[path] = static_cast<std::uint32_t>(sorted.size());
     sorted.push_back(paths[path]);
-    if (paths[path].caller != kNoCaller) sorted.back().caller = places[paths[path].caller];
+    const std::uint32_t caller = paths[path].caller;
+    if (caller != kNoCaller) sorted.back().caller = new_places[caller];
     next.insert(next.end(), calls[path].rbegin(), calls[path].rend());
   }
   return sorted;
@@ -241,6 +245,7 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
                                      {candidate.side(), after.totals[i]}, confidence));
   }
 
+  // If many samples lack their callers, a difference may only be one of what lauka knows of paths.
   const bool are_known = !lacks_callers(reference.side()) && !lacks_callers(candidate.side());
   const std::vector<bool> own_differ = find_significant(own, confidence);
   const std::vector<bool> totals_differ = find_significant(totals, confidence);
@@ -256,11 +261,12 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
 
 JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candidate,
                        std::span<const PairedFunction> functions, double confidence) {
+  // Both sides must have paths, unless there is no reference.
+  const PathTable* after_paths = paths_of(candidate);
+  if (after_paths == nullptr || after_paths->empty()) return {};
   const bool has_reference = reference.table != nullptr;
   const PathTable* before_paths = paths_of(reference);
-  const PathTable* after_paths = paths_of(candidate);
-  if (after_paths == nullptr || (has_reference && before_paths == nullptr)) return {};
-  if (after_paths->empty() || (has_reference && before_paths->empty())) return {};
+  if (has_reference && (before_paths == nullptr || before_paths->empty())) return {};
 
   PairedFrames frames(reference, candidate, functions);
   PathTree joined;

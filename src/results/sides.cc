@@ -72,16 +72,19 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
   const auto error = error_of_mean(side, differences);
   if (!error) return {};
 
-  const stats::Moments before = stats::moments(reference);
-  const stats::Moments about = stats::moments(differences);
-  const double scale = before.mean + stats::moments(candidate).mean;
-  const double difference = stats::without_rounding_error(about.mean, scale);
+  const stats::Moments of_reference = stats::moments(reference);
+  const stats::Moments of_differences = stats::moments(differences);
+  const double scale = of_reference.mean + stats::moments(candidate).mean;
+  const double difference = stats::without_rounding_error(of_differences.mean, scale);
   if (difference == 0.0) return {};
 
   // A difference that is the same in every round is no noise if the values vary. Constant values
   // have Certainty::Exact; as samples, they prove nothing.
-  if (before.range() > 0.0 && stats::is_rounding_error(about.range(), scale))
-    return {2.0 * stats::tails_without_noise(std::fabs(difference), error->values).above, {}};
+  const bool is_always_the_same = stats::is_rounding_error(of_differences.range(), scale);
+  if (of_reference.range() > 0.0 && is_always_the_same) {
+    const auto tails = stats::tails_without_noise(std::fabs(difference), error->values);
+    return {2.0 * tails.above, {}};
+  }
   if (error->squared == 0.0) return {};
   return test_mean(difference, std::sqrt(error->squared), static_cast<double>(error->values - 1),
                    confidence);

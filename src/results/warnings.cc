@@ -264,18 +264,19 @@ std::optional<Warning> other_circumstances(const Results& results, std::size_t c
 std::optional<OtherProcessor> compare_processors(
     const Results& results, const std::string& file,
     const std::vector<SettingDifference>& differences) {
-  const bool is_simulated = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+  const auto is_simulated = [](const Metric& metric) {
     return metric.kind == RoundKind::Simulated && metric.shown == Shown::Always;
-  });
-  const bool is_other = std::ranges::any_of(differences, [](const SettingDifference& difference) {
+  };
+  const auto is_of_processor = [](const SettingDifference& difference) {
     return difference.kind == SettingKind::Processor ||
            difference.kind == SettingKind::ProcessorModel ||
            difference.kind == SettingKind::ProcessorFeatures;
-  });
-  if (!is_simulated || !is_other) return std::nullopt;
+  };
+  if (std::ranges::none_of(results.session.metrics, is_simulated)) return std::nullopt;
+  if (std::ranges::none_of(differences, is_of_processor)) return std::nullopt;
 
-  OtherProcessor found{file};
   // Only for x86 does GLIBC_TUNABLES switch single features off.
+  OtherProcessor found{file};
   const bool is_x86 = results.session.circumstances.machine.architecture.starts_with("x86");
   for (const SettingDifference& difference : differences)
     if (is_x86 && difference.kind == SettingKind::ProcessorFeatures)
@@ -516,8 +517,10 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     warnings.push_back({SeparateSessions{has_gates, !foreign.front().file.empty()}});
   for (const ForeignSession& other : foreign) add_if_foreign(results, other, warnings);
 
-  if (foreign.empty() && !results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
-      !are_deltas_exact(results))
+  // Within a session, only commands that do not alternate have deltas that are not paired.
+  const bool has_unpaired_deltas =
+      !results.are_all_deltas_paired && !results.headline_comparisons.empty();
+  if (foreign.empty() && has_unpaired_deltas && !are_deltas_exact(results))
     warnings.push_back({NotInterleaved{has_gates, results.session.setting.order_for_hooks}});
 
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));

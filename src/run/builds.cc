@@ -126,21 +126,25 @@ using FileTest = std::function<bool(const Plan& plan, std::size_t command, std::
 /// Lists builds without duplicates. Leaves out a build that has made the files of a command.
 std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
                                       const FileTest& are_files_there) {
+  // Several commands may share a build: the same line in the same folder and environment.
+  using BuildKey = std::tuple<std::string, std::string, std::vector<std::string>>;
   std::vector<Build> builds;
-  std::map<std::tuple<std::string, std::string, std::vector<std::string>>, bool> is_needed;
+  std::map<BuildKey, bool> is_needed;
 
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
         if (!plan->commands[c].build) continue;
         const auto command = command_in_layout(*plan, c, layout);
-        const auto [needed, is_new] = is_needed.emplace(
-            std::tuple(*command->build, command->folder, command->environment), true);
-        if (needed->second && are_files_there(*plan, c, layout)) needed->second = false;
-        if (is_new)
-          builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
-                                        plan->setting.layouts),
-                            *command->build, command->folder, command->environment});
+        const BuildKey key(*command->build, command->folder, command->environment);
+        const auto [entry, is_new] = is_needed.emplace(key, true);
+        if (is_new) {
+          const std::string name = fmt::format("{}: layout {} of {}", plan->commands[c].name,
+                                               layout + 1, plan->setting.layouts);
+          builds.push_back({name, *command->build, command->folder, command->environment});
+        }
+
+        if (entry->second && are_files_there(*plan, c, layout)) entry->second = false;
       }
     }
   }
@@ -172,9 +176,10 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
   progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
+  const auto may_begin_another = [&] { return !failed && !builds.empty(); };
 
-  while (!running.empty() || (!failed && !builds.empty())) {
-    while (!failed && !builds.empty() && running.size() < context.at_once) {
+  while (!running.empty() || may_begin_another()) {
+    while (may_begin_another() && running.size() < context.at_once) {
       progress.latest = builds.front().name_in_messages;
       ++progress.begun;
       running.push_back(begin(builds.front(), context.user));
@@ -186,8 +191,8 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
     context.show(progress);
 
     // Any of the builds may end first, so the oldest is awaited only briefly.
-    constexpr auto soon = std::chrono::milliseconds(5);
-    running.front().answer.wait_for(soon);
+    constexpr auto short_wait = std::chrono::milliseconds(5);
+    running.front().answer.wait_for(short_wait);
     const auto has_ended = [](Running& build) {
       return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     };
@@ -223,18 +228,21 @@ Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
 }
 
 Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& reader) {
-  for (std::size_t c = 0; plan.setting.layouts > 1 && c < plan.commands.size(); ++c) {
-    std::map<std::string, std::uint32_t> layout_of_files;
+  if (plan.setting.layouts <= 1) return {};
+
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    std::map<std::string, std::uint32_t> layout_of_hash;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       if (reader.interrupt_check() != 0) return {};
 
+      // The hash is empty if no file of the command depends on the layout.
       const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
-      const auto [same, is_new] = layout_of_files.emplace(hash, layout);
+      const auto [first, is_new] = layout_of_hash.emplace(hash, layout);
       if (is_new) continue;
 
       return Error{
-          fmt::format("layouts {} and {} of {} are identical files", same->second + 1, layout + 1,
+          fmt::format("layouts {} and {} of {} are identical files", first->second + 1, layout + 1,
                       cited(plan.commands[c].name)),
           "make sure that {layout} reaches the linker (lld: "
           "-Wl,--shuffle-sections=.text*={layout}; "

@@ -57,18 +57,22 @@ bool is_machine_code(std::string_view first_bytes) {
 /// Joins the settings because of which runs of the same program may differ. The program's own name
 /// is left out, because files of different names may be the same program.
 std::string call_of(const Plan& plan, const Command& command) {
+  // Each text ends with a null byte, and each list with an empty text, so that different settings
+  // never give the same call.
   std::string call;
   const auto add = [&](std::string_view text) {
     call += text;
     call += '\0';
   };
+  const auto end_list = [&] { add(""); };
 
   // With a shell, the only word is the shell's whole line.
-  for (std::size_t i = plan.shell ? 0 : 1; i < command.words.size(); ++i) add(command.words[i]);
-  add({});
+  const std::size_t first_argument = plan.shell ? 0 : 1;
+  for (std::size_t i = first_argument; i < command.words.size(); ++i) add(command.words[i]);
+  end_list();
 
   for (const std::string& variable : command.environment) add(variable);
-  add({});
+  end_list();
   add(command.folder);
   if (!command.input.empty()) add("<" + command.input);
   for (const HookRow& row : kHookKinds)
@@ -119,15 +123,17 @@ bool add_if_equal(const std::string& path, const std::string& other, const ReadC
 
   std::array<char, 16384> bytes;
   std::array<char, 16384> other_bytes;
-  for (std::uint64_t from = 0;;) {
-    const std::size_t got = file->read(from, bytes);
-    if (other_file->read(from, other_bytes) != got ||
-        !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin()))
-      return false;
-    if (got == 0) return true;
+  std::uint64_t offset = 0;
+  for (;;) {
+    const std::size_t count = file->read(offset, bytes);
+    const std::size_t other_count = other_file->read(offset, other_bytes);
+    if (other_count != count) return false;
+    if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
+    if (count == 0) return true;
+
     if (reader.interrupt_check() != 0) return false;
-    hash.add({bytes.data(), got});
-    from += got;
+    hash.add({bytes.data(), count});
+    offset += count;
   }
 }
 
@@ -267,9 +273,9 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
 
     // An interpreter's first file is its script; what follows are the script's own arguments.
     const bool is_script = is_launcher && files.empty();
-    files.push_back({path, *std::move(hash),
-                     is_script || file->facts().is_executable ||
-                         first_bytes_of(path, reader).starts_with("#!")});
+    const bool may_be_run =
+        is_script || file->facts().is_executable || first_bytes_of(path, reader).starts_with("#!");
+    files.push_back({path, *std::move(hash), may_be_run});
   }
   return files;
 }
@@ -291,24 +297,27 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
   if (!plan.reference.index_in_session(0)) return identify_as_baseline(plan, reader);
 
   // With parameters, the same files are compared for each value.
+  using Paths = std::vector<std::string>;
+  std::map<std::pair<Paths, Paths>, std::string> known_hashes;  // empty: the files are not equal
   std::vector<Fingerprint> programs;
-  std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, std::string> known;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (!plan.reference.is_candidate(c)) continue;
     const std::size_t reference = plan.reference.index_for(c);
-    if (!plan.reference.is_candidate(c) ||
-        call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference]))
-      continue;
-    const std::vector<std::string> of_reference = executables_of(plan, reference, reader);
-    const std::vector<std::string> paths = executables_of(plan, c, reader);
-    const auto [place, is_new] = known.try_emplace({of_reference, paths});
-    if (is_new) place->second = hash_if_equal(of_reference, paths, reader);
-    const std::string& executable = place->second;
-    if (executable.empty()) continue;
+    if (call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference])) continue;
+
+    const Paths of_reference = executables_of(plan, reference, reader);
+    const Paths of_candidate = executables_of(plan, c, reader);
+    const auto [entry, is_new] = known_hashes.try_emplace({of_reference, of_candidate});
+    if (is_new) entry->second = hash_if_equal(of_reference, of_candidate, reader);
+    const std::string& hash = entry->second;
+    if (hash.empty()) continue;
 
     // Equal arguments in one folder name the same files, which need not be read.
+    const Fingerprint fingerprint{hash, hash_call(plan, plan.commands[c]), "",
+                                  kind_of_program(plan, c, of_candidate.front(), reader)};
     programs.resize(plan.commands.size());
-    programs[reference] = programs[c] = {executable, hash_call(plan, plan.commands[c]), "",
-                                         kind_of_program(plan, c, paths.front(), reader)};
+    programs[reference] = fingerprint;
+    programs[c] = fingerprint;
   }
   return programs;
 }

@@ -106,49 +106,52 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
   const std::string sizes =
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
 
+  // Advances piece by piece to the first byte that differs, and counts the lines before it.
   std::vector<char> expected_room(kPiece);
   std::vector<char> got_room(kPiece);
   std::uint64_t at = 0;
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
-
-  for (bool differs = false; !differs;) {
-    const std::string_view piece(expected_room.data(), expected.text.read(at, expected_room));
-    const std::string_view other(got_room.data(), got.text.read(at, got_room));
-    const auto same =
-        static_cast<std::size_t>(std::ranges::mismatch(piece, other).in1 - piece.begin());
+  bool differs = false;
+  while (!differs) {
+    const std::string_view expected_piece(expected_room.data(),
+                                          expected.text.read(at, expected_room));
+    const std::string_view got_piece(got_room.data(), got.text.read(at, got_room));
 
     // Only the beginning of an output is stored, but the hash is that of the whole output.
-    if (piece.empty() && other.empty()) {
+    if (expected_piece.empty() && got_piece.empty()) {
       if (got.hash == expected.hash) return std::nullopt;
       return "beyond the first 64 MB (" + sizes + ")";
     }
 
-    const std::string_view equal = piece.substr(0, same);
+    const auto end_of_equal = std::ranges::mismatch(expected_piece, got_piece).in1;
+    const auto equal_bytes = static_cast<std::size_t>(end_of_equal - expected_piece.begin());
+    const std::string_view equal = expected_piece.substr(0, equal_bytes);
     const auto breaks = std::ranges::count(equal, '\n');
     if (breaks > 0) line_begin = at + equal.rfind('\n') + 1;
     line += static_cast<std::uint64_t>(breaks);
-    at += same;
-    differs = same < std::max(piece.size(), other.size());
+    at += equal_bytes;
+    differs = equal_bytes < std::max(expected_piece.size(), got_piece.size());
   }
 
-  const std::uint64_t from = std::max(line_begin, at - std::min(at, kShownBefore));
-  const auto text_from = [&](const os::TextFile& file) {
+  // Shows the surroundings of this byte in both outputs, but nothing before its line.
+  const std::uint64_t shown_begin = std::max(line_begin, at - std::min(at, kShownBefore));
+  const auto read_surroundings = [&](const os::TextFile& file) {
     std::string text(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
-    text.resize(file.read(from, text));
+    text.resize(file.read(shown_begin, text));
     return text;
   };
-  const std::string wanted = text_from(expected.text);
-  const std::string written = text_from(got.text);
+  const std::string wanted = read_surroundings(expected.text);
+  const std::string written = read_surroundings(got.text);
 
   // If the lines differ only in how they end, their ends are shown.
   const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
   const bool with_break = without_break(wanted) == without_break(written);
-  const bool from_begin = from == line_begin;
+  const bool is_from_line_begin = shown_begin == line_begin;
 
   return fmt::format("line {}: expected {}, got {} ({})", line,
-                     shown(wanted, from_begin, with_break), shown(written, from_begin, with_break),
-                     sizes);
+                     shown(wanted, is_from_line_begin, with_break),
+                     shown(written, is_from_line_begin, with_break), sizes);
 }
 
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
@@ -245,23 +248,25 @@ std::optional<Error> OutputCheck::verdict() {
   const auto source =
       is_compared_with_own ? std::optional<std::size_t>(command_) : sources_[command_];
 
-  std::optional<std::string> found;
+  std::optional<std::string> difference;
   if (file_) {
-    found = describe_difference(*file_, *stored);
+    difference = describe_difference(*file_, *stored);
   } else if (source) {
     // commands_due() sorts by source, so the outputs of earlier sources are not needed again.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
-    found = describe_difference(stored_.at(*source), *stored);
+    difference = describe_difference(stored_.at(*source), *stored);
   }
 
-  if (!found && is_source_[command_]) stored_.emplace(command_, *std::move(stored));
-  if (!found) return std::nullopt;
+  if (difference) {
+    const std::string wanted = source ? cited(plan_.commands[*source].name) + " writes"
+                                      : cited(expected.file_or_hash) + " has";
+    return Error{
+        fmt::format("--expect-output: {} does not write what {}: {}", name, wanted, *difference),
+        kRemedy};
+  }
 
-  return Error{
-      fmt::format("--expect-output: {} does not write what {} {}: {}", name,
-                  source ? cited(plan_.commands[*source].name) : cited(expected.file_or_hash),
-                  source ? "writes" : "has", *found),
-      kRemedy};
+  if (is_source_[command_]) stored_.emplace(command_, *std::move(stored));
+  return std::nullopt;
 }
 
 bool has_scraped_metrics(const Plan& plan) {

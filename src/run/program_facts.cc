@@ -210,21 +210,22 @@ std::string build_of(const std::string& path, const ReadContext& reader) {
 /// loader does not run the program. Returns nullopt if it does not answer.
 std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
                                           const FinalProgram& program, const ReadContext& reader) {
-  // Another program could do anything when it is called so.
+  // A program that is no loader could do anything when it is called with --list.
   if (!file_name_of(loader).starts_with("ld")) return std::nullopt;
 
+  // The loader runs in the program's folder, so the path must be relative to it.
+  const bool is_below_folder = !path.starts_with('/') && !program.folder.empty();
+  const std::string path_in_folder =
+      is_below_folder ? path.substr(program.folder.size() + 1) : path;
   os::ProgramSpec spec = spec_of(program, reader);
-  const std::string from_here = path.starts_with('/') || program.folder.empty()
-                                    ? path
-                                    : path.substr(program.folder.size() + 1);
-  spec.words = {loader, "--list", from_here};
+  spec.words = {loader, "--list", path_in_folder};
+
   // What lauka's own environment has besides, such as LD_PRELOAD, the program does not get.
   for (const std::string& variable : os::program_environment({}, "")) {
     const std::string_view name = name_of_variable(variable);
-    const bool is_known = std::ranges::any_of(program.environment, [&](const std::string& other) {
-      return name_of_variable(other) == name;
-    });
-    if (!is_known) spec.environment_changes.push_back(std::string(name) + "=");
+    const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };
+    if (std::ranges::none_of(program.environment, has_name))
+      spec.environment_changes.push_back(std::string(name) + "=");
   }
 
   os::HelperProgram helper;

@@ -105,7 +105,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
   std::vector<os::Launch> launches(1, os::Launch{*program});
-  bool counts = false;
+  bool is_first_batch = true;  // a single run that only warms up
 
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, os::AfterFailure::Stop, {});
@@ -122,12 +122,15 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
 
-      if (counts) runs.push_back(ended.usage);
+      if (!is_first_batch) runs.push_back(ended.usage);
       spent += ended.time_with_preparation;
     }
 
-    counts = true;
-    launches.assign(spec.output.sink == OutputKind::Pipe ? 1 : kBatch, os::Launch{*program});
+    is_first_batch = false;
+
+    // A pipe is read for one run at a time.
+    const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kBatch;
+    launches.assign(batch_size, os::Launch{*program});
   }
   return runs;
 }
@@ -275,9 +278,11 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
     return failed;
   }
 
-  if (row.is_of_a_run()) time_ += all->front().time_with_preparation;
-  failed.outcome = all->front().outcome;
-  if (succeeded(failed.outcome)) return std::nullopt;
+  const os::Ended& ended = all->front();
+  if (row.is_of_a_run()) time_ += ended.time_with_preparation;
+  if (succeeded(ended.outcome)) return std::nullopt;
+
+  failed.outcome = ended.outcome;
   failed.output_end = launcher_.error_output_end();
   return failed;
 }
@@ -306,18 +311,19 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
   std::vector<ShellOverhead> overheads;
   if (!plan.shell) return overheads;
 
-  for (std::size_t i = 0; i < plan.commands.size(); ++i) {
-    const std::size_t known = *find_place_if(
-        plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[i]); });
-    if (known < i) {
-      overheads.push_back(overheads[known]);
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    // The shell starts alike for commands that are alike. The first of them may be `c` itself.
+    const std::size_t first_alike = *find_place_if(
+        plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[c]); });
+    if (first_alike < c) {
+      overheads.push_back(overheads[first_alike]);
       continue;
     }
 
-    Command empty = *command_in_layout(plan, i, 0);
-    empty.words = plan.shell->words;
-    empty.words.insert(empty.words.end(), {"-c", ""});
-    os::ProgramSpec spec = make_program(plan, empty, user);
+    Command empty_command = *command_in_layout(plan, c, 0);
+    empty_command.words = plan.shell->words;
+    empty_command.words.insert(empty_command.words.end(), {"-c", ""});
+    os::ProgramSpec spec = make_program(plan, empty_command, user);
     spec.output.has_listener = false;
 
     auto runs = run_empty(spec, launcher, interrupt);

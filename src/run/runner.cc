@@ -158,12 +158,14 @@ class Runner final : NonCopyable {
     progress.kind = step.kind;
     progress.elapsed = now - began_.value_or(now);
 
+    // The estimate is for the beginning of the batch. During a batch, it counts down only if the
+    // runs give values.
     const std::span<const Pace> paces = steps_.paces();
     const Scheduler::UnderWay under_way = steps_.under_way(step);
-    if (const auto at_start = scheduler_.seconds_left(under_way, paces)) {
-      const bool counts = step.kind == RoundKind::Timed || step.gives_counts_only();
-      const nanoseconds of_batch = counts ? now - steps_.batch_began() : nanoseconds(0);
-      enter_remaining(*at_start - to_seconds(of_batch), progress);
+    if (const auto left_at_begin = scheduler_.seconds_left(under_way, paces)) {
+      const bool gives_values = step.kind == RoundKind::Timed || step.gives_counts_only();
+      const nanoseconds since_begin = gives_values ? now - steps_.batch_began() : nanoseconds(0);
+      enter_remaining(*left_at_begin - to_seconds(since_begin), progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
@@ -231,12 +233,12 @@ std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles:
 /// mean time of a run in the latest shared batch.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context, nanoseconds& run_time) {
-  const std::size_t most = count_turns_to_share(runners, lap, run_time);
-  if (most < 2) return 0;
+  const std::size_t max_turns = count_turns_to_share(runners, lap, run_time);
+  if (max_turns < 2) return 0;
 
   std::vector<os::Launch> batch;
   std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
-  while (ends.size() < most) {
+  while (ends.size() < max_turns) {
     Runner& runner = runner_of(runners, lap, ends.size());
     const RunSteps* next = runner.next_to_share();
     if (next == nullptr || !runner.steps().append_to(batch, *next)) break;
@@ -248,27 +250,33 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   for (os::Launch& launch : std::span(batch).subspan(ends.front()))
     launch.latest_start = kBatchTime;
 
-  auto all =
-      context.launcher.run(batch, runner_of(runners, lap, 0).steps().policy_after_failure(), {});
+  const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
+  auto all = context.launcher.run(batch, policy, {});
   if (!all) return 0;  // a turn by itself meets the error again
 
-  nanoseconds whole{};
-  for (const os::Ended& ended : *all) whole += ended.time_with_preparation;
-  if (!all->empty()) run_time = whole / static_cast<nanoseconds::rep>(all->size());
+  nanoseconds sum{};
+  for (const os::Ended& ended : *all) sum += ended.time_with_preparation;
+  if (!all->empty()) run_time = sum / static_cast<nanoseconds::rep>(all->size());
 
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
 
-  std::size_t turns = 0;
-  for (std::size_t begin = 0; begin < all->size(); begin = ends[turns++]) {
-    const auto own = std::span(*all).first(std::min(ends[turns], all->size())).subspan(begin);
-    const bool has_last = begin + own.size() == all->size();
-    StepRunner& steps = runner_of(runners, lap, turns).steps();
+  // The launcher may return fewer results than launches, for example after a failed run. Later
+  // turns then have none.
+  std::size_t turn = 0;
+  std::size_t begin = 0;
+  while (begin < all->size()) {
+    const std::size_t end = std::min(ends[turn], all->size());
+    const auto own = std::span(*all).subspan(begin, end - begin);
+    const bool has_last_run = end == all->size();
+    StepRunner& steps = runner_of(runners, lap, turn).steps();
     steps.take_shared({std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
-                      files_between(files, begin, begin + own.size()),
-                      has_last ? context.launcher.error_output_end() : "");
+                      files_between(files, begin, end),
+                      has_last_run ? context.launcher.error_output_end() : "");
+    begin = end;
+    ++turn;
   }
-  return turns;
+  return turn;
 }
 
 std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
@@ -311,15 +319,20 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   Runners runners;
 
   for (const BenchmarkToRun& run : runs) {
-    const bool is_part = !run.name.empty();
-    if (is_part)
+    // Only benchmarks of a suite have names, observers of their own, and an order among them.
+    const bool is_part_of_suite = !run.name.empty();
+    Observer* observer = &context.observer;
+    if (is_part_of_suite) {
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      observer = observers.back().get();
+    }
 
-    runners.push_back(std::make_unique<Runner>(
-        run, context, is_part ? static_cast<Observer&>(*observers.back()) : context.observer,
-        is_part ? &order : nullptr));
-    if (auto made = runners.back()->steps().prepare(); !made)
-      return is_part ? made.error().prefixed("benchmark " + cited(run.name)) : made.error();
+    runners.push_back(
+        std::make_unique<Runner>(run, context, *observer, is_part_of_suite ? &order : nullptr));
+    if (auto prepared = runners.back()->steps().prepare(); !prepared) {
+      const Error& error = prepared.error();
+      return is_part_of_suite ? error.prefixed("benchmark " + cited(run.name)) : error;
+    }
   }
 
   take_turns(runners, context, seed);

@@ -47,10 +47,12 @@ std::optional<Note> SamplingCost::note() const {
   for (std::size_t c = 0; c < commands_.size(); ++c) {
     const auto& [timed, sampled] = commands_[c];
     if (std::min(timed.size(), sampled.size()) < min_runs) continue;
+
+    // Only the largest of the costs that are certain is worth a note.
     const stats::Delta cost =
         stats::estimate_delta({.reference = timed, .candidate = sampled, .paired = false}, tails);
-    if (!cost.change || !cost.bounds || cost.bounds->low < min_cost || *cost.change <= largest)
-      continue;
+    if (!cost.change || !cost.bounds) continue;
+    if (cost.bounds->low < min_cost || *cost.change <= largest) continue;
 
     largest = *cost.change;
     note = Note{

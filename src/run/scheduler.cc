@@ -209,6 +209,8 @@ void Scheduler::count_alone() {
 void Scheduler::time_rounds() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
+
+  // --precision or the stop rule may end the timed rounds.
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
     note_limit();
@@ -221,6 +223,7 @@ void Scheduler::time_rounds() {
     is_over = is_over || race_->is_over();
   }
 
+  // So may gates, if all of them have their answers at an early look.
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
     was_ended_by_gates_ = is_answered();
@@ -631,48 +634,52 @@ bool Scheduler::may_end_earlier() const {
 /// An undecided gate may add rounds up to its last look. The estimate counts all of them, because
 /// it would otherwise grow each time that a look decides nothing.
 double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
-  const nanoseconds round = round_time(group, paces);
+  const nanoseconds time_of_round = round_time(group, paces);
   const auto seconds_by = [&](const StopRule& rule) {
     if (satisfies_stop_rule(rule, group.timed_spent)) return 0.0;
-    return static_cast<double>(rounds_left(rule, group.timed_spent, round)) *
-           Seconds(round).count();
+    return static_cast<double>(rounds_left(rule, group.timed_spent, time_of_round)) *
+           Seconds(time_of_round).count();
   };
-  const double planned = seconds_by(rule_to_next_look_);
-  if (plan_.setting.stop.exact_runs || hooks_prevent_more_rounds() ||
-      !gates_.has_undecided_gate_on(RoundKind::Timed))
-    return planned;
 
-  const std::uint64_t at_first_look =
-      group.rounds_at_first_look > 0
-          ? group.rounds_at_first_look
-          : group.timed_spent.rounds + rounds_left(rule_without_gates_, group.timed_spent, round);
-  const StopRule longest =
-      stop_rule_for_open_gates(rule_without_gates_, gate::look_rounds(at_first_look).back());
+  const double planned = seconds_by(rule_to_next_look_);
+  const bool may_add_rounds = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
+  if (!may_add_rounds || !gates_.has_undecided_gate_on(RoundKind::Timed)) return planned;
+
+  std::uint64_t rounds_at_first_look = group.rounds_at_first_look;
+  if (rounds_at_first_look == 0)
+    rounds_at_first_look = group.timed_spent.rounds +
+                           rounds_left(rule_without_gates_, group.timed_spent, time_of_round);
+
+  const std::uint64_t rounds_at_last_look = gate::look_rounds(rounds_at_first_look).back();
+  const StopRule longest = stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
   return std::max(planned, seconds_by(longest));
 }
 
 /// Returns the time of counting rounds that follow. `timed_seconds`: time of all timed rounds.
 double Scheduler::counting_seconds_left(const UnderWay& now, double timed_seconds) const {
   if (counting_.passes == 0) return 0.0;
+
+  const double finished_seconds = Seconds(group().counting.time).count();
   const bool is_counting = now.step.kind == RoundKind::Counting;
-  const double counted =
-      Seconds(group().counting.time).count() + (is_counting ? Seconds(now.time).count() : 0.0);
-  const double factor = gates_.has_undecided_gate_on(RoundKind::Counting) &&
-                                !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds()
-                            ? static_cast<double>(kBudgetFactorForGates)
-                            : 1.0;
-  const double by_share =
-      counting_.is_exact
-          ? 0.0
-          : timed_seconds * factor * counting_.share / (1.0 - counting_.share) - counted;
+  const double seconds_under_way = is_counting ? Seconds(now.time).count() : 0.0;
+
+  // Counting gets its share of the time, and more while gates on counts are undecided. If its
+  // number of runs is exact, the share does not matter.
+  const bool may_add_rounds = gates_.has_undecided_gate_on(RoundKind::Counting) &&
+                              !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
+  const double factor = may_add_rounds ? static_cast<double>(kBudgetFactorForGates) : 1.0;
+  double left_by_share = 0.0;
+  if (!counting_.is_exact)
+    left_by_share = timed_seconds * factor * counting_.share / (1.0 - counting_.share) -
+                    (finished_seconds + seconds_under_way);
 
   // The fewest counting rounds may take longer than their share.
   const std::uint64_t turns = counting_turns_done(group());
-  if (turns == 0 || turns >= counting_.min_counting_rounds) return std::max(by_share, 0.0);
-  const double turn = Seconds(group().counting.time).count() / static_cast<double>(turns);
-  const double by_number = turn * static_cast<double>(counting_.min_counting_rounds - turns) -
-                           (is_counting ? Seconds(now.time).count() : 0.0);
-  return std::max({by_share, by_number, 0.0});
+  if (turns == 0 || turns >= counting_.min_counting_rounds) return std::max(left_by_share, 0.0);
+  const double seconds_of_turn = finished_seconds / static_cast<double>(turns);
+  const auto turns_left = static_cast<double>(counting_.min_counting_rounds - turns);
+  const double left_by_number = seconds_of_turn * turns_left - seconds_under_way;
+  return std::max({left_by_share, left_by_number, 0.0});
 }
 
 double Scheduler::seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const {
@@ -727,24 +734,31 @@ std::optional<double> Scheduler::seconds_left(const UnderWay& now,
                                               std::span<const Pace> paces) const {
   const auto simulated = simulated_seconds_left(now);
   if (!simulated) return std::nullopt;
+
+  // Once the command has run, its pace is known.
   if (paces[now.step.command].run_seconds.count > 0)
     return *simulated + seconds_left_by_paces(now, paces);
+
+  // If nothing is timed, the counting rounds have the whole budget.
   if (now.step.kind == RoundKind::Counting && !is_timed_) {
     const Group& own = group();
     const std::uint64_t turns = counting_turns_done(own);
     if (turns == 0) return std::nullopt;
-    const nanoseconds turn = own.counting.time / static_cast<std::int64_t>(turns);
+
+    const nanoseconds time_of_turn = own.counting.time / static_cast<std::int64_t>(turns);
     const RoundsAndTime spent{turns, own.counting.time, own.commands.size()};
-    const double left =
-        static_cast<double>(rounds_left(plan_.setting.stop, spent, turn)) * Seconds(turn).count() -
-        Seconds(now.time).count();
+    const auto turns_left =
+        static_cast<double>(rounds_left(plan_.setting.stop, spent, time_of_turn));
+    const double left = turns_left * Seconds(time_of_turn).count() - Seconds(now.time).count();
     return *simulated + std::max(left, 0.0);
   }
   if (now.step.kind != RoundKind::Simulated) return std::nullopt;
 
-  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   // A fixed number of timed runs takes far less time than the simulated runs.
+  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   if (is_only_simulated || plan_.setting.stop.exact_runs) return simulated;
+
+  // Otherwise timed and counting runs are likely to use up their budget.
   const auto commands = static_cast<double>(plan_.commands.size());
   return *simulated + commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }

@@ -101,6 +101,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
 
+  // Each round of an action has the same number of steps.
   leading_steps_done_ = 0;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   steps_per_round_ =
@@ -112,6 +113,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
   latest_kind_ = kind;
 
+  // If the session ends in between, only whole rounds count.
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
@@ -215,25 +217,32 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
 
 std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
                                                          nanoseconds unknown) const {
+  if (action.steps.front().kind != RoundKind::Timed) return std::nullopt;
+  if (runs_one_by_one() || action.steps.size() > os::Launcher::kMaxBatch) return std::nullopt;
+
   // Counting, repeated and untuned runs would follow the other benchmarks' runs, but be numbered
   // before them.
-  const bool may_have_more_runs =
-      !armed_.empty() || (context_.machine != nullptr && (context_.machine->watches_throttling() ||
-                                                          context_.machine->compares_tuning()));
-  if (action.steps.front().kind != RoundKind::Timed || may_have_more_runs || runs_one_by_one() ||
-      action.steps.size() > os::Launcher::kMaxBatch)
-    return std::nullopt;
+  const bool has_counting_runs = !armed_.empty();
+  const bool may_have_repeated_or_untuned_runs =
+      context_.machine != nullptr &&
+      (context_.machine->watches_throttling() || context_.machine->compares_tuning());
+  if (has_counting_runs || may_have_repeated_or_untuned_runs) return std::nullopt;
 
   std::chrono::duration<double> time{};
-  bool is_known = true;
+  bool are_paces_known = true;
   for (const Step& step : action.steps) {
     const RunningMean& pace = paces_[step.command].run_seconds;
-    is_known = is_known && pace.count > 0;
-    time += pace.count > 0 ? std::chrono::duration<double>(pace.mean) : unknown;
+    if (pace.count > 0) {
+      time += std::chrono::duration<double>(pace.mean);
+    } else {
+      time += unknown;
+      are_paces_known = false;
+    }
   }
 
   // In a long batch, the progress line would name a command that is not running.
-  if (observer_.wants_progress() && (!is_known || time > kBatchTime)) return std::nullopt;
+  const bool may_be_long = !are_paces_known || time > kBatchTime;
+  if (observer_.wants_progress() && may_be_long) return std::nullopt;
   return std::chrono::duration_cast<nanoseconds>(time);
 }
 
@@ -282,26 +291,31 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     look_for_counter_loss(step.command);
     const auto program = programs_.program(step, reported_.uses_metric_files());
     if (!program) return program.error();
-    launches.push_back({.program = *program});
-    launches.back().launch_variable_value = reported_.metric_file_path(place + launches.size() - 1);
-    ask_for_end_state(step, launches.back());
+
+    os::Launch launch{.program = *program};
+    launch.launch_variable_value = reported_.metric_file_path(place + launches.size());
+    ask_for_end_state(step, launch);
 
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
       if (!group) return group.error();
-      launches.back().control_group_file = *std::move(group);
+      launch.control_group_file = *std::move(group);
     }
 
     if (awaited_) {
       awaited_->begin();
-      launches.back().listener = &*awaited_;
+      launch.listener = &*awaited_;
     }
 
-    if (armed_.empty()) continue;
-    launches.back().counters = counters_[step.pass];
-    launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
-    launches.back().run_observers = armed_[step.pass]->prepare_run();
-    launches.back().sample_listener = armed_[step.pass]->samples();
+    if (!armed_.empty()) {
+      const auto& armed = armed_[step.pass];
+      launch.counters = counters_[step.pass];
+      launch.counts_calling_threads = armed->counts_calling_threads();
+      launch.run_observers = armed->prepare_run();
+      launch.sample_listener = armed->samples();
+    }
+
+    launches.push_back(std::move(launch));
   }
   return launches;
 }
@@ -440,12 +454,15 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     return true;
   }
 
+  // The shell's overhead was measured without a simulator, so it does not fit simulated runs.
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
-  const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
+  if (has_shell) {
+    const bool is_below = subtract(session_.overheads[step.command], run.usage);
+    run.below_overhead = is_below && is_timed;
+  }
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
-  run.below_overhead = below;
 
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
@@ -470,6 +487,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   }
 
   result_.runs.push_back(std::move(run));
+
   // Steps after one that is to be repeated are not among the leading ones that are done.
   if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
   return true;

@@ -170,20 +170,24 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
     return plan.reference.group_of(gate.verdict.candidate);
   });
 
-  const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(
-      gates_, [](const WatchedGate& gate) { return !gate.verdict.condition.is_for_keeping(); }));
-  const std::size_t gates =
+  // All gates share the error rate, those of a suite's other benchmarks, too. A decision to keep
+  // has an error rate of its own.
+  const auto is_for_failing = [](const WatchedGate& gate) {
+    return !gate.verdict.condition.is_for_keeping();
+  };
+  const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(gates_, is_for_failing));
+  const std::size_t sharing_gates =
       std::max<std::size_t>({own_gates, plan.decisions_sharing_error_rate, 1});
+  const double error_of_keeping = plan.error_of_keeping.value_or(1.0 - plan.confidence);
   const std::size_t min_runs = plan.setting.stop.min_runs;
 
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated}) {
     const gate::LookTiming looks = schedule_looks(plan, kind);
-    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, gates, min_runs, looks);
+    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, sharing_gates, min_runs,
+                           looks);
     schedules_.try_emplace(
         {kind, ConditionPurpose::Keep},
-        gate::Schedule::for_keeping(plan.confidence,
-                                    plan.error_of_keeping.value_or(1.0 - plan.confidence), min_runs,
-                                    looks));
+        gate::Schedule::for_keeping(plan.confidence, error_of_keeping, min_runs, looks));
   }
 }
 
@@ -329,13 +333,16 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
   const std::size_t first = group.front();
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
 
+  // A check takes longer with more rounds, so the next one waits until there are 1% more.
   const bool is_next_group = first != first_command_at_latest_check_;
-  if (!is_next_group &&
-      rounds < rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne)
-    return false;
+  const std::uint64_t rounds_at_next_check =
+      rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne;
+  if (!is_next_group && rounds < rounds_at_next_check) return false;
   rounds_at_latest_check_ = rounds;
   first_command_at_latest_check_ = first;
 
+  // A reference that runs by itself, before its candidates, stops when its own mean is precise
+  // enough. The difference of two equally precise means is wider than each by the square root of 2.
   const std::vector<Series> series = make_series();
   if (!plan_.reference.is_candidate(first) && group.size() == 1) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
@@ -343,11 +350,13 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
 
+  // A candidate that runs by itself also stops then, because only more runs of its reference would
+  // help.
   const bool is_group_of_one = group.size() == 1 && plan_.reference.index_in_session(first);
   for (const std::uint32_t c : group) {
-    if (plan_.reference.is_candidate(c) && is_too_wide(series, c) &&
-        !(is_group_of_one && is_within_share(series, c, c)))
-      return false;
+    if (!plan_.reference.is_candidate(c) || !is_too_wide(series, c)) continue;
+    const bool has_done_its_share = is_group_of_one && is_within_share(series, c, c);
+    if (!has_done_its_share) return false;
   }
   return true;
 }
@@ -404,12 +413,16 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 
   const bool is_reached =
       result.half_width && *result.half_width <= plan_.precision->relative_half_width;
-  if (is_reached) result.end = PrecisionEnd::Reached;
+  if (is_reached) {
+    result.end = PrecisionEnd::Reached;
+    return result;
+  }
+
   // Later rounds, made for gates, may have widened the interval again.
-  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
+  if (end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
 
-  if (is_reached || plan_.setting.layouts == 1) return result;
-
+  // With --layouts, more layouts may reach what more runs cannot.
+  if (plan_.setting.layouts == 1) return result;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (is_alone || plan_.reference.is_candidate(c))
       result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(series, c));

@@ -18,29 +18,32 @@ namespace {
 /// was typed at the same place and has the same parameter values, else the one at the same place.
 /// nullopt if there is none, or if it has other values of the parameters.
 std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
-                                                    const std::vector<Command>& there) {
-  std::vector<bool> taken(there.size(), false);
+                                                    const std::vector<Command>& in_baseline) {
+  std::vector<bool> is_taken(in_baseline.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
 
-  const auto match = [&](const auto& is_match) {
+  const auto match_if = [&](const auto& is_match) {
     for (std::size_t c = 0; c < commands.size(); ++c) {
-      for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
-        if (taken[b] || !is_match(commands[c], there[b])) continue;
+      for (std::size_t b = 0; b < in_baseline.size() && !places[c]; ++b) {
+        if (is_taken[b] || !is_match(commands[c], in_baseline[b])) continue;
         places[c] = b;
-        taken[b] = true;
+        is_taken[b] = true;
       }
     }
   };
 
-  match([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
-  match([](const Command& ours, const Command& theirs) {
+  match_if([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
+  match_if([](const Command& ours, const Command& theirs) {
     return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
            ours.source_command_index == theirs.source_command_index;
   });
 
-  for (std::size_t c = 0; c < commands.size(); ++c)
-    if (!places[c] && c < there.size() && !taken[c] && !has_other_value(commands[c], there[c]))
-      places[c] = c;
+  const std::size_t fewer = std::min(commands.size(), in_baseline.size());
+  for (std::size_t c = 0; c < fewer; ++c) {
+    const bool are_both_free = !places[c] && !is_taken[c];
+    if (are_both_free && !has_other_value(commands[c], in_baseline[c])) places[c] = c;
+  }
+
   return places;
 }
 
@@ -50,6 +53,22 @@ std::string list_names(const std::vector<Command>& commands) {
   for (std::size_t i = 0; i < std::min(commands.size(), most); ++i)
     names += (i == 0 ? "" : ", ") + cited(commands[i].name);
   return commands.size() > most ? names + ", ..." : names;
+}
+
+/// Returns why the command `name` has no place in a baseline.
+Error no_command_in(const std::string& file, const Recording& baseline, const std::string& name) {
+  const auto namesakes = std::ranges::count(baseline.commands, name, &Command::name);
+  if (namesakes == 0)
+    return Error{fmt::format("the baseline {} has no command named {}; it contains {}", cited(file),
+                             cited(name), list_names(baseline.commands)),
+                 "use -n to give the command one of these names, or leave it out"};
+
+  const std::string times =
+      namesakes == 1 ? std::string("once") : fmt::format("{} times", namesakes);
+  return Error{fmt::format("the baseline {} has {} {}, but this session has a different "
+                           "number of commands with that name; the baseline has {}",
+                           cited(file), cited(name), times, list_names(baseline.commands)),
+               "use -n to give each command a different name of the baseline"};
 }
 
 /// Returns how the metrics of a session differ from a metric of the same name that was measured
@@ -66,7 +85,11 @@ MeasuredCommand reference_in(const Baseline& baseline, std::size_t command) {
 }
 
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
-  std::vector<std::pair<std::size_t, std::string_view>> all;
+  struct NeededMetric {
+    std::size_t metric;
+    std::string_view needed_by;
+  };
+  std::vector<NeededMetric> needed_metrics;
   const auto is_measured_otherwise = [&](std::size_t metric) {
     return !differences_in(*baseline.session, plan.metrics[metric]).empty();
   };
@@ -74,16 +97,18 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
     if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
-      all.emplace_back(gate.metric, "a gate");
-  if (plan.precision) all.emplace_back(plan.precision->metric, "--precision");
+      needed_metrics.push_back({gate.metric, "a gate"});
+  if (plan.precision) needed_metrics.push_back({plan.precision->metric, "--precision"});
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    for (const auto& [metric, by] : all) {
+    for (const auto& [metric, needed_by] : needed_metrics) {
       const MeasuredCommand reference = reference_in(baseline, c);
-      if (!make_series_of_reference(reference, metric).values.empty()) continue;
+      const bool has_values = !make_series_of_reference(reference, metric).values.empty();
+      if (has_values) continue;
+
       return Error{
           fmt::format("the baseline {} has no {} of {}, which {} needs", cited(baseline.file),
-                      plan.metrics[metric].name, cited(reference.command().name), by),
+                      plan.metrics[metric].name, cited(reference.command().name), needed_by),
           baseline.session->was_written_by_lauka
               ? "measure the baseline again with it"
               : "make the baseline with lauka --export-json, because hyperfine's files "
@@ -177,21 +202,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   Baseline baseline{file, session, {}, {}};
 
   for (std::size_t c = 0; c < places.size(); ++c) {
-    if (!places[c]) {
-      const std::string& name = plan.commands[c].name;
-      const auto there = std::ranges::count(session->commands, name, &Command::name);
-      if (there > 0)
-        return Error{fmt::format("the baseline {} has {} {}, but this session has a different "
-                                 "number of commands with that name; the baseline has {}",
-                                 cited(file), cited(name),
-                                 there == 1 ? std::string("once") : fmt::format("{} times", there),
-                                 list_names(session->commands)),
-                     "use -n to give each command a different name of the baseline"};
-      return Error{fmt::format("the baseline {} has no command named {}; it contains {}",
-                               cited(file), cited(name), list_names(session->commands)),
-                   "use -n to give the command one of these names, or leave it out"};
-    }
-
+    if (!places[c]) return no_command_in(file, *session, plan.commands[c].name);
     baseline.reference_places.push_back(*places[c]);
     if (session->runs.of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
@@ -205,13 +216,14 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
 
   for (std::size_t c = 0; c < places.size(); ++c) {
-    const std::string& there = session->commands[*places[c]].name;
-    if (there == plan.commands[c].name) continue;
+    const std::string& name = plan.commands[c].name;
+    const std::string& name_in_baseline = session->commands[*places[c]].name;
+    if (name_in_baseline == name) continue;
     plan.setting.events.notes.push_back(
         {NoteKind::MatchedByPlace,
          fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
                      "because no command there has the same name",
-                     cited(plan.commands[c].name), cited(there), cited(file))});
+                     cited(name), cited(name_in_baseline), cited(file))});
   }
 
   note_other_methods(*session, file, "here", plan);
@@ -277,16 +289,18 @@ Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
 
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
-  const bool is_alone = !verdict.condition.limit.needs_reference();
-  const Series& own = series[pair.candidate];
-  const Series& other = series[pair.reference];
+  const bool uses_reference = verdict.condition.limit.needs_reference();
+  const Series& candidate = series[pair.candidate];
+  const Series& reference = series[pair.reference];
 
+  // Only the first obstacle that is found counts, so the most fundamental one is looked for first.
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
-    const bool applies_to_other = !is_alone && applies_to(other);
-    const bool applies_to_own = applies_to(own);
-    if (found.obstacle == gate::Obstacle::None && (applies_to_other || applies_to_own))
-      found = {obstacle, gate::side_of(applies_to_other, applies_to_own)};
+    if (found.obstacle != gate::Obstacle::None) return;
+    const bool applies_to_reference = uses_reference && applies_to(reference);
+    const bool applies_to_candidate = applies_to(candidate);
+    if (applies_to_reference || applies_to_candidate)
+      found = {obstacle, gate::side_of(applies_to_reference, applies_to_candidate)};
   };
 
   look_for(gate::Obstacle::NoSuccess,

@@ -95,16 +95,21 @@ KeepingOutlook make_outlook(const CandidateSeries& series) {
 
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
                          .rounds = upper_median(rounds).value_or(0)};
+
+  // Without noise, or with too few rounds to decide, the outlook names no change.
   const auto noise = upper_median(noises);
   const double level_of_look = gate::level_of_pocock_look(outlook.level);
   if (!noise || !gate::rank_test_can_decide(outlook.rounds, level_of_look)) return outlook;
 
-  const double error = *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
-  const double beyond_limit = (stats::normal_quantile_above(level_of_look) +
-                               stats::normal_quantile_above(1.0 - stats::kShareThatFinds)) *
-                              error;
-  outlook.change = series.terms->limit_percent / 100.0 +
-                   (series.terms->keeps_lower ? -beyond_limit : beyond_limit);
+  // A change is likely to be kept if it is so many standard errors beyond the limit that the look
+  // finds it with the probability kShareThatFinds.
+  const double standard_error =
+      *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
+  const double errors = stats::normal_quantile_above(level_of_look) +
+                        stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
+  const double beyond_limit = errors * standard_error;
+  const double limit = series.terms->limit_percent / 100.0;
+  outlook.change = series.terms->keeps_lower ? limit - beyond_limit : limit + beyond_limit;
   return outlook;
 }
 

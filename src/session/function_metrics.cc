@@ -117,27 +117,34 @@ std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Reco
 std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
                                            std::span<const FunctionTable> tables,
                                            std::span<const FunctionTable> others = {}) {
-  const WantedFunctions names(wanted);
-  std::set<std::string> all;
+  const WantedFunctions wanted_functions(wanted);
+  std::set<std::string> all_names;
   std::vector<bool> is_found(wanted.size());
 
-  for (const auto& side : {tables, others})
-    for (const FunctionTable& table : side)
+  for (const auto& tables_of_session : {tables, others})
+    for (const FunctionTable& table : tables_of_session)
       for (const auto& [name, values] : table.functions) {
         const std::vector<std::string> other_names = table.other_names_of(name);
-        all.insert(name);
-        all.insert(other_names.begin(), other_names.end());
-        for (const std::size_t place : names.find(name, other_names)) is_found[place] = true;
+        all_names.insert(name);
+        all_names.insert(other_names.begin(), other_names.end());
+        for (const std::size_t place : wanted_functions.find(name, other_names))
+          is_found[place] = true;
       }
 
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].empty() || is_found[i]) continue;
-    const auto nearest = nearest_names(wanted[i], std::vector<std::string>(all.begin(), all.end()));
-    return Error{fmt::format("no command has the function {}", cited(wanted[i])),
-                 nearest.empty() ? "leave out the gate, and list the functions with --functions"
-                                 : fmt::format("did you mean {}?", listed(nearest, "or")),
-                 wanted[i], !nearest.empty()};
+
+    const std::vector<std::string> candidates(all_names.begin(), all_names.end());
+    const auto nearest = nearest_names(wanted[i], candidates);
+    const std::string remedy = nearest.empty()
+                                   ? "leave out the gate, and list the functions with --functions"
+                                   : fmt::format("did you mean {}?", listed(nearest, "or"));
+    return Error{.what = fmt::format("no command has the function {}", cited(wanted[i])),
+                 .remedy = remedy,
+                 .unknown_name = wanted[i],
+                 .has_similar = !nearest.empty()};
   }
+
   return std::nullopt;
 }
 
@@ -157,14 +164,19 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   std::vector<std::string> functions;
   functions.reserve(added.size());
   for (const AddedMetric& metric : added) functions.push_back(metric.function);
-  if (!may_lack)
-    if (auto unknown = find_unknown_function(functions, session.function_tables))
-      return *std::move(unknown);
+  if (!may_lack) {
+    auto unknown = find_unknown_function(functions, session.function_tables);
+    if (unknown) return *std::move(unknown);
+  }
 
   set_values(added, WantedFunctions(functions), session);
-  for (const AddedMetric& row : added) {
-    Metric metric = session.metrics[row.base];
-    metric.name = row.name;
+
+  // The metric of a function is like that of all functions, but no event counts it alone. It has no
+  // role (but for sampled time), so that the instructions of a run are still those of all
+  // functions.
+  for (const AddedMetric& of_function : added) {
+    Metric metric = session.metrics[of_function.base];
+    metric.name = of_function.name;
     if (metric.role != Role::SampledTime) metric.role = Role::Other;
     metric.event.reset();
     session.metrics.push_back(std::move(metric));
@@ -197,22 +209,28 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   if (!is_sampled && !is_of_function) return {};
 
   // A function that a command lacks is 0 in each of its runs, as are samples of one that is short.
-  const bool is_alone = !verdict.condition.limit.needs_reference();
-  const bool has_no_reference = !is_alone && is_always_zero(reference);
-  const bool has_no_candidate = is_always_zero(candidate);
-  const bool has_neither = has_no_candidate && (is_alone || has_no_reference);
-  if (is_sampled && has_neither) return {gate::Obstacle::NoSamples};
+  const bool uses_reference = verdict.condition.limit.needs_reference();
+  const bool reference_is_zero = uses_reference && is_always_zero(reference);
+  const bool candidate_is_zero = is_always_zero(candidate);
+  const bool are_all_zero = candidate_is_zero && (reference_is_zero || !uses_reference);
+  if (is_sampled && are_all_zero) return {gate::Obstacle::NoSamples};
 
-  if (metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator)) {
+  const bool is_total_time = metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
+  if (is_total_time) {
     const Pair pair = pair_of(session, verdict.candidate);
-    const bool candidate_lacks = says_too_little_of_totals(find_measured(session, pair.candidate));
-    const bool reference_lacks =
-        !is_alone && says_too_little_of_totals(find_measured(session, pair.reference));
-    if (candidate_lacks || reference_lacks)
-      return {gate::Obstacle::NoCallers, gate::side_of(reference_lacks, candidate_lacks)};
+    const bool candidate_lacks_callers =
+        says_too_little_of_totals(find_measured(session, pair.candidate));
+    const bool reference_lacks_callers =
+        uses_reference && says_too_little_of_totals(find_measured(session, pair.reference));
+    if (candidate_lacks_callers || reference_lacks_callers)
+      return {gate::Obstacle::NoCallers,
+              gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
   }
-  if (!is_of_function || (!has_no_reference && !has_no_candidate)) return {};
-  return {gate::Obstacle::NoFunction, gate::side_of(has_no_reference, has_no_candidate)};
+
+  const bool is_any_zero = reference_is_zero || candidate_is_zero;
+  if (is_of_function && is_any_zero)
+    return {gate::Obstacle::NoFunction, gate::side_of(reference_is_zero, candidate_is_zero)};
+  return {};
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,

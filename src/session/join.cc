@@ -123,33 +123,37 @@ Result<void> check_values(const std::vector<Recording>& sessions, const Plan& pl
 
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
-  if (!options.saved_reference.empty()) {
-    const auto found = find_place_if(plan.commands, [&](const Command& command) {
-      return command.name == options.saved_reference || command.text == options.saved_reference;
+  const std::string& wanted = options.saved_reference;
+  if (!wanted.empty()) {
+    // All commands are compared with the one that has this name.
+    const auto named = find_place_if(plan.commands, [&](const Command& command) {
+      return command.name == wanted || command.text == wanted;
     });
-    const auto typed = find_place_if(plan.commands, [&](const Command& command) {
-      return command.unfilled_name == options.saved_reference;
-    });
+    if (named) return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *named)};
 
-    if (!found && typed)
-      return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
-    if (!found)
-      return Error{
-          fmt::format("--reference {} is not a command of {}", cited(options.saved_reference),
-                      cited(sessions.front().file)),
-          "write a name as the table shows it, such as " + cited(plan.commands.front().name)};
-    return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
+    // A name with placeholders, such as "sort {n}", is that of several commands.
+    const auto unfilled = find_place_if(
+        plan.commands, [&](const Command& command) { return command.unfilled_name == wanted; });
+    if (unfilled)
+      return pair_by_parameters(plan.commands, plan.commands[*unfilled].source_command_index);
+
+    return Error{
+        fmt::format("--reference {} is not a command of {}", cited(wanted),
+                    cited(sessions.front().file)),
+        "write a name as the table shows it, such as " + cited(plan.commands.front().name)};
   }
 
   Reference reference = sessions.front().reference;
   if (sessions.size() > 1) {
     // Commands of the other sessions are compared at the same parameter values, too.
-    const std::size_t first = reference.index_for(0);
+    const std::size_t first_reference = reference.index_for(0);
     const auto anchor = reference.anchor_index;
-    reference = pair_by_parameters(plan.commands, plan.commands[first].source_command_index);
+    reference =
+        pair_by_parameters(plan.commands, plan.commands[first_reference].source_command_index);
     reference.anchor_index = anchor;
   }
 
+  // A baseline that was asked for replaces the one of the saved session.
   if (options.gates.baseline_file) reference.baseline.reset();
   if (auto& baseline = reference.baseline)
     baseline->metric_places = find_comparable_metrics_in(*baseline->session, plan.metrics);
@@ -200,30 +204,30 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     plan.setting.layouts = std::max(plan.setting.layouts, session.setting.layouts);
   note_same_sessions(sessions, plan);
 
+  const auto& counting = options.counting;
+  const MetricSelection selection = counting.metric_selection;
   show(choose_metric_selection(options), plan.metrics);
-  if (auto percentiles =
-          add_percentiles(options.counting, options.gates, options.run, plan.metrics);
-      !percentiles)
-    return percentiles.error();
-  if (options.counting.metric_selection == MetricSelection::Listed)
-    if (auto listed = move_rows_to_front(options.counting.listed_metrics,
-                                         options.counting.percentiles, plan.metrics);
-        !listed)
-      return listed.error();
+  auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
+  if (!percentiles) return percentiles.error();
+
+  if (selection == MetricSelection::Listed) {
+    auto listed = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+    if (!listed) return listed.error();
+  }
   show_times_in(options.output.presentation.time_unit, plan.metrics);
 
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
-  plan.presentation.compact_shows_all_metrics =
-      options.counting.metric_selection != MetricSelection::Default;
+  plan.presentation.compact_shows_all_metrics = selection != MetricSelection::Default;
   plan.presentation.hides_all_zero_rows =
-      options.counting.metric_selection == MetricSelection::All &&
-      options.output.verbosity != Verbosity::Verbose;
+      selection == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
 
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
 
+  // A saved session may itself have been compared with a baseline, whose commands are its
+  // references.
   const bool has_baseline = options.gates.baseline_file || !plan.reference.index_in_session(0);
   if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
     return gates.error();
@@ -248,33 +252,34 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
 
   joined.runs.set_metrics(joined.metrics);
   joined.discarded_runs.set_metrics(joined.metrics);
-  std::size_t before = 0;
+  // A session's commands and passes are numbered behind those of the sessions before it.
+  std::size_t commands_before = 0;
   std::size_t passes_before = 0;
 
   for (Recording& session : sessions) {
     if (session.session_ending_run && !joined.session_ending_run) {
       joined.session_ending_run = session.session_ending_run;
-      joined.session_ending_run->command += before;
+      joined.session_ending_run->command += commands_before;
       joined.session_ending_run->pass += passes_before;
     }
 
-    for (const KnownMean& mean : session.means_without_runs)
-      joined.means_without_runs.push_back(
-          {before + mean.command, *find_metric(joined.metrics, session.metrics[mean.metric].name),
-           mean.value});
+    for (const KnownMean& mean : session.means_without_runs) {
+      const auto metric = find_metric(joined.metrics, session.metrics[mean.metric].name);
+      joined.means_without_runs.push_back({commands_before + mean.command, *metric, mean.value});
+    }
 
     if (!session.function_tables.empty()) {
       // Commands of earlier sessions without functions get empty tables.
-      joined.function_tables.resize(before);
+      joined.function_tables.resize(commands_before);
       joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
                                     session.function_tables.end());
     }
 
     const auto places = find_metrics_in(session, plan.metrics);
-    const Runs::Joining how{before, passes_before, places};
-    joined.runs.append(std::exchange(session.runs, {}), how);
-    joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), how);
-    before += session.commands.size();
+    const Runs::Joining joining{commands_before, passes_before, places};
+    joined.runs.append(std::exchange(session.runs, {}), joining);
+    joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), joining);
+    commands_before += session.commands.size();
     passes_before += session.setting.events.passes.size();
 
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
@@ -293,7 +298,7 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
 
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
-  if (!joined.function_tables.empty()) joined.function_tables.resize(before);
+  if (!joined.function_tables.empty()) joined.function_tables.resize(commands_before);
   join_shells(sessions, joined);
   return joined;
 }

@@ -58,6 +58,7 @@ Recording make_recording(const Plan& plan, Session&& session, RecordingContext c
 
   recording.complete = !session.cut_short.has_value();
   recording.ended_by_gates = session.ended_by_gates;
+  // The run that ended the session is in none of the lists of runs.
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
     recording.session_ending_run = RunRow{.command = failed->step.command,

@@ -31,27 +31,31 @@ MetricOfRuns metric_of(const Recording& session, std::size_t metric) {
   return {session.runs, metric, session.metrics[metric].kind};
 }
 
-SeriesByPass read_runs(const MetricOfRuns& of, std::size_t command, bool has_layouts) {
-  const std::span<const std::uint32_t> runs = of.runs.of_command(command);
+SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has_layouts) {
+  const std::span<const std::uint32_t> runs = source.runs.of_command(command);
 
   SeriesByPass result;
   result.series.values.reserve(runs.size());
   result.series.rounds.reserve(runs.size());
   for (const std::uint32_t run : runs) {
-    const RunFacts facts = of.runs.facts(run);
+    const RunFacts facts = source.runs.facts(run);
+    const bool is_of_kind = facts.kind == source.kind;
     RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
                      .layout = facts.layout,
                      .ending = facts.ending};
-    if (facts.kind == of.kind) {
+
+    // Endings count even if the run has no value, because it may have died before it had one.
+    if (is_of_kind) {
       if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
       result.passes[facts.pass].endings.add(read, has_layouts);
     }
 
-    read.value = of.runs.value(run, of.metric);
-    if (!read.value) read.bound = of.runs.bound(run, of.metric);
+    read.value = source.runs.value(run, source.metric);
+    if (!read.value) read.bound = source.runs.bound(run, source.metric);
     if (!read.value && !read.bound) continue;
+
     result.series.add(read, has_layouts);
-    if (facts.kind == of.kind) ++result.passes[facts.pass].runs_with_value;
+    if (is_of_kind) ++result.passes[facts.pass].runs_with_value;
   }
   return result;
 }
@@ -61,13 +65,13 @@ SeriesByPass read_runs(const MetricOfRuns& of, std::size_t command, bool has_lay
 template <typename GivesMetric>
 Series with_endings(SeriesByPass&& read, GivesMetric gives_metric) {
   Series result = std::move(read.series);
-  const auto count = [&](bool all) {
+  const auto count_passes_if = [&](const auto& is_counted) {
     result.runs_with_ending = 0;
     result.failed_runs = 0;
     result.failed_layouts.clear();
     for (std::size_t pass = 0; pass < read.passes.size(); ++pass) {
+      if (!is_counted(pass)) continue;
       const Series& endings = read.passes[pass].endings;
-      if (!all && !gives_metric(pass)) continue;
       result.runs_with_ending += endings.runs_with_ending;
       result.failed_runs += endings.failed_runs;
       for (const std::uint32_t layout : endings.failed_layouts)
@@ -76,8 +80,8 @@ Series with_endings(SeriesByPass&& read, GivesMetric gives_metric) {
     }
   };
 
-  count(false);
-  if (result.runs_with_ending == 0) count(true);
+  count_passes_if(gives_metric);
+  if (result.runs_with_ending == 0) count_passes_if([](std::size_t /*pass*/) { return true; });
   return result;
 }
 
@@ -86,11 +90,11 @@ bool has_value_in(const SeriesByPass& read, std::size_t pass) {
 }
 
 template <typename HasLayouts>
-std::vector<Series> make_series_of_all(const MetricOfRuns& of, std::size_t commands,
+std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t commands,
                                        HasLayouts has_layouts) {
   std::vector<SeriesByPass> all;
   all.reserve(commands);
-  for (std::size_t c = 0; c < commands; ++c) all.push_back(read_runs(of, c, has_layouts(c)));
+  for (std::size_t c = 0; c < commands; ++c) all.push_back(read_runs(source, c, has_layouts(c)));
 
   // A program may die in one engine's runs only, and then gives no values in them.
   std::vector<bool> gives_metric;

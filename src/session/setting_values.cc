@@ -105,10 +105,14 @@ SettingValues settings_of_metric(const Metric& metric) {
       metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;
 
   // Older files have no engine, but say what was simulated.
-  if (is_counted)
-    values[SettingKind::Region] = metric.of_region ? "the region"
-                                  : is_simulated   ? "simulated runs"
-                                                   : kWholeRuns;
+  if (is_counted) {
+    if (metric.of_region)
+      values[SettingKind::Region] = "the region";
+    else if (is_simulated)
+      values[SettingKind::Region] = "simulated runs";
+    else
+      values[SettingKind::Region] = kWholeRuns;
+  }
 
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
@@ -168,16 +172,18 @@ std::vector<SettingDifference> find_command_differences(const Recording& session
     return differences;
   }
 
-  // A command's process may have another priority than the session.
-  SettingValues there = settings_of_session(circumstances_of(session, reference));
-  there.add(of_reference);
-  SettingValues here = settings_of_session(circumstances_of(session, candidate));
-  here.add(of_candidate);
+  // The command's settings replace the session's, because its process may, for example, have
+  // another priority.
+  SettingValues all_of_reference = settings_of_session(circumstances_of(session, reference));
+  all_of_reference.add(of_reference);
+  SettingValues all_of_candidate = settings_of_session(circumstances_of(session, candidate));
+  all_of_candidate.add(of_candidate);
 
-  // The CPUs that a command may use say more than those that lauka may use.
-  if (there[SettingKind::Affinity] && here[SettingKind::Affinity])
-    there[SettingKind::AllowedCpus].reset();
-  return find_differences(there, here);
+  // The CPUs that a command may use say more than those that lauka may use. Only settings that both
+  // sides have are compared.
+  if (all_of_reference[SettingKind::Affinity] && all_of_candidate[SettingKind::Affinity])
+    all_of_reference[SettingKind::AllowedCpus].reset();
+  return find_differences(all_of_reference, all_of_candidate);
 }
 
 namespace {
@@ -195,9 +201,12 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   if (are_of_one_session(session, candidate)) return {};
 
   const std::string& name = session.metrics[metric].source_metric();
-  const auto settings_of = [&](const MeasuredCommand& of, std::size_t place) {
-    if (of.session.origins.empty()) return settings_of_metric(of.session.metrics[place]);
-    const auto& known = origin_of(of.session, of.index).metric_settings;
+  const auto settings_of = [&](const MeasuredCommand& command, std::size_t place) {
+    const Recording& own_session = command.session;
+    if (own_session.origins.empty()) return settings_of_metric(own_session.metrics[place]);
+
+    // In a joined session, each of the sessions that were joined has its own settings.
+    const auto& known = origin_of(own_session, command.index).metric_settings;
     auto found = known.find(name);
     // A metric of one function was measured as that of all functions.
     if (found == known.end()) found = known.find(metric_of_all_functions(name));
@@ -205,10 +214,12 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   };
 
   const MeasuredCommand reference = find_measured(session, pair_of(session, candidate).reference);
-  const auto place = find_metric(reference.session.metrics, name);
-  if (!place) return {};
-  return find_method_differences(settings_of(reference, *place),
-                                 settings_of(find_measured(session, candidate), metric));
+  const auto place_in_reference = find_metric(reference.session.metrics, name);
+  if (!place_in_reference) return {};
+
+  const SettingValues of_reference = settings_of(reference, *place_in_reference);
+  const SettingValues of_candidate = settings_of(find_measured(session, candidate), metric);
+  return find_method_differences(of_reference, of_candidate);
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,

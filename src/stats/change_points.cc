@@ -206,8 +206,9 @@ class Series {
   double noise_ = 0.0;
 };
 
-std::size_t back(std::size_t from, std::size_t by, std::size_t to) {
-  return from - to > by ? from - by : to;
+/// Returns the point that is `count` points before `point`, but not before `earliest`.
+std::size_t point_before(std::size_t point, std::size_t count, std::size_t earliest) {
+  return point - earliest > count ? point - count : earliest;
 }
 
 /// Returns the value of Student's t with `differences` degrees of freedom that is as rare as
@@ -216,34 +217,43 @@ double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
+/// Sets the most likely first point of a step, and the range in which it is with `confidence`.
 void locate(const Series& series, Window around, double confidence, LevelStep& step) {
-  std::vector<double> weights;
-  const std::size_t first = std::max(around.begin + 1, back(step.first_point, kMaxPointsAfter, 0));
+  const std::size_t first =
+      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, 0));
 
-  double most = 0.0;
+  std::vector<double> log_likelihoods;  // of the points from `first` on
+  double largest = 0.0;
   for (std::size_t at = first; at < std::min(around.end, step.confirming_point); ++at) {
     const double deviates = series.contrast({around.begin, at}, {at, around.end}).deviates();
-    weights.push_back(deviates * deviates / 2.0);
-    if (weights.back() > most) {
-      most = weights.back();
+    log_likelihoods.push_back(deviates * deviates / 2.0);
+    if (log_likelihoods.back() > largest) {
+      largest = log_likelihoods.back();
       step.first_point = at;
     }
   }
 
-  // Weights are logarithms of likelihoods. Relative to the largest of them, exp() cannot overflow.
-  double all = 0.0;
-  for (double& weight : weights) all += weight = std::exp(weight - most);
+  // Relative to the largest likelihood, exp() cannot overflow.
+  std::vector<double> weights;
+  double sum_of_weights = 0.0;
+  for (const double log_likelihood : log_likelihoods) {
+    weights.push_back(std::exp(log_likelihood - largest));
+    sum_of_weights += weights.back();
+  }
 
-  step.earliest_first_point = step.latest_first_point = step.first_point;
-  double within = weights[step.first_point - first];
-  while (within < confidence * all) {
-    const std::size_t below = step.earliest_first_point - first;
-    const std::size_t above = step.latest_first_point - first + 1;
-    const double left = below > 0 ? weights[below - 1] : -1.0;
-    const double right = above < weights.size() ? weights[above] : -1.0;
+  // The range grows on the likelier side, until it has enough of the weight.
+  step.earliest_first_point = step.first_point;
+  step.latest_first_point = step.first_point;
+  double weight_in_range = weights[step.first_point - first];
+  while (weight_in_range < confidence * sum_of_weights) {
+    const std::size_t begin = step.earliest_first_point - first;
+    const std::size_t end = step.latest_first_point - first + 1;
+    if (begin == 0 && end == weights.size()) break;
 
-    if (left < 0.0 && right < 0.0) break;
-    within += std::max(left, right);
+    constexpr double no_point = -1.0;
+    const double left = begin > 0 ? weights[begin - 1] : no_point;
+    const double right = end < weights.size() ? weights[end] : no_point;
+    weight_in_range += std::max(left, right);
 
     if (left > right)
       --step.earliest_first_point;
@@ -281,7 +291,7 @@ std::optional<LevelStep> step_at(const Series& series, std::size_t begin, std::s
                                  double sure) {
   const StepSearch search{begin, last, kMinPointsAround, sure};
   return most_certain_step(search, [&](std::size_t at, double most) {
-    const Window before{back(at, kWindow, begin), at};
+    const Window before{point_before(at, kWindow, begin), at};
     const Window after{at, last + 1};
     const double deviates = series.cautious(before, after, most);
     return deviates > 0.0 && series.has_rare_ranks(before, after) ? deviates : 0.0;
@@ -310,7 +320,7 @@ std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, 
 /// `whole`: `last` is the last point of the series.
 std::optional<LevelStep> confirmed_step(Series& series, std::size_t begin, std::size_t last,
                                         bool whole) {
-  const std::size_t from = back(last + 1, kNoiseFrom, 0);
+  const std::size_t from = point_before(last + 1, kNoiseFrom, 0);
   const bool is_short = last < kShort;
   if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
     series.estimate_noise({from, last + 1});
@@ -333,27 +343,33 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, std
 void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];
-    const std::size_t low = s > 0 ? steps[s - 1].first_point : 0;
-    const std::size_t high = s + 1 < steps.size() ? steps[s + 1].first_point : points;
+    const std::size_t previous_step = s > 0 ? steps[s - 1].first_point : 0;
+    const std::size_t next_step = s + 1 < steps.size() ? steps[s + 1].first_point : points;
 
-    const auto before = [&] {
-      return Window{back(step.first_point, kWindow, low), step.first_point};
+    const auto window_before = [&] {
+      return Window{point_before(step.first_point, kWindow, previous_step), step.first_point};
     };
-    const auto after = [&] {
-      return Window{step.first_point, std::min(high, step.first_point + kWindow)};
+    const auto window_after = [&] {
+      return Window{step.first_point, std::min(next_step, step.first_point + kWindow)};
     };
 
-    series.set_noise_about(before(), after());
-    locate(series, {before().begin, after().end}, confidence, step);
+    series.set_noise_about(window_before(), window_after());
+    locate(series, {window_before().begin, window_after().end}, confidence, step);
 
     // locate() may have moved the step, and the windows with it.
-    series.set_noise_about(before(), after());
-    const Contrast change = series.contrast(before(), after());
-    const auto degrees = static_cast<double>(after().end - before().begin) - 2.0;
-    const double half = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
+    const Window before = window_before();
+    const Window after = window_after();
+    series.set_noise_about(before, after);
+    const Contrast contrast = series.contrast(before, after);
 
-    step.change = change.change;
-    step.bounds = {change.change - half * change.error, change.change + half * change.error};
+    // Two degrees of freedom are spent on the means before and after the step.
+    const auto degrees = static_cast<double>(after.end - before.begin) - 2.0;
+    const double errors =
+        student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
+    const double half_width = errors * contrast.error;
+
+    step.change = contrast.change;
+    step.bounds = {contrast.change - half_width, contrast.change + half_width};
   }
 }
 
@@ -371,27 +387,33 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   if (points.size() < kMinForSteps) return found;
 
   Series series(points);
-  std::size_t begin = 0;
-  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
-    if (const auto step = confirmed_step(series, begin, last, last + 1 == points.size())) {
-      begin = step->first_point;
-      found.steps.push_back(*step);
-    }
+  const std::size_t last = points.size() - 1;
+  std::size_t begin_of_level = 0;
+  for (std::size_t point = kMinForSteps - 1; point <= last; ++point) {
+    const auto step = confirmed_step(series, begin_of_level, point, point == last);
+    if (!step) continue;
+    begin_of_level = step->first_point;
+    found.steps.push_back(*step);
+  }
 
   const double noise = series.noise();
-  found.pending_first_point = pending_step(points, begin);
+  found.noise_deviation = std::sqrt(noise);
+  found.pending_first_point = pending_step(points, begin_of_level);
   measure(series, points.size(), confidence, found.steps);
 
   // measure() may have replaced the noise of the latest points by that around a step.
   series.set_noise(noise);
-  const std::size_t last = points.size() - 1;
-  if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
-    found.may_last_point_be_step =
-        (found.steps.empty() || found.steps.back().confirming_point != last) &&
-        series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >
-            rare_as(kSuspect, std::min(points.size(), kNoiseFrom) - 1);
+  const bool can_be_suspected = points.size() >= kMinForNoise && series.varies(last) &&
+                                last >= begin_of_level + kMinPointsAround;
+  const bool has_confirmed_step =
+      !found.steps.empty() && found.steps.back().confirming_point == last;
+  if (can_be_suspected && !has_confirmed_step) {
+    const Window level{point_before(last, kWindow, begin_of_level), last};
+    const double deviates = series.contrast(level, {last, last + 1}).deviates();
+    const std::size_t differences = std::min(points.size(), kNoiseFrom) - 1;
+    found.may_last_point_be_step = deviates > rare_as(kSuspect, differences);
+  }
 
-  found.noise_deviation = std::sqrt(noise);
   return found;
 }
 

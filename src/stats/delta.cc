@@ -60,18 +60,22 @@ class MeanChange {
                    : of_independent(samples.reference, samples.candidate);
   }
 
-  Change at(double tail) const {
-    if (reference_.mean == 0.0)
-      return {.change = candidate_.mean == 0.0 ? std::optional<double>(0.0) : std::nullopt};
+  /// Returns the change, with the interval that has the probability `tail` beyond each end.
+  Change change_at(double tail) const {
+    // A change from 0 is defined only if there is none.
+    if (reference_.mean == 0.0) {
+      if (candidate_.mean == 0.0) return {.change = 0.0};
+      return {};
+    }
 
-    Change result{.change = (candidate_.mean - reference_.mean) / reference_.mean};
+    const double delta = (candidate_.mean - reference_.mean) / reference_.mean;
+    Change result{.change = delta};
     if (!errors_) return result;
 
     // If the mean of the reference may be 0, the ratio has no bounded interval.
-    const double of_reference = widened_t(tail, errors_->degrees_of_reference);
-    if (!is_distinct_from_zero(of_reference)) return result;
+    const double t_of_reference = widened_t(tail, errors_->degrees_of_reference);
+    if (!is_distinct_from_zero(t_of_reference)) return result;
 
-    const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail) return result;
       result.bounds = IntervalEnds{delta, delta};
@@ -81,13 +85,16 @@ class MeanChange {
     const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
 
+    // Fieller's interval ends where a quadratic equation holds, whose leading coefficient is `a`.
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
     const double shift = t * covariance;
     const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
+    const double low = delta - (shift + reach) / a;
+    const double high = delta - (shift - reach) / a;
 
-    result.bounds =
-        IntervalEnds{std::max(-1.0, delta - (shift + reach) / a), delta - (shift - reach) / a};
+    // No mean falls by more than 100%.
+    result.bounds = IntervalEnds{std::max(-1.0, low), high};
     return cleaned(result);
   }
 
@@ -286,28 +293,33 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
+/// Returns nullopt for fewer than two rounds, or if the statistic is undefined without some group.
 std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
 
   Places all(rounds);
   std::iota(all.begin(), all.end(), 0);
-  const auto whole = statistic(all);
-  if (!whole) return std::nullopt;
+  const auto of_all = statistic(all);
+  if (!of_all) return std::nullopt;
 
-  std::vector<double> pseudo;
+  const auto count = static_cast<double>(groups);
+  std::vector<double> pseudo_values;
   for (std::size_t group = 0; group < groups; ++group) {
+    const auto begin = static_cast<std::ptrdiff_t>(group * rounds / groups);
+    const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds / groups);
     Places kept = all;
-    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(group * rounds / groups),
-               kept.begin() + static_cast<std::ptrdiff_t>((group + 1) * rounds / groups));
-    const auto part = statistic(kept);
-    if (!part) return std::nullopt;
-    const auto count = static_cast<double>(groups);
-    pseudo.push_back(count * *whole - (count - 1.0) * *part);
+    kept.erase(kept.begin() + begin, kept.begin() + end);
+
+    const auto without_group = statistic(kept);
+    if (!without_group) return std::nullopt;
+    pseudo_values.push_back(count * *of_all - (count - 1.0) * *without_group);
   }
 
-  const Moments about = moments(pseudo);
-  return Estimate{about.mean, about.variance.value_or(0.0) / static_cast<double>(groups), groups};
+  const Moments pseudo = moments(pseudo_values);
+  return Estimate{.value = pseudo.mean,
+                  .squared_error = pseudo.variance.value_or(0.0) / count,
+                  .groups = groups};
 }
 
 Change change_between(const std::optional<Estimate>& reference,
@@ -322,7 +334,7 @@ Change change_between(const std::optional<Estimate>& reference,
           .bounds = IntervalEnds{std::expm1(difference - reach), std::expm1(difference + reach)}};
 }
 
-std::vector<double> at(std::span<const double> samples, const Places& places) {
+std::vector<double> samples_at(std::span<const double> samples, const Places& places) {
   std::vector<double> chosen;
   chosen.reserve(places.size());
   for (const std::size_t place : places) chosen.push_back(samples[place]);
@@ -335,7 +347,7 @@ std::optional<double> log_of(double value) {
 
 std::optional<Estimate> log_deviation(std::span<const double> samples) {
   return jackknifed(samples.size(), [&](const Places& places) -> std::optional<double> {
-    const Moments about = moments(at(samples, places));
+    const Moments about = moments(samples_at(samples, places));
     if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
     return log_of(*about.stddev());
   });
@@ -348,45 +360,56 @@ Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Wide
   Delta delta;
   delta.widening = widening.rank_test_factor(samples.reference.size(), samples.candidate.size());
 
+  // The part of a delta that is a Change is shown to users.
+  auto& shown = static_cast<Change&>(delta);
   if (!typical) {
-    delta.change_of_mean = mean.at(tails.tail_of_delta);
-    static_cast<Change&>(delta) = delta.change_of_mean;
+    delta.change_of_mean = mean.change_at(tails.tail_of_delta);
+    shown = delta.change_of_mean;
     return delta;
   }
 
   delta.basis = Basis::Typical;
-  static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
-  delta.change_of_mean = mean.at(tails.tail_of_mean_change);
+  shown = cleaned({typical->change, typical->bounds});
+  delta.change_of_mean = mean.change_at(tails.tail_of_mean_change);
 
-  delta.mean_and_typical_differ =
-      is_outside(delta.change_of_mean, *delta.bounds) &&
-      std::abs(*delta.change_of_mean.change - *delta.change) >= kMinDifference &&
-      is_outside(mean.at(kSureTail * tails.tail_of_mean_change), {*delta.change, *delta.change});
+  // The two intervals must not overlap, and the typical change must also be outside of a wider
+  // interval of the mean's change.
+  const auto differ_clearly = [&] {
+    if (!is_outside(delta.change_of_mean, *shown.bounds)) return false;
+    if (std::abs(*delta.change_of_mean.change - *shown.change) < kMinDifference) return false;
+    const Change surer = mean.change_at(kSureTail * tails.tail_of_mean_change);
+    return is_outside(surer, {*shown.change, *shown.change});
+  };
+  delta.mean_and_typical_differ = differ_clearly();
 
   return delta;
 }
 
+/// Estimates the logarithm of an interval's width: the mean over `parts` intervals, each of which
+/// is made of every `parts`-th round.
 std::optional<Estimate> log_width(const SamplePair& all, std::size_t parts,
                                   const IntervalTails& tails) {
-  return jackknifed(all.reference.size(), [&](const Places& places) -> std::optional<double> {
+  const auto mean_log_width = [&](const Places& places) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
-      Places own;
-      for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
-      if (own.empty()) return std::nullopt;
+      Places places_of_part;
+      for (std::size_t i = part; i < places.size(); i += parts) places_of_part.push_back(places[i]);
+      if (places_of_part.empty()) return std::nullopt;
 
-      const Delta delta = delta_of({.reference = at(all.reference, own),
-                                    .candidate = at(all.candidate, own),
+      const Delta delta = delta_of({.reference = samples_at(all.reference, places_of_part),
+                                    .candidate = samples_at(all.candidate, places_of_part),
                                     .paired = all.paired},
                                    tails, {});
+      if (!delta.bounds) return std::nullopt;
 
-      const auto width =
-          delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
+      const auto width = log_of(delta.bounds->high - delta.bounds->low);
       if (!width) return std::nullopt;
       sum += *width;
     }
     return sum / static_cast<double>(parts);
-  });
+  };
+
+  return jackknifed(all.reference.size(), mean_log_width);
 }
 
 }  // namespace
@@ -511,15 +534,15 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
 }
 
 Change geometric_mean(std::span<const Change> changes) {
-  const bool is_defined =
-      !changes.empty() && std::ranges::all_of(changes, [](const Change& change) {
-        return change.change && *change.change > -1.0;
-      });
-  if (!is_defined) return {};
+  const auto has_logarithm = [](const Change& change) {
+    return change.change && *change.change > -1.0;
+  };
+  if (changes.empty() || !std::ranges::all_of(changes, has_logarithm)) return {};
 
+  // Independent errors add up by their squares, on each side of the mean separately.
   double sum = 0.0;
-  double below = 0.0;
-  double above = 0.0;
+  double squares_below = 0.0;
+  double squares_above = 0.0;
   bool has_bounds = true;
 
   for (const Change& change : changes) {
@@ -530,8 +553,8 @@ Change geometric_mean(std::span<const Change> changes) {
 
     const double down = log - std::log1p(change.bounds->low);
     const double up = std::log1p(change.bounds->high) - log;
-    below += down * down;
-    above += up * up;
+    squares_below += down * down;
+    squares_above += up * up;
   }
 
   const auto count = static_cast<double>(changes.size());
@@ -539,8 +562,8 @@ Change geometric_mean(std::span<const Change> changes) {
               .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
 
   if (has_bounds)
-    mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(below)) / count),
-                               std::expm1((sum + std::sqrt(above)) / count)};
+    mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(squares_below)) / count),
+                               std::expm1((sum + std::sqrt(squares_above)) / count)};
 
   return mean;
 }

@@ -93,17 +93,18 @@ NoiseOfRounds noise_of(const ComparedSamples& samples, double widening_of_interv
 
   // Values scatter about their own mean, so their variance is too small by the variance of that
   // mean. This matters if the values resemble each other, because the mean is less certain then.
-  constexpr double most = 0.6;
+  constexpr double max_missing_share = 0.6;
   const double rounds = noise.degrees + 1.0;
-  const double squared = factor * factor;
-  noise.factor /= std::sqrt(1.0 - std::min((squared - 1.0) / rounds, most));
+  const double squared_factor = factor * factor;
+  const double missing_share = std::min((squared_factor - 1.0) / rounds, max_missing_share);
+  noise.factor /= std::sqrt(1.0 - missing_share);
 
   // The estimate of c has the variance (1 - c^2) / n (Bartlett 1946). It makes the squared error
   // much more uncertain than the scatter of independent values would be. The divisor is fitted by
   // simulation (scripts/bench detectable), because it depends on the rank correlation, and on how
   // often other sessions notice the resemblance.
   constexpr double divisor = 7.0;
-  const double correlation = (squared - 1.0) / (squared + 1.0);
+  const double correlation = (squared_factor - 1.0) / (squared_factor + 1.0);
   const double degrees = rounds * (1.0 - correlation * correlation) / divisor;
   noise.degrees = std::clamp(degrees, kFewestDegrees, noise.degrees);
   return noise;
@@ -124,27 +125,30 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
 
 double compute_detectable_errors(double tail, double degrees) {
   const double needed = student_t_quantile_above(tail, degrees);
-  const auto deviate_of_share = [&](double errors) {
-    const double missing = 1.0 - share_that_finds(errors, needed, degrees);
-    return normal_quantile_above(std::clamp(missing, 1e-12, 1.0 - 1e-12));
-  };
   const double wanted = normal_quantile_above(1.0 - kShareThatFinds);
 
-  // The deviate of the share is almost a straight line, so the secant method needs few steps.
-  double before = needed;
-  double now = needed + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
-  double at_before = deviate_of_share(before) - wanted;
-  constexpr int most_steps = 12;
-  constexpr double precise = 1e-9;
-  for (int i = 0; i < most_steps && std::abs(now - before) > precise * now; ++i) {
-    const double at_now = deviate_of_share(now) - wanted;
-    if (at_now == at_before) break;
-    const double next = now - at_now * (now - before) / (at_now - at_before);
-    before = now;
-    at_before = at_now;
-    now = next;
+  // The share as a normal deviate is almost a straight line, so the secant method needs few steps.
+  // Its root is the difference that the wanted share of sessions finds.
+  const auto distance_from_wanted = [&](double errors) {
+    const double missing = 1.0 - share_that_finds(errors, needed, degrees);
+    return normal_quantile_above(std::clamp(missing, 1e-12, 1.0 - 1e-12)) - wanted;
+  };
+
+  constexpr int max_steps = 12;
+  constexpr double precision = 1e-9;
+  double previous = needed;
+  double current = needed + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
+  double distance_of_previous = distance_from_wanted(previous);
+  for (int i = 0; i < max_steps && std::abs(current - previous) > precision * current; ++i) {
+    const double distance = distance_from_wanted(current);
+    if (distance == distance_of_previous) break;
+    const double next =
+        current - distance * (current - previous) / (distance - distance_of_previous);
+    previous = current;
+    distance_of_previous = distance;
+    current = next;
   }
-  return now;
+  return current;
 }
 
 }  // namespace

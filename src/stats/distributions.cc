@@ -75,29 +75,40 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
 // The weights of the possible tables are relative to the given table's weight, so that no
 // factorials are needed. If a weight overflows to infinity, the p value is 0.
 double fisher_exact(const CountedShare& share, const CountedShare& other) {
-  const std::uint64_t of = share.trials_with_result + other.trials_with_result;
-  const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
-  const std::uint64_t highest = std::min(of, share.trials);
+  // In each possible table, k of the trials of `share` have the result, and `results - k` of the
+  // others.
+  const std::uint64_t results = share.trials_with_result + other.trials_with_result;
+  const std::uint64_t lowest_k = results > other.trials ? results - other.trials : 0;
+  const std::uint64_t highest_k = std::min(results, share.trials);
 
+  // Returns the weight of the table with k + 1, divided by that of the table with k.
   const auto ratio = [&](std::uint64_t k) {
-    return static_cast<double>(of - k) * static_cast<double>(share.trials - k) /
-           (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));
+    return static_cast<double>(results - k) * static_cast<double>(share.trials - k) /
+           (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - results));
   };
 
-  constexpr double same = 1.0 + 1e-7;  // R's tolerance for rounding errors
-  double all = 1.0;
-  double as_unlikely = 1.0;
+  constexpr double given_weight = 1.0;
+  constexpr double as_unlikely_as_given = given_weight + 1e-7;  // R's tolerance for rounding errors
+  double sum = given_weight;
+  double sum_of_unlikely = given_weight;
   const auto add = [&](double weight) {
-    all += weight;
-    if (weight <= same) as_unlikely += weight;
+    sum += weight;
+    if (weight <= as_unlikely_as_given) sum_of_unlikely += weight;
   };
 
-  double weight = 1.0;
-  for (std::uint64_t k = share.trials_with_result; k < highest; ++k) add(weight *= ratio(k));
-  weight = 1.0;
-  for (std::uint64_t k = share.trials_with_result; k > lowest; --k) add(weight /= ratio(k - 1));
+  double weight = given_weight;
+  for (std::uint64_t k = share.trials_with_result; k < highest_k; ++k) {
+    weight *= ratio(k);
+    add(weight);
+  }
 
-  return as_unlikely / all;
+  weight = given_weight;
+  for (std::uint64_t k = share.trials_with_result; k > lowest_k; --k) {
+    weight /= ratio(k - 1);
+    add(weight);
+  }
+
+  return sum_of_unlikely / sum;
 }
 
 }  // namespace lauka::stats

@@ -47,9 +47,9 @@ std::size_t fewest_layouts(std::size_t too_few, Test are_enough) {
 
 struct Clusters {
   std::vector<LayoutMean> each{};
-  double of_means = 0.0;
-  double of_runs = 0.0;
-  double run_degrees = 0.0;
+  double of_means = 0.0;       // variance of the layouts' means
+  double of_runs = 0.0;        // variance of runs of the same layout
+  double run_degrees = 0.0;    // degrees of freedom of `of_runs`
   double runs_a_layout = 0.0;  // harmonic mean of the layouts' numbers of runs
   double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run,
                                // by the resemblance of neighbouring rounds
@@ -69,15 +69,16 @@ Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts)
   for (const auto& [layout, runs] : layouts) {
     means.push_back(runs.mean);
     all.each.push_back({layout, runs.count, runs.mean});
-    squares += runs.variance.value_or(0.0) * (to_double(runs.count) - 1.0);
-    all.run_degrees += to_double(runs.count) - 1.0;
+    const double degrees = to_double(runs.count) - 1.0;
+    squares += runs.variance.value_or(0.0) * degrees;
+    all.run_degrees += degrees;
     inverse_runs += 1.0 / to_double(runs.count);
   }
 
-  const Moments about = moments(means);
-  all.mean = about.mean;
-  all.range = about.range();
-  all.of_means = about.variance.value_or(0.0);
+  const Moments of_means = moments(means);
+  all.mean = of_means.mean;
+  all.range = of_means.range();
+  all.of_means = of_means.variance.value_or(0.0);
   all.runs_a_layout = to_double(means.size()) / inverse_runs;
   if (all.run_degrees > 0.0) all.of_runs = squares / all.run_degrees;
 
@@ -109,33 +110,35 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
 std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
   if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
 
+  // The noise of runs scatters the layouts' means, too, even if their placement has no effect.
   const double of_noise = all.of_runs / all.runs_a_layout;
-  const double degrees = to_double(all.each.size()) - 1.0;
   const double variance = all.of_means - of_noise;
-  const auto deviation = [&](double value) {
-    return std::sqrt(std::max(value, 0.0) / sides) / scale;
+  const double degrees = to_double(all.each.size()) - 1.0;
+  const auto deviation_of = [&](double variance_of_all) {
+    return std::sqrt(std::max(variance_of_all, 0.0) / sides) / scale;
   };
 
-  Scatter scatter{.deviation = deviation(variance)};
+  Scatter scatter{.deviation = deviation_of(variance)};
   const double quotient =
       of_noise > 0.0 ? all.of_means / of_noise : std::numeric_limits<double>::infinity();
   scatter.is_clear =
       all.of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
 
   if (scatter.is_clear) {
+    // Satterthwaite's degrees of freedom of a difference of two variances.
     const double nu =
         variance * variance /
         (all.of_means * all.of_means / degrees + of_noise * of_noise / all.run_degrees);
-    scatter.bounds =
-        IntervalEnds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
-                     deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
+    const double least = nu * variance / chi_squared_quantile_above(kScatterTail, nu);
+    const double most = nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu);
+    scatter.bounds = IntervalEnds{deviation_of(least), deviation_of(most)};
   } else {
     // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
     // upper bound is for the variance of the layouts' means, from which the noise of runs is not
     // subtracted.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = IntervalEnds{0.0, deviation(most)};
+    scatter.bounds = IntervalEnds{0.0, deviation_of(most)};
   }
 
   return scatter;
@@ -145,6 +148,9 @@ std::size_t fewest_runs(const Clusters& all) {
   return std::ranges::min_element(all.each, {}, &LayoutMean::runs)->runs;
 }
 
+constexpr double kScaleOfLogarithms = 1.0;
+
+/// `sides` and `scale` are those of scatter_of.
 LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   LayoutEstimate estimate;
   estimate.value = all.mean;
@@ -162,7 +168,7 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
 }
 
 LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
-  LayoutEstimate estimate = estimate_of(candidate, 1.0, 1.0);
+  LayoutEstimate estimate = estimate_of(candidate, 1.0, kScaleOfLogarithms);
   for (LayoutMean& of_layout : estimate.layout_means) of_layout.value -= reference.mean;
   estimate.value = candidate.mean - reference.mean;
   estimate.squared_standard_error = candidate.squared_error() + reference.squared_error();
@@ -248,21 +254,27 @@ std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
                                                              const AllowedErrors& allowed) const {
   if (fewest_runs_of_layout < kSweepsForAdvice || layout_count < kLayoutsForAdvice)
     return std::nullopt;
-  const auto variance_with = [&](std::size_t layouts, double noise) {
-    return (variance_of_layouts + noise) / to_double(layouts);
+  const auto squared_error_with = [&](std::size_t layouts, double noise_of_layout) {
+    return (variance_of_layouts + noise_of_layout) / to_double(layouts);
   };
 
-  // Unlimited runs of the present layouts would leave the effect of their placement as it is.
-  const double lasting = variance_with(layout_count, 0.0);
-  const double noise_now = std::max(squared_standard_error - lasting, 0.0);
-  const NewSession with_more_runs{layout_count, lasting, noise_now};
+  // Unlimited runs of the present layouts would leave the effect of their placement as it is. If
+  // they are likely to decide, no layouts are needed.
+  const double error_without_noise = squared_error_with(layout_count, 0.0);
+  const double noise_now = std::max(squared_standard_error - error_without_noise, 0.0);
+  const NewSession with_more_runs{.layouts = layout_count,
+                                  .squared_standard_error = error_without_noise,
+                                  .squared_error_of_difference = noise_now};
   if (chance_to_decide(*this, with_more_runs, limit, allowed) >= kChanceOfAdvice)
     return std::nullopt;
 
-  const double noise = variance_within_layouts / to_double(fewest_runs_of_layout);
+  const double noise_of_layout = variance_within_layouts / to_double(fewest_runs_of_layout);
   return fewest_layouts(layout_count, [&](std::size_t layouts) {
-    const double then = variance_with(layouts, noise);
-    const NewSession with_more_layouts{layouts, then, squared_standard_error + then};
+    const double error = squared_error_with(layouts, noise_of_layout);
+    const NewSession with_more_layouts{
+        .layouts = layouts,
+        .squared_standard_error = error,
+        .squared_error_of_difference = squared_standard_error + error};
     return chance_to_decide(*this, with_more_layouts, limit, allowed) >= kChanceOfAdvice;
   });
 }
@@ -270,7 +282,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
 std::optional<LayoutEstimate> mean_of_log_ratios(
     std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   if (layouts.size() < kMinLayouts) return std::nullopt;
-  return estimate_of(clusters_of(layouts), 2.0, 1.0);
+  return estimate_of(clusters_of(layouts), 2.0, kScaleOfLogarithms);
 }
 
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
@@ -286,32 +298,36 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
   const auto& [reference, candidate, paired] = samples;
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
 
+  // Each layout's quantile is a single value, and these are compared like runs.
   if (share) {
-    const LayoutValues of_reference = reduced(reference, share);
-    const LayoutValues of_candidate = reduced(candidate, share);
-    return log_ratio_over_layouts({.reference = of_reference.samples(),
-                                   .candidate = of_candidate.samples(),
+    const LayoutValues quantiles_of_reference = reduced(reference, share);
+    const LayoutValues quantiles_of_candidate = reduced(candidate, share);
+    return log_ratio_over_layouts({.reference = quantiles_of_reference.samples(),
+                                   .candidate = quantiles_of_candidate.samples(),
                                    .paired = paired});
   }
 
-  const std::vector<double> to = logarithms(reference.values);
-  const std::vector<double> of = logarithms(candidate.values);
+  const std::vector<double> reference_logs = logarithms(reference.values);
+  const std::vector<double> candidate_logs = logarithms(candidate.values);
 
   LayoutEstimate estimate;
   double range = 0.0;
   if (paired) {
-    std::vector<double> ratios(of.size());
-    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = of[i] - to[i];
-    const auto all = clusters_of({ratios, candidate.layouts});
-    if (!all) return std::nullopt;
-    estimate = estimate_of(*all, 2.0, 1.0);
-    range = all->range;
+    std::vector<double> log_ratios(candidate_logs.size());
+    for (std::size_t i = 0; i < log_ratios.size(); ++i)
+      log_ratios[i] = candidate_logs[i] - reference_logs[i];
+
+    const auto clusters = clusters_of({log_ratios, candidate.layouts});
+    if (!clusters) return std::nullopt;
+    constexpr double sides = 2.0;  // a ratio scatters because both commands do
+    estimate = estimate_of(*clusters, sides, kScaleOfLogarithms);
+    range = clusters->range;
   } else {
-    const auto reference_all = clusters_of({to, reference.layouts});
-    const auto candidate_all = clusters_of({of, candidate.layouts});
-    if (!reference_all || !candidate_all) return std::nullopt;
-    estimate = difference_of(*reference_all, *candidate_all);
-    range = std::max(reference_all->range, candidate_all->range);
+    const auto reference_clusters = clusters_of({reference_logs, reference.layouts});
+    const auto candidate_clusters = clusters_of({candidate_logs, candidate.layouts});
+    if (!reference_clusters || !candidate_clusters) return std::nullopt;
+    estimate = difference_of(*reference_clusters, *candidate_clusters);
+    range = std::max(reference_clusters->range, candidate_clusters->range);
   }
 
   estimate.are_means_equal = is_rounding_error(range, 1.0);
@@ -329,25 +345,33 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   const SamplePair means{
       .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
 
+  const auto change_of_mean_at = [&](double tail) {
+    const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
+    return estimate_delta(means, both).change_of_mean;
+  };
+
   const bool is_exact =
       moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
   delta.is_exact = is_exact;
-  const IntervalTails plain{tails.tail_of_mean_change, tails.tail_of_mean_change};
-  if (!share) delta.change_of_mean = estimate_delta(means, plain).change_of_mean;
+  if (!share) delta.change_of_mean = change_of_mean_at(tails.tail_of_mean_change);
 
+  // If a value is 0, and there are no logarithms, the mean's change is shown.
   const auto estimate = log_ratio_over_layouts(samples, share);
   if (!estimate) {
-    const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
-    static_cast<Change&>(delta) = estimate_delta(means, shown).change_of_mean;
-    delta.is_exact = is_exact;
+    static_cast<Change&>(delta) = change_of_mean_at(tails.tail_of_delta);
+    delta.is_exact = is_exact;  // of the runs, not of the layouts' means
     return delta;
   }
 
   delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
   delta.widening = estimate->widening;
 
+  // If all layouts have the same mean, the interval is this single value, provided that there are
+  // enough layouts.
   if (estimate->are_means_equal) {
-    if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail_of_delta)
+    constexpr double any_difference = 1.0;  // only its sign matters
+    const auto of_equal_means = tails_without_noise(any_difference, estimate->layout_count);
+    if (of_equal_means.above <= tails.tail_of_delta)
       delta.bounds = IntervalEnds{*delta.change, *delta.change};
     return delta;
   }

@@ -110,10 +110,10 @@ double mean_of(const std::vector<double>& values) {
 }  // namespace
 
 std::optional<EffectOverMachines> combine(std::span<const Effect> effects, double confidence) {
-  const bool are_good = std::ranges::all_of(effects, [](const Effect& effect) {
+  const auto is_usable = [](const Effect& effect) {
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
-  });
-  if (effects.empty() || !are_good) return std::nullopt;
+  };
+  if (effects.empty() || !std::ranges::all_of(effects, is_usable)) return std::nullopt;
 
   const double tail = (1.0 - confidence) / 2.0;
   EffectOverMachines all;
@@ -123,26 +123,30 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
     all.value = effects.front().value;
     all.standard_error = std::sqrt(effects.front().variance);
 
+    // Infinite degrees of freedom make Student's t the normal distribution.
     const double degrees = effects.front().degrees;
     const double deviates = std::isfinite(degrees)
                                 ? student_t_quantile_above(tail, std::max(1.0, degrees))
                                 : normal_quantile_above(tail);
-    const double half = deviates * all.standard_error;
-    all.bounds = {all.value - half, all.value + half};
+    const double half_width = deviates * all.standard_error;
+    all.bounds = {all.value - half_width, all.value + half_width};
     return all;
   }
 
   const double degrees = static_cast<double>(effects.size()) - 1.0;
   const double between = find_variance_between(effects);
   const WeightedSums sums(effects, between);
-  const WeightedSums fixed(effects, 0.0);
 
-  all.value = sums.mean;
   // Hartung and Knapp's factor, but at least 1 (Jackson and others 2017).
-  all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
-  const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
-  all.bounds = {all.value - half, all.value + half};
+  const double factor = std::max(1.0, sums.squares / degrees);
+  all.value = sums.mean;
+  all.standard_error = std::sqrt(factor / sums.w);
+  const double half_width = student_t_quantile_above(tail, degrees) * all.standard_error;
+  all.bounds = {all.value - half_width, all.value + half_width};
   all.deviation_between_machines = std::sqrt(between);
+
+  // The sums of a model in which all machines have the same effect.
+  const WeightedSums fixed(effects, 0.0);
 
   // The variance of a typical machine's error (Higgins & Thompson 2002).
   const double typical = degrees * fixed.w / (fixed.w * fixed.w - fixed.w2);
@@ -154,11 +158,14 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
 
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
-  const auto is_first_x = [&](double value) { return value == x.front(); };
-  if (x.size() < kMinPoints || std::ranges::all_of(x, is_first_x) || !are_positive(x) ||
-      !are_positive(y))
-    return std::nullopt;
+  if (x.size() < kMinPoints) return std::nullopt;
+  if (!are_positive(x) || !are_positive(y)) return std::nullopt;
 
+  // Through points above a single x, any line fits as well as any other.
+  const auto is_first_x = [&](double value) { return value == x.front(); };
+  if (std::ranges::all_of(x, is_first_x)) return std::nullopt;
+
+  // A power law is a straight line through the logarithms.
   const std::vector<double> u = logarithms(x);
   const std::vector<double> v = logarithms(y);
   const double mean_u = mean_of(u);
@@ -180,10 +187,10 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
   law.r_squared = vv > 0.0 ? 1.0 - residual / vv : 1.0;
 
   const double degrees = static_cast<double>(u.size()) - 2.0;
-  const double half = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
-                      std::sqrt(residual / degrees / uu);
-  law.exponent_low = law.exponent - half;
-  law.exponent_high = law.exponent + half;
+  const double half_width = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
+                            std::sqrt(residual / degrees / uu);
+  law.exponent_low = law.exponent - half_width;
+  law.exponent_high = law.exponent + half_width;
 
   return law;
 }

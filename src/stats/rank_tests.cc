@@ -53,26 +53,29 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
 /// ranks (`total`).
 TailProbabilities counted_tails(std::vector<std::size_t> ranks, std::size_t positive,
                                 std::size_t total) {
-  const bool untied = std::ranges::all_of(ranks, [](std::size_t rank) { return rank % 2 == 0; });
-  if (untied) {
+  // Without ties, no rank ends in one half, and there are only half as many sums to count.
+  const auto is_whole = [](std::size_t doubled_rank) { return doubled_rank % 2 == 0; };
+  if (std::ranges::all_of(ranks, is_whole)) {
     for (std::size_t& rank : ranks) rank /= 2;
     positive /= 2;
     total /= 2;
   }
 
-  // With fair signs, the distribution is symmetric around total / 2.
-  const std::size_t most = std::min(positive, total - positive);
+  // With fair signs, the distribution is symmetric around total / 2, so only its lower tail is
+  // counted.
+  const std::size_t lower_sum = std::min(positive, total - positive);
   Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
-  count_subsets(ranks, most, counts);
+  count_subsets(ranks, lower_sum, counts);
 
   double at_most = 0.0;
-  for (std::size_t sum = 0; sum <= most; ++sum) at_most += counts[sum];
+  for (std::size_t sum = 0; sum <= lower_sum; ++sum) at_most += counts[sum];
 
-  const double all = std::ldexp(1.0, static_cast<int>(ranks.size()));
-  const double smaller = at_most / all;
-  const double larger = (all - at_most + counts[most]) / all;
-  return positive == most ? TailProbabilities{.above = larger, .below = smaller}
-                          : TailProbabilities{.above = smaller, .below = larger};
+  // Both tails contain the observed sum.
+  const double subsets = std::ldexp(1.0, static_cast<int>(ranks.size()));
+  const double smaller = at_most / subsets;
+  const double larger = (subsets - at_most + counts[lower_sum]) / subsets;
+  if (positive == lower_sum) return {.above = larger, .below = smaller};
+  return {.above = smaller, .below = larger};
 }
 
 /// Returns the normal tails, with a continuity correction, of a rank statistic whose distance from
@@ -124,53 +127,58 @@ std::uint64_t widened_place(std::uint64_t plain, std::uint64_t widened) {
 
 SignedRank signed_rank(std::span<const double> reference, std::span<const double> candidate,
                        double ratio) {
-  std::vector<double> differences;
-  differences.reserve(reference.size());
+  std::vector<double> relative_differences;
+  relative_differences.reserve(reference.size());
   for (std::size_t round = 0; round < reference.size(); ++round) {
-    const double at_threshold = ratio * reference[round];
-    const double sum = candidate[round] + at_threshold;
-    const double difference = candidate[round] - at_threshold;
-    if (!is_rounding_error(difference, sum)) differences.push_back(difference / sum);
+    const double threshold = ratio * reference[round];
+    const double sum = candidate[round] + threshold;
+    const double difference = candidate[round] - threshold;
+    if (!is_rounding_error(difference, sum)) relative_differences.push_back(difference / sum);
   }
-  if (differences.empty()) return {};
+  if (relative_differences.empty()) return {};
 
-  std::ranges::sort(differences, {}, magnitude);
-  std::vector<std::size_t> ranks = doubled_ranks(differences);
-  std::size_t positive = 0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) positive += differences[i] > 0.0 ? ranks[i] : 0;
+  std::ranges::sort(relative_differences, {}, magnitude);
+  std::vector<std::size_t> ranks = doubled_ranks(relative_differences);
+  std::size_t doubled_sum = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (relative_differences[i] > 0.0) doubled_sum += ranks[i];
 
-  SignedRank result{.ranked_rounds = ranks.size(),
-                    .positive_sum = static_cast<double>(positive) / 2.0};
-  result.tails = ranks.size() <= kMaxExactRanks
-                     ? counted_tails(std::move(ranks), positive,
-                                     result.ranked_rounds * (result.ranked_rounds + 1))
-                     : normal_tails(ranks, result.positive_sum);
+  const std::size_t count = ranks.size();
+  SignedRank result{.ranked_rounds = count, .positive_sum = static_cast<double>(doubled_sum) / 2.0};
+  if (count <= kMaxExactRanks)
+    result.tails = counted_tails(std::move(ranks), doubled_sum, count * (count + 1));
+  else
+    result.tails = normal_tails(ranks, result.positive_sum);
   return result;
 }
 
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening) {
-  const auto n = static_cast<double>(count);
-
-  const auto by_normal = [&](double factor) {
-    return normal_rank_position(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0,
-                                probability, factor);
+  const auto place_by_normal = [&](double factor) {
+    const auto n = static_cast<double>(count);
+    const double walsh_averages = n * (n + 1.0) / 2.0;
+    const double variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0;
+    return normal_rank_position(walsh_averages, variance, probability, factor);
   };
 
+  // Only the normal distribution can be widened.
   if (widening > 1.0)
-    return widened_place(signed_rank_place(count, probability), by_normal(widening));
-  if (count > kMaxExactRanks) return by_normal(1.0);
+    return widened_place(signed_rank_place(count, probability), place_by_normal(widening));
+  if (count > kMaxExactRanks) return place_by_normal(1.0);
 
+  // Only the lower half of all rank sums matters.
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;
   Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, middle, counts);
 
-  const double allowed = probability * std::ldexp(1.0, static_cast<int>(count));
-  double at_most = 0.0;
+  // Each of the 2^count subsets of ranks is equally likely. The place is the number of rank sums,
+  // from 0 on, that are together no likelier than `probability`.
+  const double allowed_subsets = probability * std::ldexp(1.0, static_cast<int>(count));
+  double subsets = 0.0;
   for (std::size_t place = 0; place <= middle; ++place) {
-    at_most += counts[place];
-    if (at_most > allowed) return place;
+    subsets += counts[place];
+    if (subsets > allowed_subsets) return place;
   }
   return middle;
 }
@@ -183,9 +191,11 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   for (std::size_t first = 0; first < samples.size();) {
     const std::size_t end = end_of_tie(samples, first);
     const double mid_rank = static_cast<double>(first + 1 + end) / 2.0;
-    for (std::size_t i = first; i < end; ++i) rank_sum += samples[i].of_candidate ? mid_rank : 0.0;
+    for (std::size_t i = first; i < end; ++i)
+      if (samples[i].of_candidate) rank_sum += mid_rank;
+
     const auto tied = static_cast<double>(end - first);
-    tie_term += tied * tied * tied - tied;
+    tie_term += tied * tied * tied - tied;  // 0 for a value without ties
     first = end;
   }
 
@@ -193,8 +203,11 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   const auto n_c = static_cast<double>(candidate.size());
   const double n = n_r + n_c;
   MannWhitney result{.u = rank_sum - n_c * (n_c + 1.0) / 2.0};
+
+  // Ties make the variance of u smaller. If all values are tied, it is 0, and u says nothing.
+  const double middle = n_c * n_r / 2.0;
   const double variance = n_c * n_r / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
-  if (variance > 0.0) result.tails = normal_tails(result.u - n_c * n_r / 2.0, std::sqrt(variance));
+  if (variance > 0.0) result.tails = normal_tails(result.u - middle, std::sqrt(variance));
   return result;
 }
 
@@ -210,30 +223,31 @@ TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<cons
     return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);
   };
 
-  std::size_t seen = 0;
-  for (const double value : later) seen += rank_of(value);
+  std::size_t sum_of_later = 0;
+  for (const double value : later) sum_of_later += rank_of(value);
 
+  // Counts the draws of k values by their rank sum: ways[k][sum]. k counts down, so that no value
+  // is drawn twice.
   const std::size_t drawn = later.size();
-  const std::size_t most = 2 * drawn * ascending.size();
-
-  // Counts the draws of k values by their rank sum. k counts down, so that no value is drawn twice.
-  std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));
+  const std::size_t max_sum = 2 * drawn * ascending.size();
+  std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(max_sum + 1, 0.0));
   ways[0][0] = 1.0;
   for (const double value : ascending) {
     const std::size_t rank = rank_of(value);
     for (std::size_t k = drawn; k > 0; --k)
-      for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
+      for (std::size_t sum = max_sum; sum >= rank; --sum) ways[k][sum] += ways[k - 1][sum - rank];
   }
 
   double all = 0.0;
-  TailProbabilities tails{.above = 0.0, .below = 0.0};
-  for (std::size_t s = 0; s <= most; ++s) {
-    all += ways[drawn][s];
-    if (s >= seen) tails.above += ways[drawn][s];
-    if (s <= seen) tails.below += ways[drawn][s];
+  double above = 0.0;
+  double below = 0.0;
+  for (std::size_t sum = 0; sum <= max_sum; ++sum) {
+    all += ways[drawn][sum];
+    if (sum >= sum_of_later) above += ways[drawn][sum];
+    if (sum <= sum_of_later) below += ways[drawn][sum];
   }
 
-  return {.above = tails.above / all, .below = tails.below / all};
+  return {.above = above / all, .below = below / all};
 }
 
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,

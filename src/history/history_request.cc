@@ -47,7 +47,8 @@ void add_option(po::options_description& options, const CommandOption& option, R
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
-/// The options of a command write into `to`, and --against into `against`.
+/// The options of a command write into `to`, and --against, which must still be parsed, into
+/// `against`.
 po::options_description make_options(const HistoryCommand& command, Request& to,
                                      std::string& against) {
   po::options_description options;

@@ -420,6 +420,7 @@ const Switch* find_switch(std::string_view path) {
 }
 
 std::optional<std::string> parse_value(Form form, std::string_view text) {
+  // The result is as lauka writes it, so that equal values have equal texts.
   text = trimmed(text);
   const std::string unchanged(text);
 

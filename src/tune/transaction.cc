@@ -273,7 +273,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   auto leftovers = restore_found(files);
   const bool has_failed = leftovers && *leftovers && !(*leftovers)->failure_messages.empty();
   if (!leftovers || has_failed) {
-    tuned->is_over_ = true;
+    tuned->is_over_ = true;  // there is nothing to restore at its end
     files.unlock();
     if (!leftovers) return leftovers.error();
     return Error{"what an earlier lauka changed cannot be restored: " +

@@ -460,6 +460,7 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   const std::uint32_t expected_last_mark = count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
 
   if (mark == kFunctionStart) {
+    // The thread gets room for this sample, and for a copy of its last good one.
     if (thread.values_at == kNoPlace) {
       thread.values_at = values_.size();
       values_.resize(values_.size() + 2 * count);
@@ -467,6 +468,7 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
     thread.sample = SampleState::Filling;
     thread.values_filled = 0;
   } else if (thread.sample != SampleState::Filling) {
+    // A complete sample cannot have further values.
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }

@@ -94,6 +94,7 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
       continue;
     }
 
+    // Without dead counters, a group has no fillers, and it is enough that it runs.
     const auto fillers = std::ranges::find(layout.fillers, leader, &Fillers::leader);
     if (fillers == layout.fillers.end() || !was_enabled) return true;
 

@@ -55,6 +55,7 @@ bool must_show_lack_of_counters(const Options& options) {
           os::create_mark_once("no-counters"));
 }
 
+/// Shows the tables and verdicts, and then the notes and warnings about them.
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
@@ -86,6 +87,7 @@ struct PutOut {
   bool is_exported = true;                 ///< false if a file could not be written
 };
 
+/// Shows and exports the report. After a failure, goes on with the next export.
 PutOut put_out(Call& call, const Report& report) {
   PutOut done;
   const auto say_why = [&](const Error& error) {
@@ -179,20 +181,19 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                            !benchmark.was_cut_short();
 
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
-  if (!shows_start || !session.shell.empty() || !wall_time ||
-      session.metrics[*wall_time].shown != Shown::Always)
-    return std::nullopt;
+  const bool shows_wall_time = wall_time && session.metrics[*wall_time].shown == Shown::Always;
+  if (!shows_start || !shows_wall_time || !session.shell.empty()) return std::nullopt;
 
-  bool is_short = false;
+  bool has_short_command = false;
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
-    is_short = is_short || (mean > 0.0 && mean < report::kShortRunSeconds);
+    if (mean > 0.0 && mean < report::kShortRunSeconds) has_short_command = true;
   }
 
-  return is_short ? measure_process_start(benchmark.plan, *call.launcher, call.user,
-                                          os::first_interrupt_signal)
-                  : std::nullopt;
+  if (!has_short_command) return std::nullopt;
+  return measure_process_start(benchmark.plan, *call.launcher, call.user,
+                               os::first_interrupt_signal);
 }
 
 TimerResolutions timer_resolutions() {
@@ -203,19 +204,23 @@ TimerResolutions timer_resolutions() {
 Results make_results(const Call& call, Benchmark& benchmark, const TimerResolutions& timers,
                      const Circumstances& now) {
   Results results;
-  results.session =
-      call.reads_saved_sessions()
-          ? join(benchmark.saved_recordings, benchmark.plan)
-          : make_recording(
-                benchmark.plan, std::move(benchmark.session_result.session),
-                {.timers = timers,
-                 .circumstances = now,
-                 .discovered = {.metrics = std::move(benchmark.session_result.unannounced_metrics),
-                                .is_shown = benchmark.options.counting.metric_selection !=
-                                            MetricSelection::Listed}});
+  if (call.reads_saved_sessions()) {
+    results.session = join(benchmark.saved_recordings, benchmark.plan);
+    results.findings = findings_of_saved(benchmark, results.session);
+  } else {
+    SessionResult& just_run = benchmark.session_result;
 
-  results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
-                                                 : std::move(benchmark.session_result.findings);
+    // A list of metrics in the command line says what is shown, so nothing is added to it.
+    const bool shows_unannounced =
+        benchmark.options.counting.metric_selection != MetricSelection::Listed;
+    results.session =
+        make_recording(benchmark.plan, std::move(just_run.session),
+                       {.timers = timers,
+                        .circumstances = now,
+                        .discovered = {.metrics = std::move(just_run.unannounced_metrics),
+                                       .is_shown = shows_unannounced}});
+    results.findings = std::move(just_run.findings);
+  }
   void_doubtful_verdicts(results.session, results.findings);
 
   results.benchmark = benchmark.name;
@@ -224,6 +229,7 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
   return results;
 }
 
+/// Makes the report of all benchmarks, in which every gate is decided.
 Report make_report(Call& call) {
   const Circumstances now =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
@@ -269,17 +275,19 @@ report::AdviceToEndRuns advice_to_end_runs(const Benchmark& benchmark) {
                                                          : report::AdviceToEndRuns::TimeoutOrUntil;
 }
 
+/// Says of each session that was cut short why it ended.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
       report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
-  bool is_said = false;
+  bool has_said_interrupt = false;
   for (const Benchmark& benchmark : call.benchmarks) {
     const Session& session = benchmark.session_result.session;
     if (!session.cut_short) continue;
 
+    // An interrupt ends all benchmarks, but is said only once.
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
-    if (is_interrupted && is_said && session.later_failed_hooks.empty()) continue;
-    is_said = is_said || is_interrupted;
+    if (is_interrupted && has_said_interrupt && session.later_failed_hooks.empty()) continue;
+    if (is_interrupted) has_said_interrupt = true;
 
     const std::string subject = benchmark.name.empty() ? "" : benchmark.name + ": ";
     std::vector<std::string> names;
@@ -287,9 +295,10 @@ void say_endings(const Call& call, const Report& report) {
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
 
-    print_to_standard_error(report::early_end_lines(
-        session, names, has_run ? report::AdviceToEndRuns::None : advice_to_end_runs(benchmark),
-        os::terminal_width(StandardStream::Error, 0)));
+    const report::AdviceToEndRuns advice =
+        has_run ? report::AdviceToEndRuns::None : advice_to_end_runs(benchmark);
+    print_to_standard_error(report::early_end_lines(session, names, advice,
+                                                    os::terminal_width(StandardStream::Error, 0)));
   }
 }
 
@@ -309,21 +318,24 @@ void say_how_to_resume(const Call& call) {
     say_notes(call, {"add --resume to continue from here"});
 }
 
+/// Makes, shows and exports the report. Returns the exit status, and clears `is_exported` if an
+/// export failed.
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (owner.error()) return refuse(*owner.error(), ExitStatus::Failed);
 
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
-  const int decided = leave_series(call, report, status_of(call, report));
+  const int decided_status = leave_series(call, report, status_of(call, report));
+  const PutOut done = put_out(call, report);
+  if (!done.is_exported) is_exported = false;
 
   // What is in the file of a series holds, even if nothing can be shown or exported.
   const auto& series = report.benchmarks.front().session.series;
-  const bool is_recorded = series && series->decision.has_value();
-  const PutOut done = put_out(call, report);
-  is_exported = is_exported && done.is_exported;
-  const bool keeps_status = is_cut_short || is_recorded;
-  const int status = keeps_status ? decided : done.status_of_failure.value_or(decided);
+  const bool is_decision_in_file = series && series->decision.has_value();
+  const bool keeps_status = is_cut_short || is_decision_in_file;
+  int status = decided_status;
+  if (!keeps_status) status = done.status_of_failure.value_or(decided_status);
 
   say_endings(call, report);
   if (ignores_input(call))

@@ -86,6 +86,8 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
+/// Writes what threads do in each interval, until their processes have ended or lauka is
+/// interrupted.
 int stream_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
   const auto stream =
@@ -106,8 +108,10 @@ int stream_threads(Call& call) {
   const auto written = inquire::watch_threads(**stream, watching);
   print_to_standard_error(report::note_lines((*stream)->notes()));
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-  return !os::has_reader(StandardStream::Output) ? static_cast<int>(ExitStatus::Done)
-                                                 : status_of(written);
+
+  // A reader that has had enough, such as head, is no reason to fail.
+  if (!os::has_reader(StandardStream::Output)) return static_cast<int>(ExitStatus::Done);
+  return status_of(written);
 }
 
 int show_threads(Call& call) {
@@ -154,6 +158,7 @@ Result<void> put_answer(const Call& call, const std::string& text, const std::st
   return shown ? written : shown;
 }
 
+/// Answers --check: what measurements on this machine would suffer from.
 int check_machine(Call& call) {
   if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
     return *status;
@@ -167,8 +172,8 @@ int check_machine(Call& call) {
   const auto file = open_answer(call);
   if (!file) return refuse(file.error(), ExitStatus::Usage);
 
+  // Engines are tried before the other checks, because they reset what a killed lauka has left.
   const engine::MacosEngineOptions macos{.launcher = call.launcher.get()};
-  // Before the other checks, because engines reset what a killed lauka has left.
   const auto engines =
       engine::try_engines(options.counting.counts_user_space_only, os::linux_calls(), macos);
 
@@ -214,6 +219,7 @@ int show(const std::string& text) {
 }
 
 int answer_inquiry(Call& call) {
+  // Cores and engines are chosen for a benchmark, so the question gets one.
   call.benchmarks.push_back({.options = call.options});
 
   const auto& unquoted = call.options.commands.unquoted_command;

@@ -101,34 +101,37 @@ class Announcer final : public Observer {
 /// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
 /// if the call must end.
 std::optional<int> build_layouts(const Call& call) {
-  const auto shown = choose_drawing(call);
+  const auto drawing = choose_drawing(call);
   std::vector<const Plan*> plans;
-  std::uint64_t at_once = 1;
+  std::uint64_t max_parallel_builds = 1;
   for (const Benchmark& benchmark : call.benchmarks) {
     plans.push_back(&benchmark.plan);
-    at_once = std::max(at_once, benchmark.options.run.build_jobs);
+    max_parallel_builds = std::max(max_parallel_builds, benchmark.options.run.build_jobs);
   }
 
   // A build may make other bytes each time, such as a timestamp. The rounds of the log were
   // measured with the builds that are there.
   std::vector<Build> builds = list_builds(plans);
   if (call.continues_log) {
-    const std::size_t all = builds.size();
+    const std::size_t number_of_all = builds.size();
     builds = list_missing_builds(plans, call.user);
-    if (builds.size() < all)
-      say_notes(call, {fmt::format("--resume keeps {} from an earlier call",
-                                   plural(all - builds.size(), "build"))});
+    const std::size_t kept = number_of_all - builds.size();
+    if (kept > 0)
+      say_notes(call,
+                {fmt::format("--resume keeps {} from an earlier call", plural(kept, "build"))});
   }
 
-  if (!builds.empty())
+  if (!builds.empty()) {
     if (auto shell = check_shell("--build"); !shell)
       return refuse(shell.error(), ExitStatus::Failed);
+  }
 
   const os::MonotonicClock clock;
-  const auto show = [&](const BuildProgress& progress) { shown->building(progress); };
-  const auto failed =
-      run_builds(builds, {.at_once = at_once, .user = call.user, .clock = clock, .show = show});
-  shown->finished();
+  const auto show = [&](const BuildProgress& progress) { drawing->building(progress); };
+  const auto failed = run_builds(
+      builds, {.at_once = max_parallel_builds, .user = call.user, .clock = clock, .show = show});
+  drawing->finished();
+
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {
     print_to_standard_error(report::failed_build_lines(
@@ -137,10 +140,12 @@ std::optional<int> build_layouts(const Call& call) {
     return static_cast<int>(ExitStatus::Failed);
   }
 
+  // Layouts with the same bytes would measure one layout several times.
   const std::function<int()> interrupt = os::first_interrupt_signal;
-  for (const Benchmark& benchmark : call.benchmarks)
-    if (auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt}); !differ)
-      return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
+  for (const Benchmark& benchmark : call.benchmarks) {
+    const auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt});
+    if (!differ) return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
+  }
   return std::nullopt;
 }
 
@@ -226,43 +231,50 @@ void add_circumstances(const Call& call, MadeOf& circumstances) {
     if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
 }
 
+/// Describes what the rounds in the log for --resume come from, so that --resume refuses the log of
+/// another session.
 Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
   Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
-  MadeOf& all = origin.settings;
-  add_typed(call, all);
+  MadeOf& settings = origin.settings;
+  add_typed(call, settings);
 
-  Sha256 file;
-  file.add(call.suite_text);
-  all.emplace_back("the suite's file", file.hex_digest());
+  Sha256 suite_hash;
+  suite_hash.add(call.suite_text);
+  settings.emplace_back("the suite's file", suite_hash.hex_digest());
 
   for (const Benchmark& benchmark : call.benchmarks) {
-    Sha256 hash;
     // The length before each word keeps "ab" "c" apart from "a" "bc".
-    const auto add = [&](std::string_view word) {
-      hash.add(fmt::format("{}:", word.size()));
-      hash.add(word);
+    Sha256 benchmark_hash;
+    const auto add_word = [&](std::string_view word) {
+      benchmark_hash.add(fmt::format("{}:", word.size()));
+      benchmark_hash.add(word);
     };
 
-    for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
+    for (const Metric& metric : benchmark.plan.metrics) add_word(metric.name);
+
     // The log identifies counts only by their position in a pass.
     for (const Pass& pass : benchmark.plan.setting.events.passes) {
-      add(fmt::format("pass {}", static_cast<int>(pass.kind)));
+      add_word(fmt::format("pass {}", static_cast<int>(pass.kind)));
       for (const std::size_t event : pass.event_indices)
-        add(benchmark.plan.setting.events.events.at(event).name);
+        add_word(benchmark.plan.setting.events.events.at(event).name);
     }
-    for (const Command& command : benchmark.plan.commands)
-      for (const std::string& word : command.words) add(word);
 
-    all.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
-                     hash.hex_digest());
+    for (const Command& command : benchmark.plan.commands)
+      for (const std::string& word : command.words) add_word(word);
+
+    settings.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
+                          benchmark_hash.hex_digest());
 
     // The gates decided by these limits when the benchmark's rounds could end.
-    for (const Gate& gate : benchmark.plan.gates)
-      if (gate.condition.acceptance && !gate.condition.acceptance->has_expired)
-        all.emplace_back(fmt::format("the accepted limit of {} in benchmark {}",
-                                     report::condition_text(gate.condition), cited(benchmark.name)),
-                         fmt::format("{}", gate.condition.limit.number));
+    for (const Gate& gate : benchmark.plan.gates) {
+      const auto& acceptance = gate.condition.acceptance;
+      if (!acceptance || acceptance->has_expired) continue;
+      settings.emplace_back(
+          fmt::format("the accepted limit of {} in benchmark {}",
+                      report::condition_text(gate.condition), cited(benchmark.name)),
+          fmt::format("{}", gate.condition.limit.number));
+    }
   }
 
   add_programs(runs, context, origin);
@@ -289,30 +301,34 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   return std::nullopt;
 }
 
+/// Gives the rounds in the text of a log to their benchmarks. Returns the size of the log's whole
+/// lines.
 Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
   RoundLog& log = *call.log;
-  std::size_t number = 1;
-  std::size_t end = text.find('\n') + 1;
 
-  for (std::size_t next = text.find('\n', end); next != std::string::npos;
-       next = text.find('\n', end)) {
-    ++number;
-    const auto line = log.seals.open(std::string_view(text).substr(end, next - end));
+  // The first line is the log's head. A last line without a line break was not written to its end.
+  std::size_t line_number = 1;
+  std::size_t line_begin = text.find('\n') + 1;
+  for (std::size_t line_end = text.find('\n', line_begin); line_end != std::string::npos;
+       line_end = text.find('\n', line_begin)) {
+    ++line_number;
+    const auto sealed = std::string_view(text).substr(line_begin, line_end - line_begin);
+    const auto line = log.seals.open(sealed);
     auto rounds = line ? parse_rounds(*line) : std::nullopt;
     if (!rounds || rounds->first >= log.keepers.size())
       return Error{
           fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
-                      number, cited(file)),
+                      line_number, cited(file)),
           "start again without --resume"};
 
     auto& [benchmark, kept] = *rounds;
-    if (!kept.first.is_thrown_away() && !kept.runs.empty())
-      log.earlier_rounds += kept.runs.back().step.round - kept.first.round + 1;
+    const bool counts = !kept.first.is_thrown_away() && !kept.runs.empty();
+    if (counts) log.earlier_rounds += kept.runs.back().step.round - kept.first.round + 1;
     log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
-    end = next + 1;
+    line_begin = line_end + 1;
   }
 
-  return end;
+  return line_begin;
 }
 
 /// Returns the settings among `all`.
@@ -360,33 +376,41 @@ Result<std::size_t> take_up(const std::string& text, const Origin& origin, Call&
   return read_rounds(text, file, call);
 }
 
+/// Begins the log for --resume, or goes on with the log of an earlier call.
 Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origin, Call& call) {
   const bool resumes = call.options.suite.resumes;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
 
-  const auto bytes =
-      resumes ? take_up(lines->text_at_open(), origin, call) : Result<std::size_t>(std::size_t{0});
-  if (!bytes) return bytes.error();
-  if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
+  // Drops the old log, or with --resume what follows its last whole line.
+  std::size_t bytes_to_keep = 0;
+  if (resumes) {
+    const auto whole_lines = take_up(lines->text_at_open(), origin, call);
+    if (!whole_lines) return whole_lines.error();
+    bytes_to_keep = *whole_lines;
+  }
+  if (auto cut = lines->truncate_to(bytes_to_keep); !cut) return cut;
 
   log.lines = std::move(lines);
-  if (*bytes == 0)
-    log.lines->append(log.seals.seal(to_line(LogHead{
-        origin.settings, origin.circumstances, *call.options.run.seed, call.measuring_began})));
+  if (bytes_to_keep == 0) {
+    const LogHead head{origin.settings, origin.circumstances, *call.options.run.seed,
+                       call.measuring_began};
+    log.lines->append(log.seals.seal(to_line(head)));
+  }
 
-  if (resumes)
-    say_notes(
-        call,
-        {log.earlier_rounds == 0
-             ? fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
-                           cited(log.file))
-             : fmt::format("--resume continues after {} kept in {}",
-                           plural(log.earlier_rounds, "round"), cited(log.file))});
+  if (resumes) {
+    std::string note = fmt::format("--resume continues after {} kept in {}",
+                                   plural(log.earlier_rounds, "round"), cited(log.file));
+    if (log.earlier_rounds == 0)
+      note = fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
+                         cited(log.file));
+    say_notes(call, {note});
+  }
 
-  for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
-      log.lines->append(log.seals.seal(to_line(i, rounds)));
+  // The log names a benchmark by its number.
+  for (std::size_t benchmark = 0; benchmark < log.keepers.size(); ++benchmark)
+    log.keepers[benchmark].append_to_log = [&log, benchmark](const FinishedRounds& rounds) {
+      log.lines->append(log.seals.seal(to_line(benchmark, rounds)));
     };
 
   return {};
@@ -407,6 +431,7 @@ Result<void> take_seed(Call& call) {
   const auto text = os::AppendLog::read(*file, kMaxOfLog);
   if (!text) return text.error();
 
+  // A log without a head is new, so that the suite takes a new seed.
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();
@@ -445,18 +470,24 @@ std::optional<int> measure_benchmarks(Call& call) {
   Announcer observer(call);
   call.measuring_began = os::utc_now();
   const auto machine = tuned_machine(call);
-  const RunContext context{
-      *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,
-      metric_files->get(), machine.get()};
+  const RunContext context{.launcher = *call.launcher,
+                           .clock = clock,
+                           .observer = observer,
+                           .pending_interrupt = os::first_interrupt_signal,
+                           .user = call.user,
+                           .metric_files = metric_files->get(),
+                           .machine = machine.get()};
 
+  // Exports and the file of a series name programs by the hashes of their files.
+  const bool hashes_all_programs =
+      describes_session(call.options.output) || call.options.gates.series_file.has_value();
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({.name = benchmark.name,
                     .plan = benchmark.plan,
                     .engine = *benchmark.chosen.engine,
                     .groups = benchmark.groups,
-                    .hashes_all_programs = describes_session(call.options.output) ||
-                                           call.options.gates.series_file.has_value()});
+                    .hashes_all_programs = hashes_all_programs});
 
   if (auto entered = enter_series(call); !entered)
     return refuse(entered.error(), ExitStatus::Usage);
@@ -479,6 +510,7 @@ Result<void> add_suite(Call& call) {
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
 
+  // The session's options come from the file, but what the user typed must not be forgotten.
   call.suite_text = *std::move(text);
   suite->session_options.command_line_options = std::move(call.options.command_line_options);
   call.options = std::move(suite->session_options);
@@ -510,30 +542,33 @@ bool needs_machine(const Call& call) {
 
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  std::vector<Label> head = await_head_labels(call);
+  std::vector<Label> git_head_labels = await_head_labels(call);
 
   const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.plan.setting.layouts > 1;
   });
-  if (has_layouts)
+  if (has_layouts) {
     if (const auto status = build_layouts(call)) return status;
+  }
 
   const os::LinuxCalls* linux_system = os::linux_calls();
-  std::vector<QuotaWait> throttling;
+  std::vector<QuotaWait> throttling_before;
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
-    if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
-      throttling = os::read_throttling(*linux_system);
+
+    const bool shows_throttling =
+        call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output);
+    if (shows_throttling) throttling_before = os::read_throttling(*linux_system);
   }
 
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_benchmarks(call);
-  if (!throttling.empty())
-    call.throttling = longest_quota_wait(throttling, os::read_throttling(*linux_system));
+  if (!throttling_before.empty())
+    call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
 
-  if (!status) add_git_labels(call, std::move(head));
+  if (!status) add_git_labels(call, std::move(git_head_labels));
   return status;
 }
 

@@ -81,6 +81,7 @@ void name_engine(const engine::CounterEngine& engine, EventSet& set) {
   }
 }
 
+/// Plans a benchmark that will be run.
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (auto decided = decide_cores(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
@@ -160,6 +161,7 @@ void enter_saved(SessionFromFile session, Call& call) {
   benchmark->saved_recordings.push_back(std::move(session.recording));
 }
 
+/// Reads the files of --from. Each of their sessions becomes a benchmark.
 Result<void> read_saved(Call& call) {
   os::watch_for_interrupts();
 
@@ -170,15 +172,14 @@ Result<void> read_saved(Call& call) {
     for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
   }
 
-  const auto file_of = [&](bool is_suite) {
-    const auto found =
-        std::ranges::find(call.benchmarks, !is_suite,
-                          [](const Benchmark& benchmark) { return benchmark.name.empty(); });
-    return found == call.benchmarks.end() ? std::string()
-                                          : cited(found->saved_recordings.front().file);
-  };
-  if (!file_of(true).empty() && !file_of(false).empty())
-    return Error{fmt::format("--from {} is a suite, but {} is not", file_of(true), file_of(false)),
+  // Only the benchmarks of a suite have names.
+  const auto has_name = [](const Benchmark& benchmark) { return !benchmark.name.empty(); };
+  const auto of_suite = std::ranges::find_if(call.benchmarks, has_name);
+  const auto single = std::ranges::find_if_not(call.benchmarks, has_name);
+  if (of_suite != call.benchmarks.end() && single != call.benchmarks.end())
+    return Error{fmt::format("--from {} is a suite, but {} is not",
+                             cited(of_suite->saved_recordings.front().file),
+                             cited(single->saved_recordings.front().file)),
                  "show the files in separate calls"};
 
   if (call.is_suite() && call.options.gates.controls_fdr)
@@ -365,9 +366,10 @@ std::string file_name_part(std::string_view name) {
 Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
                                 std::vector<ExportTarget>& targets) {
   constexpr std::string_view placeholder = "{name}";
-  const std::size_t at = target.file.find(placeholder);
+  const std::size_t placeholder_at = target.file.find(placeholder);
+  const bool has_placeholder = placeholder_at != std::string::npos;
 
-  const std::size_t before = targets.size();
+  const std::size_t targets_before = targets.size();
   for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
     const Benchmark& benchmark = call.benchmarks[b];
     const std::vector<std::size_t> commands =
@@ -376,18 +378,19 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
       ExportTarget& added = targets.emplace_back(target);
       added.benchmark = b;
       added.command = command;
-      if (at == std::string::npos) continue;
-      const std::string& name = benchmark.plan.commands[command].name;
-      added.file.replace(at, placeholder.size(),
-                         file_name_part(benchmark.name.empty() ? name
-                                        : commands.size() == 1 ? benchmark.name
-                                                               : benchmark.name + "-" + name));
+      if (!has_placeholder) continue;
+
+      std::string name = benchmark.plan.commands[command].name;
+      if (!benchmark.name.empty())
+        name = commands.size() == 1 ? benchmark.name : benchmark.name + "-" + name;
+      added.file.replace(placeholder_at, placeholder.size(), file_name_part(name));
     }
   }
 
-  if (at == std::string::npos && targets.size() > before + 1)
+  const std::size_t added_count = targets.size() - targets_before;
+  if (!has_placeholder && added_count > 1)
     return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
-                             target.option, cited(target.file), targets.size() - before),
+                             target.option, cited(target.file), added_count),
                  "write {name} in the file's name, to get a file for each of them"};
   return {};
 }
@@ -408,26 +411,32 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
   return targets;
 }
 
+/// Opens all exports before the first run, so that a file that cannot be used is found at once.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
 
-  const auto to_output = std::ranges::find_if(
-      call.options.output.exports,
-      [](const ExportTarget& target) { return os::is_standard_output(target.file); });
+  const std::vector<ExportTarget>& exports = call.options.output.exports;
+  const auto to_standard_output = std::ranges::find_if(
+      exports, [](const ExportTarget& target) { return os::is_standard_output(target.file); });
+  const bool has_export_to_output = to_standard_output != exports.end();
 
-  std::vector<std::string> outputs;
+  std::vector<std::string> files_of_commands;
   for (const Benchmark& benchmark : call.benchmarks) {
     if (auto usable = check_files(benchmark.plan); !usable)
       return with_benchmark_name(usable.error(), benchmark);
+
+    // All layouts of a command write to the same output.
     for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
       const auto command = command_in_layout(benchmark.plan, c, 0);
-      if (command->output.kind == OutputKind::File) outputs.push_back(command->output.path);
-      if (command->output.kind == OutputKind::Inherit && !call.reads_saved_sessions() &&
-          to_output != call.options.output.exports.end())
+      const OutputKind kind = command->output.kind;
+      if (kind == OutputKind::File) files_of_commands.push_back(command->output.path);
+
+      const bool shows_output = kind == OutputKind::Inherit && !call.reads_saved_sessions();
+      if (shows_output && has_export_to_output)
         return with_benchmark_name(
             {fmt::format("the export --{} {} would be mixed with the commands' own output",
-                         to_output->option, cited(to_output->file)),
+                         to_standard_output->option, cited(to_standard_output->file)),
              "export to a file, or leave out --show-output"},
             benchmark);
     }
@@ -435,7 +444,7 @@ Result<void> open_exports(Call& call) {
 
   const auto targets = list_targets(call);
   if (!targets) return targets.error();
-  auto opened = keep(os::open_exports(*targets, outputs), call.exports);
+  auto opened = keep(os::open_exports(*targets, files_of_commands), call.exports);
   if (!opened) return opened;
 
   for (const os::OpenExport& open_export : call.exports)
@@ -541,10 +550,11 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
                      benchmark.chosen);
   if (!chosen) return chosen;
 
+  // Each of the following engines wraps the one before, and adds something to it.
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region && !engine->counts_regions()) {
-    const bool counts_threads =
-        os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
+    const bool is_macos = os::darwin_calls() != nullptr;
+    const bool counts_threads = is_macos && engine->name() != row_of(EngineChoice::None).name;
     engine = counts_threads ? engine::with_calling_thread_counts(std::move(engine))
                             : engine::make_uncounting_engine(std::move(engine));
   }
@@ -553,6 +563,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
 
+  // An inquiry asks what can be counted, and runs nothing that could be sampled or timed.
   if (is_inquiry) return {};
 
   if (const auto period = counting.profiling_period)

@@ -28,6 +28,7 @@ const gate::Verdict* first_for_keeping(const std::vector<gate::Verdict>& verdict
   return found == verdicts.end() ? nullptr : &*found;
 }
 
+/// Returns what all candidates of a series have in common, as this benchmark has it.
 SeriesTerms make_terms(const Benchmark& benchmark) {
   const Plan& plan = benchmark.plan;
   SeriesTerms terms{.confidence = plan.confidence,
@@ -35,17 +36,19 @@ SeriesTerms make_terms(const Benchmark& benchmark) {
                     .layouts = plan.setting.layouts,
                     .jobs = plan.setting.jobs};
 
-  for (const bool keeps : {true, false})
+  // The conditions for keeping a candidate are listed first.
+  for (const bool is_for_keeping : {true, false})
     for (const Gate& gate : plan.gates)
-      if (gate.condition.is_for_keeping() == keeps)
+      if (gate.condition.is_for_keeping() == is_for_keeping)
         terms.conditions.push_back(report::condition_text(gate.condition));
 
-  const auto first = std::ranges::find_if(
+  // A series always has such a condition. Its metric is the one by which candidates are compared.
+  const auto first_for_keeping = std::ranges::find_if(
       plan.gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
-  terms.metric = first->condition.metric;
-  if (const GateLimit& limit = first->condition.limit; limit.is_change())
-    terms.limit_percent = limit.number;
-  terms.keeps_lower = !first->condition.fails_below_limit;
+  const Condition& condition = first_for_keeping->condition;
+  terms.metric = condition.metric;
+  if (condition.limit.is_change()) terms.limit_percent = condition.limit.number;
+  terms.keeps_lower = !condition.fails_below_limit;
   return terms;
 }
 
@@ -139,6 +142,7 @@ Result<void> enter_series(Call& call) {
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
 
+  // Other processes wait for the file's lock while the number and the level are reserved.
   bool has_unfinished_line = false;
   const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
     auto file = read_file_of(text, path);
@@ -146,12 +150,14 @@ Result<void> enter_series(Call& call) {
     const CandidateSeries& series = file->series;
     has_unfinished_line = file->has_unfinished_line;
 
+    // The first candidate of a series sets its terms, which hold for all later ones.
     std::string lines;
-    if (!series.terms) lines = file->seals.seal_json(to_line(terms)) + "\n";
-    if (series.terms)
-      if (const auto difference = find_difference(*series.terms, terms))
-        return Error{"the series " + cited(path) + " " + *difference,
-                     "use the options of the series, or begin a new one in another file"};
+    if (!series.terms) {
+      lines = file->seals.seal_json(to_line(terms)) + "\n";
+    } else if (const auto difference = find_difference(*series.terms, terms)) {
+      return Error{"the series " + cited(path) + " " + *difference,
+                   "use the options of the series, or begin a new one in another file"};
+    }
 
     entry.reservation = {series.reservations.size() + 1, series.next_level(terms.confidence),
                          os::utc_now()};
@@ -180,9 +186,8 @@ int leave_series(Call& call, Report& report, int status) {
       .file = path, .number = entry.reservation.number, .level = entry.reservation.level});
 
   // Without a decision in the file, the candidate counts as not kept.
-  const bool is_measured =
-      !call.benchmarks.front().was_cut_short() && status != static_cast<int>(ExitStatus::Failed);
-  if (!is_measured) {
+  const bool has_failed = status == static_cast<int>(ExitStatus::Failed);
+  if (has_failed || call.benchmarks.front().was_cut_short()) {
     withdraw_keeping(results);
     return status;
   }
@@ -193,6 +198,8 @@ int leave_series(Call& call, Report& report, int status) {
                           .reference = program_of(results.session.commands.front()),
                           .candidate = program_of(results.session.commands.back()),
                           .labels = call.labels};
+
+  // The series goes on from the candidate that was kept last, so this should be the reference now.
   place.has_other_reference = entry.expected_reference &&
                               decision.reference.has_other_bytes_than(*entry.expected_reference);
   decision.has_other_reference = place.has_other_reference;

@@ -117,17 +117,18 @@ void restore_leftovers(Call& call) {
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
 
-  const auto left = tune::restore_leftover_settings(*files);
-  if (left && *left) {
-    const tune::RestoreResult& restored = **left;
+  // The result is nullopt if nothing could be restored, because somebody holds the journal's lock.
+  const auto leftovers = tune::restore_leftover_settings(*files);
+  if (leftovers && *leftovers) {
+    const tune::RestoreResult& restored = **leftovers;
     std::vector<std::string> lines = restored_lines(restored);
     if (restored.restored_count > 0)
       lines.push_back(
           fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
                       plural(restored.restored_count, "setting")));
     say_notes(call, lines);
-  } else if (!left && os::has_root_rights()) {
-    say_notes(call, {left.error().line()});
+  } else if (!leftovers && os::has_root_rights()) {
+    say_notes(call, {leftovers.error().line()});
   } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
     say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
                      "--untune to undo this"});
@@ -137,33 +138,33 @@ void restore_leftovers(Call& call) {
 int untune(Call& call) {
   std::error_code error;
   const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
-  os::SettingFiles* const files =
-      std::filesystem::exists(folder) ? open_settings(call) : nullptr;  // null on macOS, too
+  os::SettingFiles* files = nullptr;
+  if (std::filesystem::exists(folder)) files = open_settings(call);  // null on macOS, too
   if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
 
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "run sudo lauka --untune"},
                   ExitStatus::Failed);
 
-  const auto left = tune::restore_leftover_settings(*files);
-  if (!left) return refuse(left.error(), ExitStatus::Failed);
-  if (!*left) {
+  const auto leftovers = tune::restore_leftover_settings(*files);
+  if (!leftovers) return refuse(leftovers.error(), ExitStatus::Failed);
+  if (!*leftovers) {
     const auto pid = tune::journal_writer_pid(*files);
-    return refuse({pid && files->is_alive(*pid)
-                       ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
-                       : fmt::format("another process has locked {}", tune::kJournalFolder),
-                   "wait until it has ended, or end it"},
-                  ExitStatus::Failed);
+    const bool is_measuring = pid && files->is_alive(*pid);
+    const std::string who =
+        is_measuring ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
+                     : fmt::format("another process has locked {}", tune::kJournalFolder);
+    return refuse({who, "wait until it has ended, or end it"}, ExitStatus::Failed);
   }
 
-  const tune::RestoreResult& done = **left;
-  say_notes(call, done.foreign_change_messages);
-  if (!done.failure_messages.empty())
-    return refuse({done.failure_messages.front(),
+  const tune::RestoreResult& restored = **leftovers;
+  say_notes(call, restored.foreign_change_messages);
+  if (!restored.failure_messages.empty())
+    return refuse({restored.failure_messages.front(),
                    fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
 
-  return show(plural(done.restored_count, "setting") + " restored\n");
+  return show(plural(restored.restored_count, "setting") + " restored\n");
 }
 
 int list_tuning(Call& call) {
@@ -198,6 +199,7 @@ std::vector<std::string> tunable_settings() {
 Result<void> choose_tuning(Call& call) {
   if (!call.options.run.tune) return {};
 
+  // macOS has no settings that programs can change.
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) {
     if (call.options.run.tune->compares)
@@ -244,18 +246,23 @@ Result<void> begin_tuning(Call& call) {
   if (!os::has_root_rights()) {
     say_without_root(call);
     call.tuning = Tuning{.cpus = cpus};
-    if (!cpus.empty()) call.tuning->switched = {{"cpus", "any", cpu_list_text(cpus), 1}};
+
+    // Without root, the commands can still be kept on their CPUs.
+    if (!cpus.empty())
+      call.tuning->switched = {
+          {.name = "cpus", .before = "any", .during = cpu_list_text(cpus), .files = 1}};
     call.tuning->before = tune::read_vitals(*call.settings, cpus);
     return {};
   }
 
   // A run whose memory is measured already has a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
+
   // This switch throttles the profilers of other programs, and would throttle --profile as well.
-  const bool samples = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+  const bool is_profiled = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.options.counting.profiling_period.has_value();
   });
-  if (samples) request.choices.push_back({"perf-rate", false});
+  if (is_profiled) request.choices.push_back({"perf-rate", false});
 
   auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
                     call.tuning_session);
@@ -268,15 +275,19 @@ Result<void> begin_tuning(Call& call) {
   call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
   if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
 
-  std::vector<std::string> names;
+  std::vector<std::string> changed_switches;
   for (const TunedSwitch& entry : call.tuning->switched)
-    if (entry.before != entry.during) names.push_back(entry.name);
+    if (entry.before != entry.during) changed_switches.push_back(entry.name);
 
   std::vector<std::string> notes;
-  if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
-  notes.push_back(names.empty()
-                      ? "--tune found no setting that it can change here"
-                      : fmt::format("this machine is tuned for the session: {}", listed(names)));
+  const auto& leftovers = call.tuning_session->leftovers_restored();
+  if (leftovers) notes = restored_lines(*leftovers);
+
+  if (changed_switches.empty())
+    notes.emplace_back("--tune found no setting that it can change here");
+  else
+    notes.push_back(
+        fmt::format("this machine is tuned for the session: {}", listed(changed_switches)));
   say_notes(call, notes);
   return {};
 }

@@ -107,6 +107,8 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
   return true;
 }
 
+/// Returns the kinds of core that the kernel's capacities of CPUs show, the fastest first. Returns
+/// no kinds if there is only one.
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};
@@ -119,13 +121,15 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   }
   std::sort(by_capacity.rbegin(), by_capacity.rend());
 
+  // From the fastest CPU to the slowest, each clear fall in capacity begins a new kind.
   CoreKinds kinds;
-  std::uint64_t before = 0;
+  std::uint64_t previous_capacity = 0;
   for (const auto& [capacity, cpu] : by_capacity) {
-    const auto limit = static_cast<double>(before) * (1.0 - kSameKind);
-    if (kinds.empty() || static_cast<double>(capacity) < limit) kinds.emplace_back();
+    const double least_of_kind = static_cast<double>(previous_capacity) * (1.0 - kSameKind);
+    const bool is_slower_kind = static_cast<double>(capacity) < least_of_kind;
+    if (kinds.empty() || is_slower_kind) kinds.emplace_back();
     kinds.back().cpus.push_back(cpu);
-    before = capacity;
+    previous_capacity = capacity;
   }
 
   if (kinds.size() < 2) return {};
@@ -149,6 +153,7 @@ Error one_kind_only(const std::string& option) {
           "leave it out, or name the kinds with --core-kinds"};
 }
 
+/// Decides on which CPUs the commands run, and which kinds of core are timed.
 Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   CoreDecision decided;
   if (wanted.user_named_kinds.empty()) {
@@ -180,9 +185,11 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
     }
   }
 
-  if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty())
-    return decided.no_times_note.empty() ? one_kind_only("--min-p-share")
-                                         : Error{"--min-p-share: " + decided.no_times_note, ""};
+  // A minimum share cannot be checked without times by kind.
+  if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty()) {
+    if (decided.no_times_note.empty()) return one_kind_only("--min-p-share");
+    return Error{"--min-p-share: " + decided.no_times_note, ""};
+  }
 
   return decided;
 }
@@ -517,17 +524,23 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     return no_times({fmt::format("it needs {} counters, but a run can have at most {}",
                                  single_cpu_clocks_.size() + 1, os::kMaxCounters),
                      "count fewer events"});
-  const os::Reading& all = readings.front();
+
+  // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
+  const std::uint64_t total_ns = readings.front().value;
   CoreTimes times{std::vector<std::uint64_t>(kind_count_)};
-  std::uint64_t split = 0;
+  std::uint64_t single_cpus_ns = 0;
   for (std::size_t i = 0; i < single_cpu_clocks_.size(); ++i) {
-    times.ns[single_cpu_clocks_[i].kind] += readings[i + 1].value;
-    split += readings[i + 1].value;
+    const std::uint64_t ns = readings[i + 1].value;
+    times.ns[single_cpu_clocks_[i].kind] += ns;
+    single_cpus_ns += ns;
   }
-  if (split > all.value + all.value / kApartPart)
+
+  if (single_cpus_ns > total_ns + total_ns / kApartPart)
     return no_times(
         {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
-  times.ns[most_cpus_kind_] = remainder(all.value, split);
+
+  // The kind with the most CPUs has no clocks, which saves counters. It gets what is left.
+  times.ns[most_cpus_kind_] = remainder(total_ns, single_cpus_ns);
   return times;
 }
 
@@ -542,20 +555,24 @@ void CoreTimePoller::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
   if (last_poll_end_ != 0 && begin - last_poll_end_ < kCostPart * last_poll_duration_) return;
 
-  std::set<int> looked{pid};
-  std::vector<int> left{pid};
-  while (!left.empty()) {
-    const int parent = left.back();
-    left.pop_back();
+  std::set<int> descendants{pid};
+  std::vector<int> to_visit{pid};
+  while (!to_visit.empty()) {
+    const int parent = to_visit.back();
+    to_visit.pop_back();
     update_times_of(parent);
-    for (const int child : os::find_children(calls_, parent))
-      if (looked.insert(child).second) left.push_back(child);
+
+    for (const int child : os::find_children(calls_, parent)) {
+      const bool is_new = descendants.insert(child).second;
+      if (is_new) to_visit.push_back(child);
+    }
   }
 
-  // Orphans are no longer descendants of the command, but still belong to the run.
+  // Orphans are no longer descendants of the command, but still belong to the run. They are listed
+  // first, because updating changes seen_processes_.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_processes_)
-    if (!looked.contains(known.pid)) orphans.push_back(known.pid);
+    if (!descendants.contains(known.pid)) orphans.push_back(known.pid);
   for (const int orphan : orphans) update_times_of(orphan);
 
   last_poll_end_ = calls_.mach_absolute_time();
@@ -593,18 +610,22 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
 
   LevelTimes living(level_count_);
   for (const std::uint64_t id : ids) {
-    CountsOfThread found = read_thread_counts(calls_, pid, id, level_count_);
-    if (found.error != 0) continue;
-    add(living, found.counts);
-    process.threads[id] = std::move(found.counts);
+    CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
+    if (read.error != 0) continue;
+    add(living, read.counts);
+    process.threads[id] = std::move(read.counts);
   }
 
-  LevelTimes all(level_count_);
-  for (const auto& [id, counts] : process.threads) add(all, counts);
+  LevelTimes living_and_ended(level_count_);
+  for (const auto& [id, counts] : process.threads) add(living_and_ended, counts);
 
   // Reads the process's time last, because the threads go on working.
-  const auto now = read_usage(pid);
-  if (!now || sum_of(all) <= now->of_process.user_time + now->of_process.system_time) return all;
+  const auto usage = read_usage(pid);
+  if (!usage) return living_and_ended;
+  const auto time_of_process = usage->of_process.user_time + usage->of_process.system_time;
+  if (sum_of(living_and_ended) <= time_of_process) return living_and_ended;
+
+  // The ended threads were counted twice.
   std::erase_if(process.threads, [&](const auto& thread) {
     return std::ranges::find(ids, thread.first) == ids.end();
   });

@@ -112,12 +112,13 @@ class MacStream final : public ThreadStream {
     std::vector<std::uint64_t> ids;
     const bool exists = list_thread_ids(calls_, process.process, ids) == 0;
     for (const std::uint64_t id : ids) {
-      CountsOfThread found = read_thread_counts(calls_, process.process, id, kinds().size());
-      CountsByLevel& counts = found.counts;
-      if (found.error != 0) {
+      CountsOfThread read = read_thread_counts(calls_, process.process, id, kinds().size());
+      CountsByLevel& counts = read.counts;
+      if (read.error != 0) {
         // A thread that is still there may be readable next time: its work belongs to that read.
+        const bool may_still_exist = read.error != ESRCH;
         const auto unread = process.threads.find(id);
-        if (found.error != ESRCH && unread != process.threads.end()) unread->second.was_seen = true;
+        if (may_still_exist && unread != process.threads.end()) unread->second.was_seen = true;
         continue;
       }
 
@@ -131,11 +132,12 @@ class MacStream final : public ThreadStream {
 
       const std::uint64_t moves = moves_in(thread, counts);
       if (previous_read_time() || since_birth_) {
-        samples.push_back(begin_sample(process.process, id, thread.name, now));
-        add_work(thread.counts, counts, samples.back());
-        samples.back().is_new = is_new;
-        if (!is_new) samples.back().since_previous_read = now - thread.read_at;
-        if (kinds().size() > 1) samples.back().core_kind_moves = moves;
+        ThreadSample& sample =
+            samples.emplace_back(begin_sample(process.process, id, thread.name, now));
+        add_work(thread.counts, counts, sample);
+        sample.is_new = is_new;
+        if (!is_new) sample.since_previous_read = now - thread.read_at;
+        if (kinds().size() > 1) sample.core_kind_moves = moves;
       }
 
       thread.counts = std::move(counts);
@@ -247,12 +249,15 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
   const std::optional<nanoseconds> during = sampling.during;
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
-  MacStream stream({process}, *levels, calls, !during);
+  const bool counts_since_birth = !during;
+  MacStream stream({process}, *levels, calls, counts_since_birth);
 
+  // Samples count from the previous read, so the first read only sets where they begin.
   if (during) {
     static_cast<void>(stream.read({}));
     sampling.wait(*during);
   }
+
   const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
   if (!stream.has_live_process())
     return Error{fmt::format("process {} ended before --duration was over", process),
@@ -260,7 +265,9 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
 
   ThreadTable threads;
   for (const std::string& name : *levels)
-    threads.column_groups.push_back({upper_case(name), true, false, stream.was_counted()});
+    threads.column_groups.push_back({.title = upper_case(name),
+                                     .has_user_and_system = true,
+                                     .has_cycle_columns = stream.was_counted()});
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
 
   for (const ThreadSample& sample : samples) {
@@ -268,6 +275,8 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
     threads.thread_rows.push_back({sample.thread_id, sample.name,
                                    sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
                                    sample.work_by_kind});
+
+    // A thread that did not run on a kind of core did no work there.
     if (!stream.was_counted()) continue;
     for (ThreadWork& part : threads.thread_rows.back().work_by_column_group) {
       part.cycles = part.cycles.value_or(0);

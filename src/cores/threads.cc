@@ -35,6 +35,7 @@ struct ThreadCounting {
     for (const CoreKind& kind : kinds) columns.push_back({kind.name, false, true, kinds_are_pmus});
   }
 
+  /// Finds how each PMU counts cycles and instructions. Adds a note and returns false if none can.
   bool find_counters() {
     const perf::Prober prober(calls, false);
     auto all_cycles = prober.find("cycles");
@@ -47,17 +48,19 @@ struct ThreadCounting {
     if (all_cycles->lacks_wanted_kernel_part)
       notes.emplace_back("cycles and instructions cover user space only");
 
+    // Each PMU has its own events. The index of its kind is the number of kinds if it has none.
     for (const perf::Counter& cycles : all_cycles->counters) {
-      OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
-      on.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
-      const auto& others = all_instructions->counters;
-      const auto other = std::ranges::find(others, cycles.pmu, &perf::Counter::pmu);
-      if (other != others.end()) on.instructions = other->attributes;
+      OnPmu& pmu = pmus.emplace_back(OnPmu{cycles.attributes});
+      pmu.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
+
+      const auto& candidates = all_instructions->counters;
+      const auto same_pmu = std::ranges::find(candidates, cycles.pmu, &perf::Counter::pmu);
+      if (same_pmu != candidates.end()) pmu.instructions = same_pmu->attributes;
     }
 
-    kinds_are_pmus =
-        kinds.size() > 1 && kinds.size() == pmus.size() &&
-        std::ranges::all_of(pmus, [&](const OnPmu& on) { return on.kind < std::ssize(kinds); });
+    const bool all_have_kinds =
+        std::ranges::all_of(pmus, [&](const OnPmu& pmu) { return pmu.kind < std::ssize(kinds); });
+    kinds_are_pmus = kinds.size() > 1 && kinds.size() == pmus.size() && all_have_kinds;
     return true;
   }
 
@@ -113,7 +116,13 @@ class AttachedThread : NonCopyable {
  private:
   /// A reading of a counter group: number of counters, time enabled, time running, then one count
   /// for each counter. All 0 if reading failed.
+  /// What the kernel returns for a group of at most two counters.
   using Words = std::array<std::uint64_t, 5>;
+  static constexpr std::size_t kCounterCount = 0;
+  static constexpr std::size_t kTimeEnabled = 1;
+  static constexpr std::size_t kTimeRunning = 2;
+  static constexpr std::size_t kFirstValue = 3;
+  static constexpr std::size_t kSecondValue = 4;
 
   int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
     attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
@@ -152,31 +161,37 @@ class AttachedThread : NonCopyable {
     return words;
   }
 
+  /// Reads the cycles and instructions of a thread.
   void read_pmus(Counted& counted) const {
+    // A thread runs on one PMU's cores at a time, so the times of the groups add up.
     std::vector<Words> groups;
     std::uint64_t running = 0;
     std::uint64_t enabled = ~std::uint64_t{0};
     for (const std::size_t leader : leaders_) {
       const Words& words = groups.emplace_back(read_words(leader));
-      running += words[2];
-      enabled = std::min(enabled, words[1]);
+      running += words[kTimeRunning];
+      enabled = std::min(enabled, words[kTimeEnabled]);
     }
 
+    const bool has_several_pmus = groups.size() > 1;
     counted.was_shared =
-        !groups.empty() && !perf::ran_all_the_time(running, enabled, groups.size() > 1);
+        !groups.empty() && !perf::ran_all_the_time(running, enabled, has_several_pmus);
     if (counted.was_shared) return;
 
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
-      if (words[0] == 0) continue;
+      if (words[kCounterCount] == 0) continue;
 
-      const auto& on = counting_.pmus[i];
+      // The first column is for all kinds of core. Each kind may have a column of its own.
+      const auto& pmu = counting_.pmus[i];
       const bool has_column = counting_.kinds_are_pmus;
-      ThreadWork& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
-      if (has_column) part.cpu_seconds = to_seconds(words[2]);
-      part.cycles = part.cycles.value_or(0) + words[3];
-      if (on.instructions && words[0] >= 2)
-        part.instructions = part.instructions.value_or(0) + words[4];
+      const std::size_t column = has_column ? static_cast<std::size_t>(pmu.kind) + 1 : 0;
+      ThreadWork& part = counted.parts[column];
+
+      if (has_column) part.cpu_seconds = to_seconds(words[kTimeRunning]);
+      part.cycles = part.cycles.value_or(0) + words[kFirstValue];
+      if (pmu.instructions && words[kCounterCount] >= 2)
+        part.instructions = part.instructions.value_or(0) + words[kSecondValue];
     }
   }
 
@@ -185,7 +200,7 @@ class AttachedThread : NonCopyable {
     std::vector<os::Reading> readings;
     for (const auto& clock : clocks_) {
       const Words words = clock ? read_words(*clock) : Words{};
-      readings.push_back({words[3], words[1], words[2]});
+      readings.push_back({words[kFirstValue], words[kTimeEnabled], words[kTimeRunning]});
     }
     CoreTimes times{std::vector<std::uint64_t>(counting_.kinds.size())};
     // The clocks of a thread that slept all the time were never enabled.
@@ -273,7 +288,7 @@ ThreadRow make_line(const std::string& thread, const std::string& name, const Ti
 
 ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   ThreadTable threads;
-  threads.column_groups = {{"", true, false, false}};
+  threads.column_groups = {{.title = "", .has_user_and_system = true}};
   threads.notes = {
       "cycles, instructions and kinds of core are counted only from now on; add -d 2s to wait for "
       "them"};
@@ -293,6 +308,8 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
+/// Returns what the threads of a process do in a given time, or without one, what they have done
+/// since they began.
 Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::LinuxCalls& calls) {
   const std::int32_t process = sampling.process;
   if (auto able = check_process(calls, process); !able) return able.error();
@@ -300,11 +317,12 @@ Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::Linu
 
   const ThreadCounting counting(sampling.kinds, calls);
   const AllTimes before = read_all_times(calls, process);
-  std::map<std::string, std::pair<std::string, AttachedThread>> attached;
+  std::map<std::string, std::pair<std::string, AttachedThread>> names_and_counters;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
-    auto& [name, counters] =
-        attached.try_emplace(thread, read_name(calls, process, thread), counting).first->second;
+    const std::string thread_name = read_name(calls, process, thread);
+    const auto added = names_and_counters.try_emplace(thread, thread_name, counting).first;
+    AttachedThread& counters = added->second.second;
     if (auto able = counters.attach(id); !able) return able.error();
   }
 
@@ -313,33 +331,37 @@ Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::Linu
   const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
 
-  std::size_t shared = 0;
-  for (const auto& [thread, named] : attached) {
+  std::size_t uncounted_threads = 0;
+  for (const auto& [thread, name_and_counters] : names_and_counters) {
+    const auto& [name, counters] = name_and_counters;
     const auto end = after.find(thread);
+    const bool has_ended = end == after.end();
+
     TimesInProc times{};
-    if (end != after.end()) {
+    if (!has_ended) {
       const TimesInProc& start = before.at(thread);
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
 
-    auto counted = named.second.read();
-    if (counted.was_shared) ++shared;
-    threads.thread_rows.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
-    if (end == after.end()) {
-      threads.thread_rows.back().work_by_column_group.front().user_seconds.reset();
-      threads.thread_rows.back().work_by_column_group.front().system_seconds.reset();
+    auto counted = counters.read();
+    if (counted.was_shared) ++uncounted_threads;
+    ThreadRow row = make_line(thread, name, times, std::move(counted.parts));
+    if (has_ended) {
+      row.work_by_column_group.front().user_seconds.reset();
+      row.work_by_column_group.front().system_seconds.reset();
     }
+    threads.thread_rows.push_back(std::move(row));
   }
 
-  if (shared > 0)
+  if (uncounted_threads > 0)
     threads.notes.push_back(
         "other programs used the counters, so there are no cycles and instructions of " +
-        plural(shared, "thread"));
+        plural(uncounted_threads, "thread"));
 
   // Threads that began in the meantime have only times, because nothing counted them.
   for (const auto& [thread, times] : after)
-    if (!attached.contains(thread))
+    if (!names_and_counters.contains(thread))
       threads.thread_rows.push_back(
           make_line(thread, read_name(calls, process, thread), times,
                     std::vector<ThreadWork>(threads.column_groups.size())));
@@ -450,20 +472,21 @@ class ProcStream final : public ThreadStream {
   bool read_process(std::size_t place, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
     WatchedProcess& process = watched_[place];
-    for (auto thread = process.threads.begin(); thread != process.threads.end();) {
-      const auto times = times_in(thread->second.schedstat->read(room_));
-      samples.push_back(make_sample(process.process, thread->first, thread->second, now));
-      samples.back().core_kind_moves = count_moves(thread->second, samples.back().work_by_kind);
+    for (auto entry = process.threads.begin(); entry != process.threads.end();) {
+      auto& [id, thread] = *entry;
+      const auto times = times_in(thread.schedstat->read(room_));
+      ThreadSample& sample = samples.emplace_back(make_sample(process.process, id, thread, now));
+      sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
       // A smaller time belongs to a new thread with the same id.
-      if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
-        enter_times(samples.back(), *times, thread->second.times);
-        thread->second.times = *times;
-        ++thread;
+      if (times && times->on_cpu_ns >= thread.times.on_cpu_ns) {
+        enter_times(sample, *times, thread.times);
+        thread.times = *times;
+        ++entry;
       } else {
-        samples.back().has_ended = true;
-        samples.back().core_kind_moves.reset();
-        thread = process.threads.erase(thread);
+        sample.has_ended = true;
+        sample.core_kind_moves.reset();
+        entry = process.threads.erase(entry);
       }
     }
 
@@ -477,6 +500,7 @@ class ProcStream final : public ThreadStream {
     return !ids.empty();
   }
 
+  /// Begins to watch a thread, if it still exists.
   void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
     Thread& thread = process.threads[id];
@@ -493,7 +517,10 @@ class ProcStream final : public ThreadStream {
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
 
+    // From this kind of core, later reads count the thread's moves.
     const auto moves = count_moves(thread, {});
+
+    // A sample counts from the previous read, so the first read of all makes none.
     if (previous_read_time()) {
       ThreadSample& sample = samples.emplace_back(
           begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));

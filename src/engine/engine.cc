@@ -111,31 +111,33 @@ class SeparateCounting final : public EngineWrapper {
  public:
   using EngineWrapper::EngineWrapper;
 
+  /// Moves events that need counters from the timed runs to runs of their own.
   Result<EventSet> select(const EventRequest& wanted) override {
-    const auto costs = [this](std::size_t event) {
+    // Events that the kernel does not account for need counters, which slow a run down.
+    const auto needs_counters = [this](std::size_t event) {
       return wrapped_engine().accounted(event) == nullptr;
     };
 
-    has_own_pass_ = false;
-    free_.clear();
+    has_added_timed_pass_ = false;
+    accounted_in_timed_pass_.clear();
 
     auto set = wrapped_engine().select(wanted);
     if (!set) return set;
 
     for (Pass& pass : set->passes) {
       if (pass.kind != RoundKind::Timed) continue;
-      if (std::ranges::none_of(pass.event_indices, costs)) continue;
+      if (std::ranges::none_of(pass.event_indices, needs_counters)) continue;
       pass.kind = RoundKind::Counting;
-      has_own_pass_ = true;
+      has_added_timed_pass_ = true;
     }
-    if (!has_own_pass_) return set;
+    if (!has_added_timed_pass_) return set;
 
     // The kernel accounts for the free events in any run, so the timed runs can report them.
     Pass timed;
     for (std::size_t event = 0; event < set->events.size(); ++event) {
-      if (costs(event)) continue;
+      if (needs_counters(event)) continue;
       timed.event_indices.push_back(event);
-      free_.push_back(wrapped_engine().accounted(event));
+      accounted_in_timed_pass_.push_back(wrapped_engine().accounted(event));
     }
 
     set->passes.insert(set->passes.begin(), std::move(timed));
@@ -143,14 +145,14 @@ class SeparateCounting final : public EngineWrapper {
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    if (!has_own_pass_) return wrapped_engine().arm(pass);
-    if (pass == 0) return make_accounting_pass(free_);
+    if (!has_added_timed_pass_) return wrapped_engine().arm(pass);
+    if (pass == 0) return make_accounting_pass(accounted_in_timed_pass_);
     return wrapped_engine().arm(pass - 1);
   }
 
  private:
-  std::vector<const AccountedEvent*> free_;
-  bool has_own_pass_ = false;
+  std::vector<const AccountedEvent*> accounted_in_timed_pass_;
+  bool has_added_timed_pass_ = false;
 };
 
 class WithoutRegions final : public EngineWrapper {
@@ -304,6 +306,7 @@ class WithEnergy final : public EngineWrapper {
   }
 
  private:
+  /// Adds an event to the sources of energy, or returns why it cannot be counted.
   Result<void> find(const std::string& name) {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
@@ -315,14 +318,16 @@ class WithEnergy final : public EngineWrapper {
                      "leave it out");
 
     if (!sysfs_.read_terms(*pmu, name)) {
-      std::vector<std::string> there = sysfs_.events(*pmu);
-      std::erase_if(there, [](const std::string& text) { return !is_energy(text); });
-      return refused("the processor does not count it",
-                     there.empty() ? "leave it out" : "it has " + listed(there, "and"));
+      std::vector<std::string> energy_events = sysfs_.events(*pmu);
+      std::erase_if(energy_events, [](const std::string& text) { return !is_energy(text); });
+      return refused(
+          "the processor does not count it",
+          energy_events.empty() ? "leave it out" : "it has " + listed(energy_events, "and"));
     }
 
     const auto code = sysfs_.encode(*pmu, name);
     if (!code) return refused(code.error().what, code.error().remedy);
+
     const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
       return refused("its unit is not joules", "");
@@ -333,11 +338,11 @@ class WithEnergy final : public EngineWrapper {
 
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
     source.attributes.flags = 0;
-    if (const int error = try_it(source); error != 0)
-      return error == EACCES || error == EPERM
-                 ? refused("the kernel lets only root count the whole machine",
-                           "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0")
-                 : refused(std::generic_category().message(error), "");
+    const int error = try_it(source);
+    if (error == EACCES || error == EPERM)
+      return refused("the kernel lets only root count the whole machine",
+                     "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0");
+    if (error != 0) return refused(std::generic_category().message(error), "");
 
     sources_.push_back(std::move(source));
     return {};
@@ -404,6 +409,7 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
+
     // If the default events cannot be counted after all, the engine uses the kernel's totals,
     // unless the user chose an engine or a strategy.
     const bool may_do_without = choice == Choice::Auto && here.launcher != nullptr &&
@@ -416,15 +422,18 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
 
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
 
-  if (!kernel.has_counters() && here.launcher != nullptr)
+  // A question about events comes without a launcher.
+  const bool is_question = here.launcher == nullptr;
+  if (!kernel.has_counters() && !is_question)
     return ChosenEngine{make_accounted_engine(why), why.line()};
 
-  std::optional<kperf::KpepDatabase> known;
-  if (database) known = *std::move(database);
-  return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
+  std::optional<kperf::KpepDatabase> names_of_events;
+  if (database) names_of_events = *std::move(database);
+  return ChosenEngine{kperf::make_totals_engine(why, std::move(names_of_events)), why.line()};
 }
 
-bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptions& macos) {
+bool is_for_this_system(Choice choice, const os::LinuxCalls* linux,
+                        const MacosEngineOptions& macos) {
   if (choice == Choice::Kperf) return macos.calls != nullptr;
   return choice != Choice::Perf || linux != nullptr;
 }
@@ -537,12 +546,12 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
   const Choice choice = request.choice;
   const os::LinuxCalls* const calls = request.calls;
   const MacosEngineOptions& macos = request.macos;
-  if (!is_meant(choice, calls, macos))
+  if (!is_for_this_system(choice, calls, macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
 
-  const auto chosen_perf = [&] {
+  const auto choose_perf = [&] {
     return ChosenEngine{
         perf::make_perf_engine(*calls, request.counts_user_space_only, request.kinds)};
   };
@@ -553,7 +562,7 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
     case Choice::Perf:
       if (const auto able = perf::can_count(*calls); !able)
         return able.error().prefixed("--engine perf");
-      return chosen_perf();
+      return choose_perf();
     case Choice::Cachegrind:
     case Choice::Dhat:
     case Choice::CachegrindAndDhat: {
@@ -573,7 +582,9 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
 
   if (macos.calls != nullptr) return choose_on_macos(choice, request.counts_user_space_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
-  if (perf::has_perf_event_open(*calls)) return chosen_perf();
+  if (perf::has_perf_event_open(*calls)) return choose_perf();
+
+  // Without this system call, can_count() returns an error, which says why it is missing.
   return without_counters(perf::can_count(*calls).error());
 }
 
@@ -582,7 +593,7 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
   std::vector<EngineFacts> engines;
   for (const EngineRow& row : kEngines) {
     if (row.choice == Choice::Auto || row.choice == Choice::None ||
-        row.choice == Choice::CachegrindAndDhat || !is_meant(row.choice, calls, macos))
+        row.choice == Choice::CachegrindAndDhat || !is_for_this_system(row.choice, calls, macos))
       continue;
     const auto chosen = choose({.choice = row.choice,
                                 .counts_user_space_only = user_only,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -89,23 +90,30 @@ class Division {
     std::size_t bin;
   };
 
+  /// Searches, breadth first, for the shortest chain of moves that gives `unit` a place: it
+  /// displaces another unit, which displaces a third, and so on, until one fits into a bin beside
+  /// all that is there. Returns false if there is no such chain.
   bool make_room(Bins& bins, std::size_t unit) {
-    std::deque<std::size_t> waiting{unit};
-    std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
+    constexpr std::size_t no_bin = std::numeric_limits<std::size_t>::max();
+    std::map<std::size_t, Move> moves{{unit, {unit, unit, no_bin}}};
+    std::deque<std::size_t> without_place{unit};
 
-    while (!waiting.empty()) {
-      const std::size_t next = waiting.front();
-      waiting.pop_front();
+    while (!without_place.empty()) {
+      const std::size_t moved = without_place.front();
+      without_place.pop_front();
 
       for (std::size_t b = 0; b < bins.size(); ++b) {
-        if (reached.at(next).bin == b) continue;
+        const bool was_displaced_from_it = moves.at(moved).bin == b;
+        if (was_displaced_from_it) continue;
+
         Bin fuller = bins[b];
-        fuller.push_back(next);
-        if (fits(fuller) && apply(bins, reached, next, b)) return true;
+        fuller.push_back(moved);
+        if (fits(fuller) && apply(bins, moves, moved, b)) return true;
+
         for (const std::size_t other : bins[b]) {
-          if (reached.contains(other) || !fits(replaced(bins[b], other, next))) continue;
-          reached.insert({other, {other, next, b}});
-          waiting.push_back(other);
+          if (moves.contains(other) || !fits(replaced(bins[b], other, moved))) continue;
+          moves.insert({other, {other, moved, b}});
+          without_place.push_back(other);
         }
       }
     }
@@ -115,12 +123,12 @@ class Division {
 
   /// Carries out the chain of moves that ends with `last` in `bin`. Returns false, and changes
   /// nothing, if a bin would not fit afterwards.
-  bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
+  bool apply(Bins& bins, const std::map<std::size_t, Move>& moves, std::size_t last,
              std::size_t bin) {
     Bins changed = bins;
     changed[bin].push_back(last);
-    for (Move move = reached.at(last); move.displaced_by != move.unit;
-         move = reached.at(move.displaced_by))
+    for (Move move = moves.at(last); move.displaced_by != move.unit;
+         move = moves.at(move.displaced_by))
       changed[move.bin] = replaced(changed[move.bin], move.unit, move.displaced_by);
     if (!std::ranges::all_of(changed, [this](const Bin& b) { return fits(b); })) return false;
     bins = std::move(changed);
@@ -192,19 +200,24 @@ Result<std::vector<EventIndices>> partition(
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (oracle.fits(all)) return std::vector<EventIndices>{all};
 
+  // At first, each event is a unit of its own.
   std::vector<Unit> units;
   for (const std::size_t event : all) units.push_back({event});
   Bins best = Division(units, oracle).divide();
+
+  // Then joins the units of each wanted pair, unless this would need more sets.
+  const auto fits_alone = [&oracle](const Unit& unit) { return oracle.fits(unit); };
   for (const auto& [first, second] : together) {
-    auto closer = joined(units, first, second);
-    const auto fits_alone = [&oracle](const Unit& unit) { return oracle.fits(unit); };
-    if (!closer || !oracle.fits({first, second}) || !std::ranges::all_of(*closer, fits_alone))
-      continue;
-    Bins bins = Division(*closer, oracle).divide();
+    auto joined_units = joined(units, first, second);
+    if (!joined_units || !oracle.fits({first, second})) continue;
+    if (!std::ranges::all_of(*joined_units, fits_alone)) continue;
+
+    Bins bins = Division(*joined_units, oracle).divide();
     if (bins.size() > best.size()) continue;
-    units = *std::move(closer);
+    units = *std::move(joined_units);
     best = std::move(bins);
   }
+
   if (oracle.error()) return *oracle.error();
   return list_sets(best, units);
 }

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace lauka::history {
@@ -73,6 +74,7 @@ std::string difference_text(const SteppedSeries& stepped, double difference, dou
 constexpr std::size_t kMinMachines =
     4;  // with fewer classes of machines, their differences are uncertain
 
+/// Says how much the change differs between machines.
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t count = effect.machines.size();
@@ -81,17 +83,19 @@ std::string differences_in_words(const FleetEffect& effect) {
            detectable_in_words(effect);
 
   // The estimate is 0 if the errors of the machines' changes alone explain the differences.
-  std::string text =
-      combined.deviation_between_machines > 0.0
-          ? fmt::format("the change differs between machines by {} (standard deviation)",
-                        report::signed_percent(std::expm1(combined.deviation_between_machines), 1)
-                            .substr(1))
-          : "the difference between the machines is within the margin of error";
+  std::string text = "the difference between the machines is within the margin of error";
+  if (combined.deviation_between_machines > 0.0) {
+    const std::string with_sign =
+        report::signed_percent(std::expm1(combined.deviation_between_machines), 1);
+    text = fmt::format("the change differs between machines by {} (standard deviation)",
+                       with_sign.substr(1));
+  }
 
-  constexpr double smallest = 0.001;
-  text += fmt::format(
-      "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
-      combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
+  constexpr double smallest_shown = 0.001;
+  std::string p_value = "< 0.001";
+  if (combined.p_same >= smallest_shown) p_value = fmt::format("{:.3f}", combined.p_same);
+  text += fmt::format("; I² {:.0f}%, p {}", 100 * combined.heterogeneity, p_value);
+
   if (count < kMinMachines)
     text +=
         fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
@@ -133,12 +137,13 @@ std::string join_names(const MeasuredCommand& variant, std::string_view separato
   return all;
 }
 
+/// Returns what is exported of one session's value.
 nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& point) {
-  const auto optional = [](std::optional<double> value) {
+  const auto number_or_null = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
 
-  nlohmann::ordered_json all = {{"benchmark", series.variant.benchmark},
+  nlohmann::ordered_json row = {{"benchmark", series.variant.benchmark},
                                 {"role", series.variant.role},
                                 {"command", series.variant.command},
                                 {"metric", series.metric.name},
@@ -151,16 +156,23 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
                                 {"commit", point.commit},
                                 {"branch", point.branch},
                                 {"mean", point.values.mean},
-                                {"stddev", optional(point.values.stddev)},
+                                {"stddev", number_or_null(point.values.stddev)},
                                 {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
 
-  for (const auto& [name, ratio] : {std::pair("reference", &point.values.ratio_to_reference),
-                                    std::pair("anchor", &point.values.ratio_to_anchor)}) {
-    all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
-    all[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
-  }
-  return all;
+  const auto add_ratio = [&](const std::string& other, const std::optional<LogRatio>& ratio) {
+    std::optional<double> value;
+    std::optional<double> error;
+    if (ratio) {
+      value = ratio->value;
+      error = ratio->error;
+    }
+    row["log_ratio_to_" + other] = number_or_null(value);
+    row["error_to_" + other] = number_or_null(error);
+  };
+  add_ratio("reference", point.values.ratio_to_reference);
+  add_ratio("anchor", point.values.ratio_to_anchor);
+  return row;
 }
 
 std::string csv_text(const nlohmann::ordered_json& value) {
@@ -191,12 +203,15 @@ TableWriter json_lines_writer(const Sink& sink) {
   }};
 }
 
+/// Writes the text format of Go's benchmarks, with a line for each session.
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, known = std::map<std::string, std::string>(), benchmarks = report::BenchfmtNames(),
+  return {[sink, configuration = std::map<std::string, std::string>(),
+           benchmarks = report::BenchfmtNames(),
            commands = report::BenchfmtNames()](const MetricHistory& series) mutable {
+    // A configuration line holds for all results below it, so only changes are written.
     const auto set = [&](const std::string& key, const std::string& value) {
-      if (known[key] == value) return;
-      known[key] = value;
+      if (configuration[key] == value) return;
+      configuration[key] = value;
       sink(key + ": " + one_line(value) + "\n");
     };
 
@@ -220,9 +235,10 @@ TableWriter benchfmt_writer(const Sink& sink) {
   }};
 }
 
+/// Writes the newest value of each series in the Bencher Metric Format.
 TableWriter bmf_writer(const Sink& sink) {
   struct State {
-    std::map<std::string, std::string> machines{};
+    std::map<std::string, std::string> machine_by_name{};
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
 
@@ -231,19 +247,20 @@ TableWriter bmf_writer(const Sink& sink) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
 
-    // One name must not have the values of two classes of machines.
+    // One name must not have the values of two classes of machines. The first class gets the name
+    // as it is, and the others add their own.
     std::string name = join_names(series.variant, " ");
-    const std::string& machine =
-        state->machines.emplace(name, series.variant.machine_class).first->second;
-    if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
+    const std::string& machine_class = series.variant.machine_class;
+    const auto first_with_name = state->machine_by_name.emplace(name, machine_class).first;
+    if (first_with_name->second != machine_class) name += " " + machine_class;
 
     nlohmann::ordered_json measure = {{"value", values.mean}};
     if (values.stddev && values.summarized_values > 0) {
-      const double reach =
-          half_width_95(*values.stddev / std::sqrt(static_cast<double>(values.summarized_values)),
-                        static_cast<double>(values.summarized_values) - 1.0);
-      measure["lower_value"] = values.mean - reach;
-      measure["upper_value"] = values.mean + reach;
+      const auto count = static_cast<double>(values.summarized_values);
+      const double standard_error = *values.stddev / std::sqrt(count);
+      const double half_width = half_width_95(standard_error, count - 1.0);
+      measure["lower_value"] = values.mean - half_width;
+      measure["upper_value"] = values.mean + half_width;
     }
 
     state->document[name][series.metric.name] = std::move(measure);
@@ -251,24 +268,28 @@ TableWriter bmf_writer(const Sink& sink) {
   return {add, [state, sink] { sink(json_text(state->document, 2) + "\n"); }};
 }
 
+/// Writes CSV for Apache Otava: a line for each session, and a column for each series.
 TableWriter otava_writer(const Sink& sink) {
   struct Line {
     std::string commit{};
     std::string branch{};
-    std::map<std::size_t, double> values{};
+    std::map<std::size_t, double> value_by_column{};
   };
   struct State {
     std::vector<std::string> columns{};
+    /// The line of each session. The keys sort sessions by their begin.
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
   };
 
+  // A line has the values of all series, so nothing can be written before the last series.
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
+    const std::size_t column = state->columns.size();
     for (const SessionPoint& point : series.points) {
       Line& line = state->lines[{point.began, point.order_added, point.session_row_id}];
       line.commit = point.commit;
       line.branch = point.branch;
-      line.values[state->columns.size()] = point.values.mean;
+      line.value_by_column[column] = point.values.mean;
     }
     state->columns.push_back(join_names(series.variant, ".") + "." + series.metric.name + "@" +
                              series.variant.machine_class);
@@ -279,12 +300,14 @@ TableWriter otava_writer(const Sink& sink) {
     for (const std::string& column : state->columns) head += "," + report::csv_field(column);
     sink(head + "\n");
 
-    for (const auto& [when, line] : state->lines) {
-      std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
-                         "," + report::csv_field(line.branch);
+    for (const auto& [key, line] : state->lines) {
+      const std::int64_t began = std::get<0>(key);
+      std::string text = time_of_day(began) + "," + report::csv_field(line.commit) + "," +
+                         report::csv_field(line.branch);
       for (std::size_t column = 0; column < state->columns.size(); ++column) {
-        const auto value = line.values.find(column);
-        text += "," + (value == line.values.end() ? std::string() : number(value->second));
+        text += ",";
+        const auto value = line.value_by_column.find(column);
+        if (value != line.value_by_column.end()) text += number(value->second);
       }
       sink(text + "\n");
     }
@@ -443,25 +466,26 @@ std::string title_of(const MetricHistory& series) {
 std::string splits_text(const std::vector<HistorySplit>& splits) {
   std::string text;
   for (const HistorySplit& split : splits) {
-    std::string changes;
+    std::vector<std::string> changes;
     for (const SettingDifference& difference : split.differences)
-      changes += fmt::format("{}{} {} instead of {}", changes.empty() ? "" : ", ",
-                             row_of(difference.kind).title, difference.candidate_value,
-                             difference.reference_value);
+      changes.push_back(fmt::format("{} {} instead of {}", row_of(difference.kind).title,
+                                    difference.candidate_value, difference.reference_value));
+
+    // The same machine may get another class from a newer version of lauka.
     if (changes.empty())
-      changes = "lauka now tells processors with the same name apart by their model and features";
+      changes = {"lauka now tells processors with the same name apart by their model and features"};
 
-    const std::string what =
-        split.benchmark_count == 1
-            ? fmt::format("the history of {} is", cited(join_names(split.newer, ", ")))
-            : fmt::format("the histories of {} commands are", split.benchmark_count);
+    std::string subject = fmt::format("the histories of {} commands are", split.benchmark_count);
+    if (split.benchmark_count == 1)
+      subject = fmt::format("the history of {} is", cited(join_names(split.newer, ", ")));
 
-    text += one_line(fmt::format("note: {} split at {}, where the class of machines becomes {} "
-                                 "instead of {} ({}); lauka-history does not look for a step "
-                                 "between the two, and --machine shows only one of them",
-                                 what, date_time_text(split.began), split.newer.machine_class,
-                                 split.older.machine_class, changes)) +
-            "\n";
+    const std::string note = fmt::format(
+        "note: {} split at {}, where the class of machines becomes {} instead of {} ({}); "
+        "lauka-history does not look for a step between the two, and --machine shows only one of "
+        "them",
+        subject, date_time_text(split.began), split.newer.machine_class, split.older.machine_class,
+        fmt::join(changes, ", "));
+    text += one_line(note) + "\n";
   }
   return text;
 }
@@ -500,20 +524,25 @@ std::string pending_text(const SteppedSeries& stepped) {
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.observations;
+  const auto in_style = [&](const std::string& line) {
+    return style.ascii ? report::to_ascii(line) : line;
+  };
+
   std::string text;
   for (const KnownStep& known : stepped.steps) {
     const std::string line = step_line(stepped, known);
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
-    text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
+    text += report::inked(in_style(line), ink, style.color) + "\n";
   }
 
+  // With too few commits for steps, the last change is shown if it is significant.
   if (commits.size() > 1 && commits.size() < stats::kMinForSteps) {
     const std::size_t last = commits.size() - 1;
-    const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
+    const bool is_significant = choose_ink(stepped, last) != report::Ink::Dim;
     const std::string line = fmt::format(
         "  {} {}, which cannot be judged yet with {} of {} commits\n", commit_name(commits.back()),
         change_text(stepped, last), commits.size(), stats::kMinForSteps);
-    if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
+    if (is_significant) text += in_style(line);
   }
 
   if (stepped.possible_step_at)
@@ -523,11 +552,10 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
                         commit_name(commits.back()));
 
   if (text.empty()) return {};
-  const std::string on = stepped.trend.against == ComparedWith::Nothing
-                             ? std::string()
-                             : fmt::format(" ({})", values_heading(stepped.trend.against));
-  return title_of(stepped.series) + on + "\n" +
-         report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
+  std::string title = title_of(stepped.series);
+  if (stepped.trend.against != ComparedWith::Nothing)
+    title += fmt::format(" ({})", values_heading(stepped.trend.against));
+  return title + "\n" + report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
 }
 
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
@@ -567,43 +595,55 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
-  table.columns[1].dropped_when_omitting = report::OmittedPart::Date;
-  table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
-  for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
+  constexpr std::size_t date_column = 1;
+  constexpr std::size_t value_column = 2;
+  constexpr std::size_t change_column = 3;
 
+  // A narrow terminal shows no dates, and all of the values and changes.
+  table.columns[date_column].dropped_when_omitting = report::OmittedPart::Date;
+  table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
+  table.columns[value_column].cut = report::Cut::Nothing;
+  table.columns[change_column].cut = report::Cut::Nothing;
+
+  // All intervals are drawn to one scale.
   Drawing drawing{style.ascii};
-  for (const CommitValue& observation : trend.observations)
-    for (const double end : {observation.value - observation.half_width_95(),
-                             observation.value + observation.half_width_95()})
-      drawing.scale.include(end);
+  for (const CommitValue& observation : trend.observations) {
+    const double half_width = observation.half_width_95();
+    drawing.scale.include(observation.value - half_width);
+    drawing.scale.include(observation.value + half_width);
+  }
 
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const CommitValue& observation = trend.observations[i];
-    const double reach = observation.half_width_95();
-    report::TableRow& row = table.rows.emplace_back(report::TableRow{
-        {observation.commit.empty() ? "-" : short_commit(observation.commit)},
-        {date_time_text(observation.began)},
-        {value_text(stepped, observation)},
-        {},
-        {drawing.draw(observation.value, observation.value - reach, observation.value + reach)}});
-    if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
+    const double low = observation.value - observation.half_width_95();
+    const double high = observation.value + observation.half_width_95();
+    report::TableRow& row = table.rows.emplace_back(
+        report::TableRow{{observation.commit.empty() ? "-" : short_commit(observation.commit)},
+                         {date_time_text(observation.began)},
+                         {value_text(stepped, observation)},
+                         {},
+                         {drawing.draw(observation.value, low, high)}});
+    if (i > 0) row[change_column] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
 
   for (const KnownStep& known : stepped.steps)
-    table.rows[known.step.first_point][3].text += "  step " + known.id + state_suffix(known);
+    table.rows[known.step.first_point][change_column].text +=
+        "  step " + known.id + state_suffix(known);
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const std::string failures = report::failures_text(trend.observations[i].endings);
-    if (!failures.empty()) table.rows[i][3].text += "  " + failures;
+    if (!failures.empty()) table.rows[i][change_column].text += "  " + failures;
   }
 
   text += report::terminal_text(table, style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
-  if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
-    text += report::dim_note(fmt::format("{} with an older anchor {} not shown, because no session "
-                                         "has measured both that anchor and the newest one",
-                                         plural(series.removed_anchor_ratios, "session"),
-                                         series.removed_anchor_ratios == 1 ? "is" : "are"),
-                             style);
+  if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor) {
+    const std::string note = fmt::format(
+        "{} with an older anchor {} not shown, because no session "
+        "has measured both that anchor and the newest one",
+        plural(series.removed_anchor_ratios, "session"),
+        series.removed_anchor_ratios == 1 ? "is" : "are");
+    text += report::dim_note(note, style);
+  }
 
   return text;
 }
@@ -611,29 +651,32 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   const stats::EffectOverMachines& combined = effect.combined;
 
-  Drawing ends{style.ascii};
-  for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
-  for (const MachineEffect& machine : effect.machines)
-    for (const double end : {machine.ratio_logarithm - machine.half_width_95(),
-                             machine.ratio_logarithm + machine.half_width_95()})
-      ends.scale.include(end);
+  // All intervals are drawn to one scale, which also shows where "no change" is.
+  Drawing drawing{style.ascii};
+  drawing.scale.include(0.0);
+  drawing.scale.include(combined.bounds.low);
+  drawing.scale.include(combined.bounds.high);
+  for (const MachineEffect& machine : effect.machines) {
+    drawing.scale.include(machine.ratio_logarithm - machine.half_width_95());
+    drawing.scale.include(machine.ratio_logarithm + machine.half_width_95());
+  }
 
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
-    const double reach = machine.half_width_95();
+    const double value = machine.ratio_logarithm;
+    const double half_width = machine.half_width_95();
     table.rows.push_back({{"  " + machine.variant.machine_class},
                           {machine_text(machine.variant.machine)},
-                          {report::delta_text(make_change(machine.ratio_logarithm, reach))},
-                          {ends.draw(machine.ratio_logarithm, machine.ratio_logarithm - reach,
-                                     machine.ratio_logarithm + reach)}});
+                          {report::delta_text(make_change(value, half_width))},
+                          {drawing.draw(value, value - half_width, value + half_width)}});
   }
 
+  std::string class_count = fmt::format("{} classes of machines", effect.machines.size());
+  if (effect.machines.size() == 1) class_count = "one class of machines";
   table.rows.push_back({{"  all", report::Ink::Bold},
-                        {effect.machines.size() == 1
-                             ? std::string("one class of machines")
-                             : fmt::format("{} classes of machines", effect.machines.size())},
+                        {class_count},
                         {report::delta_text(make_change(combined.value, combined.bounds))},
-                        {ends.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
+                        {drawing.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
 
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);

@@ -104,35 +104,40 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
+/// Takes the parts of a server's address. Returns false if the address is malformed.
 bool add_parts(Address& address, std::string_view text) {
-  std::string_view rest = text;
+  std::string_view rest = text;  // "user:password@host/database?query", with parts left out
 
-  if (const std::size_t end = rest.find_first_of("@/");
-      rest.substr(std::min(end, rest.size()), 1) == "@") {
-    const std::string_view user = rest.substr(0, end);
+  const std::size_t user_end = rest.find_first_of("@/");
+  const bool has_user = user_end != std::string_view::npos && rest[user_end] == '@';
+  if (has_user) {
+    const std::string_view user = rest.substr(0, user_end);
     const std::size_t colon = user.find(':');
     if (!percent_decoded(user.substr(0, colon))) return false;
-    if (colon != std::string_view::npos && !add_secret(address, user.substr(colon + 1)))
-      return false;
-    rest.remove_prefix(end + 1);
+
+    const bool has_password = colon != std::string_view::npos;
+    if (has_password && !add_secret(address, user.substr(colon + 1))) return false;
+    rest.remove_prefix(user_end + 1);
   }
 
-  const std::string_view place = rest.substr(0, rest.find('?'));
   // Refuses a password that contains '@' or '/', because a part of the password would be taken for
   // the host or the database.
-  if (place.find('@') != std::string_view::npos) return false;
+  const std::string_view host_and_database = rest.substr(0, rest.find('?'));
+  if (host_and_database.find('@') != std::string_view::npos) return false;
 
-  const auto hosts = hosts_in(place.substr(0, place.find('/')));
-  const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
+  const std::size_t host_end = std::min(host_and_database.find('/'), host_and_database.size());
+  const auto hosts = hosts_in(host_and_database.substr(0, host_end));
+  const std::string_view database = host_and_database.substr(host_end);
   if (!hosts || !percent_decoded(database)) return false;
-
-  const std::size_t before_query =
-      static_cast<std::size_t>(place.data() - text.data()) + place.size();
   address.name += *hosts + std::string(database);
+
+  const std::size_t size_of_user = text.size() - rest.size();
+  const std::size_t before_query = size_of_user + host_and_database.size();
   address.url += percent_encoded(text.substr(0, before_query), " \t\n\v\f\r'\"=");
   address.url += "?" + std::string(kNoEffect) + "&";
-  if (before_query < text.size() && !add_query(address, text.substr(before_query + 1)))
-    return false;
+
+  const bool has_query = before_query < text.size();
+  if (has_query && !add_query(address, text.substr(before_query + 1))) return false;
   address.url += kNoEffect;
   return true;
 }
@@ -317,8 +322,8 @@ struct Database::Connection {
 
 // Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its many libraries.
 Result<void> Database::Connection::open_server(const Address& address) {
-  std::error_code none;
-  backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
+  std::error_code ignored;
+  backend.load(LAUKA_SOCI_POSTGRESQL, ignored, boost::dll::load_mode::search_system_folders);
   if (!backend.is_loaded())
     return Error{"needs SOCI's PostgreSQL backend, " LAUKA_SOCI_POSTGRESQL
                  ", which cannot be loaded",
@@ -326,17 +331,20 @@ Result<void> Database::Connection::open_server(const Address& address) {
 
   is_server = true;
   try {
-    session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
+    auto& factory = backend.get<const soci::backend_factory*()>("factory_postgresql");
+    session.open(*factory(), address.url);
 
     // Replaces libpq's notice processor, which would print the server's warnings on standard error.
-    auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
-    backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
-        of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
+    auto* session_backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
+    auto& set_processor = backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor");
+    set_processor(
+        session_backend->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
     session.once << "SET client_min_messages TO warning";
   } catch (const std::exception& error) {
-    Error said = failed(error, "cannot be reached");
-    said.what = without_secrets(said.what, address);
-    return said;
+    // The message may repeat the address with its password.
+    Error why = failed(error, "cannot be reached");
+    why.what = without_secrets(why.what, address);
+    return why;
   }
 
   return {};
@@ -406,6 +414,7 @@ Result<Database> Database::open(const std::string& where, Access access) {
 
   if (access != Access::CreateMissing && !os::is_there(where))
     return Error{"does not exist", "run lauka-history add FILE... to make it"};
+
   // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
@@ -434,22 +443,23 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
     prepared.alloc();
     for (const std::string& text : texts) prepared.exchange(soci::use(text));
 
+    // Each fetch overwrites this row.
     Row row(columns);
-    std::vector<soci::indicator> is_there(columns, soci::i_ok);
-    for (std::size_t i = 0; i < columns; ++i) prepared.exchange(soci::into(row[i], is_there[i]));
+    std::vector<soci::indicator> indicators(columns, soci::i_ok);
+    for (std::size_t i = 0; i < columns; ++i) prepared.exchange(soci::into(row[i], indicators[i]));
 
     prepared.prepare(statement);
     prepared.define_and_bind();
 
-    if (columns == 0) {
-      prepared.execute(true);
-      return {};
-    }
+    // Without results, execute() must exchange the data itself, because nothing is fetched.
+    const bool exchanges_data = columns == 0;
+    prepared.execute(exchanges_data);
+    if (columns == 0) return {};
 
-    prepared.execute(false);
     while (prepared.fetch()) {
+      // SOCI leaves the text of the row before in the place of a NULL.
       for (std::size_t i = 0; i < columns; ++i)
-        if (is_there[i] == soci::i_null) row[i].clear();
+        if (indicators[i] == soci::i_null) row[i].clear();
       visit(row);
     }
   } catch (const std::exception& error) {
@@ -511,22 +521,24 @@ Result<Database> open_history(const std::string& where, Access access) {
 
   if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
-    return named(has_history && !*has_history
-                     ? Error{"has no history", "run lauka-history add FILE... to add sessions"}
-                     : version.error());
+    const bool is_without_history = has_history && !*has_history;
+    if (!is_without_history) return named(version.error());
+    return named({"has no history", "run lauka-history add FILE... to add sessions"});
   }
 
-  // Migrates for readers, too, because queries expect the newest tables.
-  if (version)
+  if (version) {
     if (auto known = check_version(*version); !known) return named(known.error());
-  if (access == Access::Read && version && *version >= kOldestReadable) return database;
+  }
+
+  // Migrates for readers, too, if their queries need newer tables.
   if (access == Access::Read) {
+    if (version && *version >= kOldestReadable) return database;
     database = Database::open(where, Access::Change);
     if (!database) return named(database.error());
   }
 
-  if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)
-    return named(done.error());
+  if (auto migrated = database->in_transaction([&] { return migrate(*database); }); !migrated)
+    return named(migrated.error());
   return database;
 }
 

@@ -47,7 +47,8 @@ void add_option(po::options_description& options, const CommandOption& option, R
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
-/// The options of a command write into `to`, and --against into `against`.
+/// The options of a command write into `to`, and --against, which must still be parsed, into
+/// `against`.
 po::options_description make_options(const HistoryCommand& command, Request& to,
                                      std::string& against) {
   po::options_description options;
@@ -206,6 +207,7 @@ std::string fault_in(const HistoryCommand& command, const Request& request) {
   return {};
 }
 
+/// Reads what the user typed after the name of a command.
 Result<Request> parse_command(const HistoryCommand& command,
                               std::span<const std::string> arguments) {
   Request request{.command = &command};
@@ -215,21 +217,22 @@ Result<Request> parse_command(const HistoryCommand& command,
   po::options_description options = make_options(command, request, typed_against);
   options.add_options()("words", po::value<std::vector<std::string>>(&request.command_arguments));
   po::positional_options_description positional;
-  positional.add("words", -1);
+  positional.add("words", -1);  // any number of them
 
   try {
     constexpr int style =
         po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::variables_map found;
+    po::variables_map values;
     po::store(po::command_line_parser({arguments.begin(), arguments.end()})
                   .options(options)
                   .positional(positional)
                   .style(style)
                   .run(),
-              found);
-    // notify() would complain of a required option that is missing.
-    if (found.count("help") > 0) return Request{.answer = write_help(command)};
-    po::notify(found);
+              values);
+
+    // Asked before notify(), which would complain of a required option that is missing.
+    if (values.count("help") > 0) return Request{.answer = write_help(command)};
+    po::notify(values);
   } catch (const po::error& error) {
     return wrong(command, one_line(error.what()));
   }
@@ -238,9 +241,14 @@ Result<Request> parse_command(const HistoryCommand& command,
   if (!against) return against.error();
   request.compared_with = *against;
 
-  if (const auto fault = fault_in(command, request); !fault.empty()) return wrong(command, fault);
-  if (command.settle != nullptr)
-    if (const auto fault = command.settle(request); !fault.empty()) return wrong(command, fault);
+  const std::string fault = fault_in(command, request);
+  if (!fault.empty()) return wrong(command, fault);
+
+  // Some commands have rules of their own.
+  if (command.settle != nullptr) {
+    const std::string own_fault = command.settle(request);
+    if (!own_fault.empty()) return wrong(command, own_fault);
+  }
   return request;
 }
 
@@ -272,18 +280,20 @@ Result<Request> parse(std::span<const std::string> typed, Commands commands) {
 
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    const HistoryCommand* command =
+    const HistoryCommand* topic =
         arguments.size() > 1 ? find_command(commands, arguments[1]) : nullptr;
-    return Request{.answer = command == nullptr ? help(commands) : write_help(*command)};
+    if (topic == nullptr) return Request{.answer = help(commands)};
+    return Request{.answer = write_help(*topic)};
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
 
   // The build uses --man-page and --completions.
   if (first == "--man-page") return Request{.answer = cli::man_page(description(commands))};
-  if (first == "--completions" && arguments.size() == 2)
-    if (std::string text = cli::completion(description(commands), arguments[1]); !text.empty())
-      return Request{.answer = std::move(text)};
+  if (first == "--completions" && arguments.size() == 2) {
+    std::string text = cli::completion(description(commands), arguments[1]);
+    if (!text.empty()) return Request{.answer = std::move(text)};
+  }
 
   const HistoryCommand* command = find_command(commands, first);
   if (command == nullptr) return unknown(first, commands);

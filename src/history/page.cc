@@ -15,8 +15,10 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::history {
 
@@ -113,32 +115,39 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   return labels;
 }
 
+/// Draws the values of a series by commit, with their intervals and steps.
 std::string large_chart(const Scale& scale) {
   using report::kSvgUnits;
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_of(trend);
 
-  std::map<std::string_view, std::string> lines;
-  for (const KnownStep& known : scale.stepped.steps)
-    lines[known.state == StepState::Alarm ? "at" : "at known"] +=
+  // All lines with the same CSS class become one path, which makes the page smaller.
+  std::map<std::string_view, std::string> path_by_class;
+  for (const KnownStep& known : scale.stepped.steps) {
+    const char* const css_class = known.state == StepState::Alarm ? "at" : "at known";
+    path_by_class[css_class] +=
         fmt::format("M{} 0v{}", commit_place(known.step.first_point), kSvgUnits);
+  }
 
-  std::string names;
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const CommitValue& observation = trend.observations[i];
-    names += (i == 0 ? "" : "|") + commit_name(observation);
-    if (observation.half_width_95() > 0.0)
-      lines["interval"] +=
-          fmt::format("M{} {}V{}", commit_place(i),
-                      scale.down(observation.value - observation.half_width_95(), kSvgUnits),
-                      scale.down(observation.value + observation.half_width_95(), kSvgUnits));
+    names.push_back(commit_name(observation));
+
+    const double half_width = observation.half_width_95();
+    if (half_width > 0.0)
+      path_by_class["interval"] += fmt::format(
+          "M{} {}V{}", commit_place(i), scale.down(observation.value - half_width, kSvgUnits),
+          scale.down(observation.value + half_width, kSvgUnits));
   }
 
   std::string content = draw_levels(scale, width, kSvgUnits);
-  for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
+  for (const auto& [css_class, path] : path_by_class) content += report::svg_path(css_class, path);
+
   const std::string title = title_of(scale.stepped.series);
+  const std::string labels = html_text(fmt::format("{}", fmt::join(names, "|")));
   content += report::svg_spots(make_spots(scale, width, kSvgUnits), "c0",
-                               fmt::format(" data-labels=\"{}\"", html_text(names)));
+                               fmt::format(" data-labels=\"{}\"", labels));
 
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
@@ -227,6 +236,7 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
 }
 
+/// Returns a table of the newest commits, which is folded up at first.
 std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   const Trend& trend = stepped.trend;
   report::Table table{
@@ -235,19 +245,26 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                   {.heading = {std::string(values_heading(trend.against))}},
                   {.heading = {"change"}}}};
 
+  // The newest commit comes first.
   const std::size_t count = trend.observations.size();
-  for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
-    const CommitValue& observation = trend.observations[i - 1];
+  const std::size_t shown_count = std::min(count, kMaxRows);
+  for (std::size_t row = 0; row < shown_count; ++row) {
+    const std::size_t i = count - 1 - row;
+    const CommitValue& observation = trend.observations[i];
+
+    std::string change;
+    if (i > 0) change = change_text(stepped, i);
+    const std::string failures = report::failures_text(observation.endings);
+    if (!failures.empty()) change += " " + failures;
+
     table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
                           {date_time_text(observation.began)},
                           {value_text(stepped, observation)},
-                          {i > 1 ? change_text(stepped, i - 1) : std::string()}});
-    const std::string failures = report::failures_text(observation.endings);
-    if (!failures.empty()) table.rows.back()[3].text += " " + failures;
+                          {change}});
   }
 
-  return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
-                     std::min(count, kMaxRows), report::table_html(table));
+  return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n", shown_count,
+                     report::table_html(table));
 }
 
 /// The sort key of changes: regressions first, then improvements, then other changes; in each
@@ -269,6 +286,7 @@ struct Entry {
   Rank rank{3, 0.0};
 };
 
+/// Makes the entry of a series in the page's index, and adds the steps of the series to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
@@ -277,21 +295,24 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::CancelledLater) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
-    const CommitValue& at = stepped.trend.observations[known.step.first_point];
-    const std::string text = step_change_text(stepped, known.step);
+    const CommitValue& commit = stepped.trend.observations[known.step.first_point];
+    const std::string change = step_change_text(stepped, known.step);
 
+    // The most urgent and then the largest changes come first.
     const Rank rank{look.rank, -std::fabs(known.step.change)};
     changes.push_back({rank,
                        {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
-                        {text, look.ink},
-                        {commits.link_or_time(at)},
-                        {date_time_text(at.began)},
+                        {change, look.ink},
+                        {commits.link_or_time(commit)},
+                        {date_time_text(commit.began)},
                         {look.word}}});
 
+    // An entry has the rank of its first change, and shows this change.
     entry.rank = std::min(entry.rank, rank);
-    if (rank == entry.rank && known.state != StepState::Acknowledged)
+    const bool is_first = rank == entry.rank;
+    if (is_first && known.state != StepState::Acknowledged)
       entry.change = fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
-                                 html_text(text));
+                                 html_text(change));
   }
 
   return entry;
@@ -325,32 +346,36 @@ std::string draw_card(const SteppedSeries& stepped) {
           report::svg_spots(make_spots(scale, report::kSvgUnits, kSmall), "c0", ""));
 }
 
+/// Combines the changes that several classes of machines measured at the same commit. Empty if
+/// there is no such commit.
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
-  std::map<std::string, std::vector<MetricHistory>> by_title;
+  // Only changes from the reference that have an interval can be combined.
+  std::map<std::string, std::vector<MetricHistory>> series_by_title;
   for (const Entry& entry : entries) {
-    MetricHistory kept = entry.stepped->series;
-    std::erase_if(kept.points, [](const SessionPoint& point) {
+    MetricHistory series = entry.stepped->series;
+    std::erase_if(series.points, [](const SessionPoint& point) {
       const auto& ratio = point.values.ratio_to_reference;
-      return point.commit.empty() || !ratio || !(ratio->error > 0.0);
+      const bool has_interval = ratio && ratio->error > 0.0;
+      return point.commit.empty() || !has_interval;
     });
-    if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));
+    if (!series.points.empty()) series_by_title[title_of(series)].push_back(std::move(series));
   }
 
-  std::string all;
-  for (auto& [title, series] : by_title) {
-    const std::string commit = newest_of_several(series);
+  std::string content;
+  for (auto& [title, series_of_machines] : series_by_title) {
+    const std::string commit = newest_of_several(series_of_machines);
     if (commit.empty()) continue;
 
-    for (MetricHistory& history : series)
-      std::erase_if(history.points,
+    for (MetricHistory& series : series_of_machines)
+      std::erase_if(series.points,
                     [&](const SessionPoint& point) { return point.commit != commit; });
-    for (const FleetEffect& effect : combine_by_title(series))
-      all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
-                         html_text(title), commits.link(commit), fleet_html(effect));
+    for (const FleetEffect& effect : combine_by_title(series_of_machines))
+      content += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
+                             html_text(title), commits.link(commit), fleet_html(effect));
   }
 
-  if (all.empty()) return all;
-  return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +
+  if (content.empty()) return "";
+  return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + content +
          "</section>\n";
 }
 
@@ -373,15 +398,16 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   const std::string machines_html = machines_section(entries, commits);
   std::ranges::stable_sort(entries, {}, &Entry::rank);
 
-  const auto machine_of = [&](const Entry& entry, std::string_view element) {
-    return machines.size() == 1
-               ? std::string()
-               : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
-                             html_text(machine_line(entry.stepped->series.variant)));
+  // A machine that all entries have in common is named once, above them.
+  const bool has_one_machine = machines.size() == 1;
+  const auto machine_of = [&](const Entry& entry, std::string_view element) -> std::string {
+    if (has_one_machine) return "";
+    return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
+                       html_text(machine_line(entry.stepped->series.variant)));
   };
 
   report::write_page_begin(title, page_files::kStyleCss, sink);
-  if (machines.size() == 1) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
+  if (has_one_machine) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
   write_changes(std::move(changes), sink);
   if (entries.size() > 1)
     sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");

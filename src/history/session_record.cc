@@ -134,26 +134,28 @@ class RecordReader {
     return {};
   }
 
+  /// Takes what the file says about the session as a whole.
   Result<void> take_session() {
     StoredSession stored;
     decode(*session_, stored);
-    Circumstances& there = stored.circumstances;
-    record_.id = lower_case(there.session_id);
+    Circumstances& circumstances = stored.circumstances;
+    record_.id = lower_case(circumstances.session_id);
     if (record_.id.empty())
       return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
-      return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
+      return foreign("its session_id " + cited(circumstances.session_id) + " is not a UUID");
 
     record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
-    record_.ended = there.ended;
+    record_.ended = circumstances.ended;
     if (record_.began == UtcTime()) return foreign("it does not say when it began");
 
-    record_.machine = std::move(there.machine);
-    record_.labels = std::move(there.labels);
-    record_.version = std::move(there.version);
+    record_.machine = std::move(circumstances.machine);
+    record_.labels = std::move(circumstances.labels);
+    record_.version = std::move(circumstances.version);
     record_.complete = stored.complete;
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
 
+    // The metrics of a suite are listed by benchmark.
     for (const Json& metric : items_in(*session_, "metrics")) take_metric("", metric);
     for (const Json& benchmark : items_in(*session_, "benchmarks"))
       for (const Json& metric : items_in(benchmark, "metrics"))
@@ -205,8 +207,9 @@ class RecordReader {
     }
   }
 
+  /// Finds the commands in the file, and the names under which the history keeps them.
   Result<void> find_places() {
-    std::map<std::pair<std::string, std::string>, std::size_t> namesakes;
+    std::map<std::pair<std::string, std::string>, std::size_t> count_by_benchmark_and_role;
     for (const Json& result : *results_) {
       Place place;
       place.ours = object_in(result, "lauka");
@@ -226,19 +229,21 @@ class RecordReader {
       if (place.benchmark.empty()) place.benchmark = place.name;
 
       read_runs(place);
-      ++namesakes[{place.benchmark, place.role}];
+      ++count_by_benchmark_and_role[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
 
     if (places_.empty()) return Error{"has no commands", "export it again"};
 
+    // A command's name is shown only if benchmark and role do not tell it from the others.
     for (const Place& place : places_) {
       const std::string settings = other_settings(place);
+      const bool has_namesakes = count_by_benchmark_and_role[{place.benchmark, place.role}] > 1;
       record_.results.push_back(
           {.benchmark = place.benchmark + settings,
            .benchmark_without_settings = settings.empty() ? "" : place.benchmark,
            .role = place.role,
-           .shown_command_name = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
+           .shown_command_name = has_namesakes ? place.name : ""});
     }
 
     reference_ = unsigned_in(*session_, "reference").value_or(0);
@@ -246,15 +251,22 @@ class RecordReader {
     return {};
   }
 
-  std::optional<std::size_t> beside(std::size_t place, std::string_view role) const {
-    const Place& of = places_[place];
-    if (of.role.empty()) {
-      const bool has = role == "reference" && !has_baseline_ && reference_ < places_.size();
-      return has && reference_ != place ? std::optional(reference_) : std::nullopt;
+  /// Returns the command with this role in the benchmark of another command; nullopt if there is
+  /// none, or if that command has the role itself.
+  std::optional<std::size_t> find_beside(std::size_t place, std::string_view role) const {
+    const Place& command = places_[place];
+
+    // Without roles, the session names one reference for all commands.
+    if (command.role.empty()) {
+      const bool has_reference = !has_baseline_ && reference_ < places_.size();
+      if (role != "reference" || !has_reference || reference_ == place) return std::nullopt;
+      return reference_;
     }
+
+    if (command.role == role) return std::nullopt;
     for (std::size_t other = 0; other < places_.size(); ++other)
-      if (places_[other].benchmark == of.benchmark && places_[other].role == role && other != place)
-        return of.role == role ? std::nullopt : std::optional(other);
+      if (places_[other].benchmark == command.benchmark && places_[other].role == role)
+        return other;
     return std::nullopt;
   }
 
@@ -269,25 +281,30 @@ class RecordReader {
                                                             : std::nullopt;
   }
 
+  /// Adds the metrics of a command, with their ratios to the reference and to the anchor.
   Result<void> add_result(std::size_t place) {
-    const auto reference =
-        places_[place].says_reference ? find_reference(place) : beside(place, "reference");
-    const auto anchor = beside(place, "anchor");
-    record_.results[place].endings = read_endings(*places_[place].ours);
+    const Place& command = places_[place];
+    CommandRecord& record = record_.results[place];
+    record.endings = read_endings(*command.ours);
 
+    const auto anchor = find_beside(place, "anchor");
     if (anchor) {
-      record_.results[place].anchored_name = places_[place].name;
-      record_.results[place].anchor = places_[*anchor].name;
+      record.anchored_name = command.name;
+      record.anchor = places_[*anchor].name;
     }
 
-    for (const auto& [name, there] : places_[place].metrics->items()) {
-      auto metric = read_summary(name, there, place);
-      if (!metric) return metric.error();
-      if (!*metric) continue;
+    const auto reference =
+        command.says_reference ? find_reference(place) : find_beside(place, "reference");
+    for (const auto& [name, summary] : command.metrics->items()) {
+      auto read = read_summary(name, summary, place);
+      if (!read) return read.error();
+
+      std::optional<MetricRecord> metric = *std::move(read);
+      if (!metric) continue;
       if (reference)
-        (*metric)->ratio_to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
-      if (anchor) (*metric)->ratio_to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
-      record_.results[place].metrics.push_back(**std::move(metric));
+        metric->ratio_to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
+      if (anchor) metric->ratio_to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
+      record.metrics.push_back(*std::move(metric));
     }
     return {};
   }
@@ -298,43 +315,49 @@ class RecordReader {
     return std::move(stored.endings);
   }
 
-  Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& there,
+  /// Reads the summary of a command's metric; nullopt if the file has no values of it.
+  Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& summary,
                                                    std::size_t place) const {
+    const Place& command = places_[place];
     MetricRecord metric{.name = name};
-    metric.unit = value_in(kUnitWords, text_in(there, "unit"));
+    metric.unit = value_in(kUnitWords, text_in(summary, "unit"));
 
     const auto better = better_.find(name);
     if (better != better_.end()) metric.better = better->second;
-    const auto method = methods_.find({places_[place].benchmark_in_suite, name});
+    const auto method = methods_.find({command.benchmark_in_suite, name});
     if (method != methods_.end()) metric.method = method->second;
-    metric.summarized_values = unsigned_in(there, "runs").value_or(0);
-    if (std::ranges::find(places_[place].has_failed, true) != places_[place].has_failed.end())
-      return read_summary_of_successes(std::move(metric), there, place);
+    metric.summarized_values = unsigned_in(summary, "runs").value_or(0);
 
-    if (const auto percentile = decode_in<std::optional<StoredPercentile>>(there, "percentile")) {
+    // The summary in the file includes failed runs, which the history must not.
+    const bool has_failed_runs =
+        std::ranges::find(command.has_failed, true) != command.has_failed.end();
+    if (has_failed_runs) return read_summary_of_successes(std::move(metric), summary, place);
+
+    if (const auto percentile = decode_in<std::optional<StoredPercentile>>(summary, "percentile")) {
       if (!percentile->value) return std::optional<MetricRecord>();
       metric.mean = *percentile->value;
+
+      // The history knows only means. So the standard deviation becomes the one of a mean with the
+      // percentile's interval.
       const auto& low = percentile->low;
       const auto& high = percentile->high;
-      // The standard error, stddev / sqrt(runs), becomes the one that the percentile's interval
-      // implies.
-      if (low && high)
-        metric.stddev = (*high - *low) / (2 * kNormal95) *
-                        std::sqrt(static_cast<double>(metric.summarized_values));
+      if (low && high) {
+        const double standard_error = (*high - *low) / (2 * kNormal95);
+        metric.stddev = standard_error * std::sqrt(static_cast<double>(metric.summarized_values));
+      }
       return std::optional(std::move(metric));
     }
 
-    const Json* mean = member(there, "mean");
-    if (mean == nullptr) return std::optional<MetricRecord>();
-    metric.stddev = number_in(there, "stddev");
-    const auto value = number_in(there, "mean");
-    if (!value || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
-      return Error{
-          fmt::format("has no valid mean of {} of {}", cited(name), cited(places_[place].name)),
-          "export it again"};
+    // A metric that was not measured has no mean. A mean that is not a number is an error.
+    if (member(summary, "mean") == nullptr) return std::optional<MetricRecord>();
+    metric.stddev = number_in(summary, "stddev");
+    const auto mean = number_in(summary, "mean");
+    if (!mean || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
+      return Error{fmt::format("has no valid mean of {} of {}", cited(name), cited(command.name)),
+                   "export it again"};
 
-    metric.mean = *value;
-    if (!take_layouts(metric, there)) take_median(metric, there);
+    metric.mean = *mean;
+    if (!take_layouts(metric, summary)) take_median(metric, summary);
     return std::optional(std::move(metric));
   }
 
@@ -534,16 +557,19 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
 }
 
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers) {
+  // Skips the metrics before this one.
   for (; place > 0; --place) {
     const std::size_t end = numbers.find(kBetweenMetrics);
     if (end == std::string_view::npos) return false;
     numbers.remove_prefix(end + 1);
   }
-  const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
-  constexpr std::size_t parts = 9;
+
   // Older records have neither the median nor its deviation.
-  constexpr std::size_t without_median = 7;
-  if (words.size() != parts && words.size() != without_median) return false;
+  constexpr std::size_t word_count = 9;
+  constexpr std::size_t word_count_without_median = 7;
+  const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
+  const bool has_median = words.size() == word_count;
+  if (!has_median && words.size() != word_count_without_median) return false;
 
   // Only the mean is always known.
   const auto mean = parse_value(words[0]);
@@ -553,8 +579,8 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   metric.summarized_values = parse_number(words[2]).value_or(0);
   metric.ratio_to_reference = parse_ratio(words[3], words[4]);
   metric.ratio_to_anchor = parse_ratio(words[5], words[6]);
-  metric.median = words.size() == parts ? parse_value(words[7]) : std::nullopt;
-  metric.mad = words.size() == parts ? parse_value(words[8]) : std::nullopt;
+  metric.median = has_median ? parse_value(words[7]) : std::nullopt;
+  metric.mad = has_median ? parse_value(words[8]) : std::nullopt;
   return true;
 }
 

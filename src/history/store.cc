@@ -144,20 +144,22 @@ struct Period {
 /// Returns the periods in the order in which they begin.
 Result<std::vector<Period>> read_periods(Database& database,
                                          std::span<const MeasuredCommand> variants) {
+  // Asks for some variants at a time, so that no query becomes too long.
   std::vector<Period> periods;
   for (std::size_t i = 0; i < variants.size(); i += kMaxIds) {
-    const auto some = variants.subspan(i, std::min(kMaxIds, variants.size() - i));
+    const auto asked_variants = variants.subspan(i, std::min(kMaxIds, variants.size() - i));
     std::vector<std::int64_t> ids;
-    for (const MeasuredCommand& variant : some) ids.push_back(variant.id);
+    for (const MeasuredCommand& variant : asked_variants) ids.push_back(variant.id);
 
-    auto asked = database.for_each_row(
-        fmt::format("SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
-                    "GROUP BY variant",
-                    fmt::join(ids, ",")),
-        3, {}, [&](const Row& row) {
-          const auto variant = std::ranges::find(some, id_in(row[0]), &MeasuredCommand::id);
-          periods.push_back({&*variant, id_in(row[1]), id_in(row[2])});
-        });
+    constexpr std::size_t column_count = 3;
+    const std::string query = fmt::format(
+        "SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
+        "GROUP BY variant",
+        fmt::join(ids, ","));
+    auto asked = database.for_each_row(query, column_count, {}, [&](const Row& row) {
+      const auto variant = std::ranges::find(asked_variants, id_in(row[0]), &MeasuredCommand::id);
+      periods.push_back({&*variant, id_in(row[1]), id_in(row[2])});
+    });
     if (!asked) return asked.error();
   }
 
@@ -187,11 +189,15 @@ void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& spli
   for (std::size_t i = 1; i < periods.size(); ++i) {
     const Period& older = periods[i - 1];
     const Period& newer = periods[i];
-    if (newer.first <= older.last) continue;
+
+    // Machines that were used at the same time are two machines, not one that was updated.
+    const bool overlap = newer.first <= older.last;
+    if (overlap) continue;
     auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
                                         settings_of_session({.machine = newer.variant->machine}));
     if (!std::ranges::all_of(differences, may_be_updated)) continue;
 
+    // An update splits the histories of many benchmarks, but is one split.
     const auto known = std::ranges::find_if(splits, [&](const HistorySplit& split) {
       return split.older.machine_class == older.variant->machine_class &&
              split.newer.machine_class == newer.variant->machine_class;
@@ -248,33 +254,34 @@ std::int64_t to_milliseconds(UtcTime time) {
 
 /// Returns the SQL condition for sessions of `commit`, a commit or its beginning.
 Result<std::string> commit_condition(Database& database, const std::string& commit) {
+  // The id of a name follows from its text, so that an exact name needs no search.
   const std::string is_commit = fmt::format("commit_name = {}", text_id(commit));
-
   const auto exact = database.ask(
       fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", is_commit), 1);
   if (!exact) return exact.error();
   if (!exact->empty()) return is_commit;
 
-  constexpr std::size_t fewest = 4;
-  std::vector<std::int64_t> found;
-  if (commit.size() >= fewest) {
+  constexpr std::size_t min_length_of_beginning = 4;
+  std::vector<std::int64_t> ids;
+  if (commit.size() >= min_length_of_beginning) {
     const auto rows = database.ask(
         "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
         "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
         2, std::vector{commit + "%"});
     if (!rows) return rows.error();
+
     // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite.
     for (const Row& row : *rows)
-      if (row[1].starts_with(commit)) found.push_back(id_in(row[0]));
+      if (row[1].starts_with(commit)) ids.push_back(id_in(row[0]));
   }
 
-  if (found.empty())
+  if (ids.empty())
     return Error{"has no session of the commit " + cited(commit),
                  "run lauka-history list to see all sessions"};
-  if (found.size() > 1)
+  if (ids.size() > 1)
     return Error{"has several commits that begin with " + cited(commit),
                  "write more of the commit"};
-  return fmt::format("commit_name = {}", found.front());
+  return fmt::format("commit_name = {}", ids.front());
 }
 
 Result<std::string> condition_of_points(Database& database, const MeasuredCommand& variant,
@@ -342,23 +349,28 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
 /// Reads files ahead in threads, and passes their records to `visit` in the order of the files.
 Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
-  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
-  std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
+  const std::size_t max_groups =
+      std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
+  std::deque<std::future<std::vector<Result<SessionRecord>>>> groups_being_read;
 
-  for (std::size_t begun = 0; begun < files.size() || !reading.empty();) {
-    for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
-      const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
+  std::size_t files_begun = 0;
+  while (files_begun < files.size() || !groups_being_read.empty()) {
+    while (files_begun < files.size() && groups_being_read.size() < max_groups) {
+      const std::size_t group_size = std::min(kFilesAhead, files.size() - files_begun);
+      const auto group = files.subspan(files_begun, group_size);
       try {
-        reading.push_back(std::async(std::launch::async, records_in, some));
+        groups_being_read.push_back(std::async(std::launch::async, records_in, group));
       } catch (const std::system_error&) {
-        reading.push_back(std::async(std::launch::deferred, records_in, some));
+        // The system has no thread to spare, so this thread will read the group.
+        groups_being_read.push_back(std::async(std::launch::deferred, records_in, group));
       }
+      files_begun += group_size;
     }
 
-    auto records = reading.front().get();
-    reading.pop_front();
+    auto records = groups_being_read.front().get();
+    groups_being_read.pop_front();
     for (auto& record : records)
-      if (auto done = visit(std::move(record)); !done) return done;
+      if (auto visited = visit(std::move(record)); !visited) return visited;
   }
   return {};
 }
@@ -409,16 +421,19 @@ struct Batch {
   std::int64_t last_layout = 0;
 };
 
+/// Adds the rows of a session to the batch, unless the batch already has this session.
 void gather(Batch& batch, std::size_t place) {
   const SessionRecord& session = batch.records[place];
   batch.ids.push_back(text_id(session.id));
-  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;
+  const bool is_new = batch.sessions.emplace(batch.ids.back(), place).second;
+  if (!is_new) return;
 
   const std::string machine_class = class_of(session.machine);
   const std::int64_t machine = text_id(machine_class);
   batch.machines.emplace(machine,
                          std::pair(machine_class, batch.name(encode_machine(session.machine))));
 
+  // batch.name() adds a text to the batch, and returns the text's id.
   for (const std::string& text :
        {session.machine.name, commit_of(session), session.label("branch"), session.version})
     batch.name(text);
@@ -429,39 +444,43 @@ void gather(Batch& batch, std::size_t place) {
 
   for (const CommandRecord& result : session.results) {
     const std::int64_t variant = text_id(variant_key(result, machine_class));
-    batch.variants.emplace(
-        variant,
+    std::string variant_row =
         fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
-                    batch.name(result.role), batch.name(result.shown_command_name), machine));
+                    batch.name(result.role), batch.name(result.shown_command_name), machine);
+    batch.variants.emplace(variant, std::move(variant_row));
     batch.points.push_back({variant, place, batch.layout(result.metrics),
                             batch.name(result.anchored_name), batch.name(result.anchor), &result});
   }
 }
 
+/// Adds the sessions of a batch, and takes those that the database already has out of the batch.
 Result<void> add_sessions(Database& database, Batch& batch) {
-  std::string values;
-  std::vector<std::string> texts;
+  // Only the UUIDs come from outside, so they are passed as parameters (:t0, :t1, ...).
+  std::vector<std::string> rows;
+  std::vector<std::string> uuids;
   for (const auto& [id, place] : batch.sessions) {
     const SessionRecord& record = batch.records[place];
-    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
-                          id, texts.size(), to_milliseconds(record.began),
-                          to_milliseconds(record.ended), text_id(class_of(record.machine)),
-                          text_id(record.machine.name), text_id(commit_of(record)),
-                          text_id(record.label("branch")), text_id(record.version),
-                          record.complete ? 1 : 0, record.results.size(), batch.added(place));
-    texts.push_back(record.id);
+    rows.push_back(fmt::format("({},:t{},{},{},{},{},{},{},{},{},{},{})", id, uuids.size(),
+                               to_milliseconds(record.began), to_milliseconds(record.ended),
+                               text_id(class_of(record.machine)), text_id(record.machine.name),
+                               text_id(commit_of(record)), text_id(record.label("branch")),
+                               text_id(record.version), record.complete ? 1 : 0,
+                               record.results.size(), batch.added(place)));
+    uuids.push_back(record.id);
   }
 
-  std::set<std::int64_t> added;
-  auto done = database.for_each_row(
-      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
-      "version, complete, results, added) VALUES " +
-          values + " ON CONFLICT DO NOTHING RETURNING id",
-      1, texts, [&](const Row& row) { added.insert(id_in(row[0])); });
+  // The database returns only the sessions that it did not have yet.
+  std::set<std::int64_t> added_ids;
+  auto added = database.for_each_row(
+      fmt::format("INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, "
+                  "branch, version, complete, results, added) VALUES {} ON CONFLICT DO NOTHING "
+                  "RETURNING id",
+                  fmt::join(rows, ",")),
+      1, uuids, [&](const Row& row) { added_ids.insert(id_in(row[0])); });
 
   std::erase_if(batch.sessions,
-                [&](const auto& session) { return !added.contains(session.first); });
-  return done;
+                [&](const auto& session) { return !added_ids.contains(session.first); });
+  return added;
 }
 
 Result<void> add_shared(Database& database, const Batch& batch,
@@ -481,12 +500,13 @@ Result<void> add_shared(Database& database, const Batch& batch,
   return variants.end();
 }
 
+/// Adds the rows that belong to one session each: labels and points.
 Result<void> add_own(Database& database, const Batch& batch) {
   Rows labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, place] : batch.sessions)
     for (const Label& label : batch.records[place].labels)
       labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
-  if (auto done = labels.end(); !done) return done;
+  if (auto added = labels.end(); !added) return added;
 
   Rows points(
       database,
@@ -532,22 +552,23 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
                         .machine = session.machine});
 
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  std::vector<MetricHistory> all;
+  std::vector<MetricHistory> histories;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (role != "all" && variants[i].role != role) continue;
-    const std::vector<MetricRecord>& metrics = session.results[i].metrics;
-    for (const std::size_t metric : wanted_metrics(metrics, wanted.metrics)) {
-      MetricHistory series{.variant = variants[i], .metric = metrics[metric]};
+    const CommandRecord& result = session.results[i];
+    for (const std::size_t index : wanted_metrics(result.metrics, wanted.metrics)) {
+      const MetricRecord& metric = result.metrics[index];
+      MetricHistory series{.variant = variants[i], .metric = metric};
       series.points.push_back({.began = to_milliseconds(session.began),
                                .commit = commit_of(session),
                                .branch = session.label("branch"),
-                               .anchor = session.results[i].anchor,
-                               .values = metrics[metric],
-                               .endings = session.results[i].endings});
-      all.push_back(std::move(series));
+                               .anchor = result.anchor,
+                               .values = metric,
+                               .endings = result.endings});
+      histories.push_back(std::move(series));
     }
   }
-  return all;
+  return histories;
 }
 
 const std::string& Loader::name(std::int64_t id) const {
@@ -577,12 +598,13 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
     condition = " WHERE " + *is_commit;
   }
 
+  constexpr std::size_t column_count = 8;
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
                   "ORDER BY began DESC, added DESC LIMIT {}",
                   name_in("commit_name"), name_in("branch"), name_in("host"), kClassOfMachine,
                   condition, last),
-      8);
+      column_count);
   if (!rows) return rows.error();
 
   std::vector<SessionLine> lines;
@@ -616,7 +638,7 @@ Error Loader::no_variant(const SeriesSelection& wanted, const std::set<std::stri
 }
 
 Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wanted) {
-  std::string condition = "1 = 1";
+  std::string condition = "1 = 1";  // so that each of the following can begin with AND
   if (!wanted.benchmark.empty())
     condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
   if (!wanted.commit.empty()) {
@@ -628,35 +650,42 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
         *is_commit);
   }
 
+  constexpr std::size_t column_count = 6;
   const auto rows = database_.ask(
       fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
                   name_in("role"), name_in("command"), kClassOfMachine,
                   name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
-      6);
+      column_count);
   if (!rows) return rows.error();
 
   std::vector<MeasuredCommand> variants;
-  for (const Row& row : *rows)
-    if (row[4].starts_with(wanted.machine_class_prefix))
-      variants.push_back({.id = id_in(row[0]),
-                          .benchmark = row[1],
-                          .role = row[2],
-                          .command = row[3],
-                          .machine_class = row[4],
-                          .machine = decode_machine(row[5])});
+  for (const Row& row : *rows) {
+    const std::string& machine_class = row[4];
+    if (!machine_class.starts_with(wanted.machine_class_prefix)) continue;
+    variants.push_back({.id = id_in(row[0]),
+                        .benchmark = row[1],
+                        .role = row[2],
+                        .command = row[3],
+                        .machine_class = machine_class,
+                        .machine = decode_machine(row[5])});
+  }
 
   if (variants.empty() && !rows->empty() && !wanted.machine_class_prefix.empty())
     return no_machine(*rows, wanted);
 
-  std::set<std::string> roles;
+  std::set<std::string> all_roles;
   for (const MeasuredCommand& variant : variants)
-    if (!variant.role.empty()) roles.insert(variant.role);
+    if (!variant.role.empty()) all_roles.insert(variant.role);
+
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  // Unless a role is asked for, commands without a role belong to the usual one.
   std::erase_if(variants, [&](const MeasuredCommand& variant) {
-    return role != "all" && variant.role != role && !(wanted.role.empty() && variant.role.empty());
+    const bool is_wanted = role == "all" || variant.role == role;
+
+    // Unless a role is asked for, commands without a role belong to the usual one.
+    const bool is_usual = wanted.role.empty() && variant.role.empty();
+    return !is_wanted && !is_usual;
   });
-  if (variants.empty()) return no_variant(wanted, roles);
+  if (variants.empty()) return no_variant(wanted, all_roles);
 
   std::ranges::sort(variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
@@ -670,41 +699,58 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
   const auto condition = condition_of_points(database_, variant, wanted);
   if (!condition) return condition.error();
 
+  // The columns of the query, in its order.
+  enum Column : std::size_t {
+    Began,
+    Added,
+    SessionId,
+    Commit,
+    Branch,
+    Anchor,
+    Layout,
+    Numbers,
+    Uuid,
+    Count
+  };
   auto rows = database_.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
           wanted.reads_uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''",
           *condition, wanted.max_sessions),
-      9);
+      Count);
   if (!rows) return rows.error();
 
-  std::set<std::int64_t> names;
+  std::set<std::int64_t> ids_of_names;
   for (const Row& row : *rows)
-    for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
-  if (auto learnt = load_names(names); !learnt) return learnt.error();
+    for (const Column column : {Commit, Branch, Anchor, Layout})
+      ids_of_names.insert(id_in(row[column]));
+  if (auto learnt = load_names(ids_of_names); !learnt) return learnt.error();
 
-  std::vector<MetricHistory> all;
   // The newest came first, for the limit.
   std::ranges::reverse(*rows);
+
+  std::vector<MetricHistory> histories;
   for (const Row& row : *rows) {
-    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[6]));
+    // A layout lists the metrics whose values follow one another in `numbers`.
+    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[Layout]));
     std::vector<MetricRecord>& layout = known->second;
     if (is_new_layout) layout = decode_metric_names(name(known->first));
 
     for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
-      SessionPoint point{.began = id_in(row[0]),
-                         .order_added = id_in(row[1]),
-                         .session_row_id = id_in(row[2]),
-                         .uuid = row[8],
-                         .commit = name(id_in(row[3])),
-                         .branch = name(id_in(row[4])),
-                         .anchor = name(id_in(row[5])),
+      SessionPoint point{.began = id_in(row[Began]),
+                         .order_added = id_in(row[Added]),
+                         .session_row_id = id_in(row[SessionId]),
+                         .uuid = row[Uuid],
+                         .commit = name(id_in(row[Commit])),
+                         .branch = name(id_in(row[Branch])),
+                         .anchor = name(id_in(row[Anchor])),
                          .values = layout[metric]};
-      if (!decode_values(point.values, metric, row[7])) continue;
-      point.endings = decode_endings(row[7]);
+      if (!decode_values(point.values, metric, row[Numbers])) continue;
+      point.endings = decode_endings(row[Numbers]);
 
-      MetricHistory& series = comparable_series(layout[metric], all, variant);
+      // The newest session says what the metric is, but its method adds to what is known already.
+      MetricHistory& series = comparable_series(layout[metric], histories, variant);
       SettingValues method = series.metric.method;
       method.add(layout[metric].method);
       series.metric = layout[metric];
@@ -713,9 +759,10 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
     }
   }
 
-  if (auto chained = chain_anchors(all); !chained) return chained.error();
-  for (MetricHistory& series : all) series.method_text = distinguishing_method(series, all);
-  return all;
+  if (auto chained = chain_anchors(histories); !chained) return chained.error();
+  for (MetricHistory& series : histories)
+    series.method_text = distinguishing_method(series, histories);
+  return histories;
 }
 
 Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wanted) {
@@ -739,7 +786,8 @@ Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wan
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
 
-  // A session that measured one of these anchors against another one links the two.
+  // A session that measured one of these anchors against another one links the two. In its row, the
+  // name of the command is an anchor of other rows.
   const MeasuredCommand& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -756,11 +804,15 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (auto learnt = load_names(names); !learnt) return learnt;
 
   for (MetricHistory& series : all) {
-    std::vector<AnchorRatio> measured;
-    for (const Row& row : *rows)
-      if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
-        measured.push_back({name(id_in(row[0])), name(id_in(row[1])), *ratio});
-    relate_to_newest_anchor(series, measured);
+    std::vector<AnchorRatio> ratios;
+    for (const Row& row : *rows) {
+      const std::string& measured_anchor = name(id_in(row[0]));
+      const std::string& its_anchor = name(id_in(row[1]));
+      const std::string& layout = name(id_in(row[2]));
+      const auto ratio = to_anchor(series.metric.name, layout, row[3]);
+      if (ratio) ratios.push_back({measured_anchor, its_anchor, *ratio});
+    }
+    relate_to_newest_anchor(series, ratios);
   }
   return {};
 }
@@ -778,22 +830,24 @@ Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
 }
 
 Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
-  std::map<std::int64_t, const CommandRecord*> others;
+  std::map<std::int64_t, const CommandRecord*> result_by_variant;
   for (const SessionRecord& session : sessions) {
     const std::string machine_class = class_of(session.machine);
     for (const CommandRecord& result : session.results)
       if (!result.benchmark_without_settings.empty())
-        others[text_id(variant_key(result, machine_class))] = &result;
+        result_by_variant[text_id(variant_key(result, machine_class))] = &result;
   }
-  if (others.empty()) return {};
+  if (result_by_variant.empty()) return {};
 
   std::vector<std::int64_t> ids;
-  ids.reserve(others.size());
-  for (const auto& [id, result] : others) ids.push_back(id);
+  ids.reserve(result_by_variant.size());
+  for (const auto& [id, result] : result_by_variant) ids.push_back(id);
+
+  // Leaves those that the database does not have yet.
   auto asked = database_.for_each_row(
       fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(ids, ",")), 1, {},
-      [&](const Row& row) { others.erase(id_in(row[0])); });
-  for (const auto& [id, result] : others)
+      [&](const Row& row) { result_by_variant.erase(id_in(row[0])); });
+  for (const auto& [id, result] : result_by_variant)
     new_[result->benchmark_without_settings] = result->benchmark;
   return asked;
 }
@@ -803,19 +857,21 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   Batch batch{.records = sessions};
   for (std::size_t place = 0; place < sessions.size(); ++place) gather(batch, place);
 
+  // The database stores the points of a variant together, so they are added in this order.
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
     return std::pair(point.variant, batch.ids[point.session]);
   });
 
-  std::size_t added = 0;
-  auto done = database_.in_transaction([&]() -> Result<void> {
-    const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
-    if (!newest) return newest.error();
-    batch.added_before = id_in(newest->front().front());
+  std::size_t added_count = 0;
+  auto committed = database_.in_transaction([&]() -> Result<void> {
+    const auto last_number = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
+    if (!last_number) return last_number.error();
+    batch.added_before = id_in(last_number->front().front());
 
-    if (auto ids = add_sessions(database_, batch); !ids) return ids;
-    added = batch.sessions.size();
-    if (added == 0) return {};
+    // Leaves only the new sessions in the batch.
+    if (auto added = add_sessions(database_, batch); !added) return added;
+    added_count = batch.sessions.size();
+    if (added_count == 0) return {};
 
     // note_new() asks which variants the database lacks, so it comes before add_shared(), which
     // adds them.
@@ -826,8 +882,8 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     return add_own(database_, batch);
   });
 
-  if (!done) return done.error();
-  if (added == 0) return added;
+  if (!committed) return committed.error();
+  if (added_count == 0) return added_count;
 
   // Learns the rows only now, because a failed transaction takes them back.
   const auto learn = [&](const auto& rows) {
@@ -837,7 +893,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   learn(batch.machines);
   learn(batch.variants);
 
-  return added;
+  return added_count;
 }
 
 Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
@@ -846,20 +902,23 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
   if (!condition) return condition.error();
 
   std::size_t count = 0;
-  auto done = database.in_transaction([&]() -> Result<void> {
+  auto forgotten = database.in_transaction([&]() -> Result<void> {
     const auto rows =
         database.ask("SELECT id, uuid FROM lauka_session WHERE " + *condition, 2, texts);
     if (!rows) return rows.error();
+
     count = rows->size();
     if (count == 0)
       return Error{"has no such session", "run lauka-history list to see all sessions"};
+
+    // The beginning of a session's name must stand for one session.
     if (!what.session.empty() && count > 1)
       return Error{fmt::format("has {} sessions whose names begin like this", count),
                    "write more of the name"};
     return delete_sessions(database, *rows);
   });
 
-  if (!done) return done.error();
+  if (!forgotten) return forgotten.error();
   return count;
 }
 
@@ -887,29 +946,31 @@ Result<SessionRecord> read_session_file(const std::string& file) {
 Result<AddResult> add_files(Database& database, std::span<const std::string> files,
                             const std::function<void(const Error&)>& report_bad) {
   Store store(database);
-  AddResult all;
+  AddResult result;
   std::size_t files_read = 0;
+
+  // A batch of sessions is one transaction, because each transaction waits for the disk.
   std::vector<SessionRecord> batch;
   std::size_t command_records_in_batch = 0;
 
-  const auto flush = [&]() -> Result<void> {
+  const auto add_batch = [&]() -> Result<void> {
     const auto added = store.add(batch);
     if (!added)
       return Error{
           fmt::format("{}; before that, lauka-history had read {} and added {} of them",
-                      added.error().line(), plural(files_read, "file"), all.added_sessions),
+                      added.error().line(), plural(files_read, "file"), result.added_sessions),
           "add the files again"};
 
-    all.added_sessions += *added;
+    result.added_sessions += *added;
     batch.clear();
     command_records_in_batch = 0;
     return {};
   };
 
-  auto done = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
+  auto added = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
     const std::string& file = files[files_read++];
     if (!record) {
-      ++all.refused_files;
+      ++result.refused_files;
       report_bad(record.error().prefixed(cited(file)));
       return {};
     }
@@ -917,15 +978,15 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
     command_records_in_batch += record->results.size();
     batch.push_back(*std::move(record));
     const bool is_full = batch.size() >= kMaxOfBatch || command_records_in_batch >= kMaxPoints;
-    return is_full ? flush() : Result<void>();
+    return is_full ? add_batch() : Result<void>();
   });
 
-  if (done) done = flush();
-  if (!done) return done.error();
+  if (added) added = add_batch();
+  if (!added) return added.error();
 
-  all.new_because_of_settings = store.new_because_of_settings();
-  all.already_stored = files.size() - all.refused_files - all.added_sessions;
-  return all;
+  result.new_because_of_settings = store.new_because_of_settings();
+  result.already_stored = files.size() - result.refused_files - result.added_sessions;
+  return result;
 }
 
 }  // namespace lauka::history

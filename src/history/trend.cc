@@ -241,74 +241,84 @@ double CommitValue::half_width_95() const {
 
 Trend make_trend(const MetricHistory& series, ComparedWith against) {
   Trend trend{.against = against};
-  if (against == ComparedWith::AnchorIfPresent)
-    trend.against = !series.points.empty() && series.points.back().values.ratio_to_anchor
-                        ? ComparedWith::Anchor
-                        : ComparedWith::Nothing;
+  if (against == ComparedWith::AnchorIfPresent) {
+    const bool has_anchor = !series.points.empty() && series.points.back().values.ratio_to_anchor;
+    trend.against = has_anchor ? ComparedWith::Anchor : ComparedWith::Nothing;
+  }
 
+  // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
   const bool has_medians = std::ranges::all_of(
       series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
-  // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
-  trend.is_logarithm = trend.against != ComparedWith::Nothing ||
-                       std::ranges::all_of(series.points, [&](const SessionPoint& point) {
-                         return value_of(point.values, has_medians) > 0.0;
-                       });
+  const bool are_all_positive = std::ranges::all_of(series.points, [&](const SessionPoint& point) {
+    return value_of(point.values, has_medians) > 0.0;
+  });
+  trend.is_logarithm = trend.against != ComparedWith::Nothing || are_all_positive;
 
-  std::map<std::string, std::size_t> places;
-  std::vector<SessionPart> all;
-  std::vector<std::size_t> place_of;
+  // All sessions of a commit become one observation.
+  std::map<std::string, std::size_t> observation_by_commit;
+  std::vector<SessionPart> sessions;
+  std::vector<std::size_t> observation_of_session;
   for (const SessionPoint& point : series.points) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
 
     // A session without a commit is an observation of its own.
-    std::size_t place = trend.observations.size();
-    if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
-    const auto exact =
-        point.link_error == 0.0 ? exact_value_of(point.values, trend.against) : std::nullopt;
+    std::size_t index = trend.observations.size();
+    if (!point.commit.empty())
+      index = observation_by_commit.emplace(point.commit, index).first->second;
 
-    if (place == trend.observations.size())
+    // A value that was computed over several anchors is not exact.
+    std::optional<double> exact_value;
+    if (point.link_error == 0.0) exact_value = exact_value_of(point.values, trend.against);
+
+    const bool is_new = index == trend.observations.size();
+    if (is_new)
       trend.observations.push_back(
-          {.began = point.began, .commit = point.commit, .exact_value = exact});
-    else if (!is_same_value(trend.observations[place].exact_value, exact))
-      trend.observations[place].exact_value.reset();
+          {.began = point.began, .commit = point.commit, .exact_value = exact_value});
+    CommitValue& observation = trend.observations[index];
+    if (!is_new && !is_same_value(observation.exact_value, exact_value))
+      observation.exact_value.reset();
 
-    all.push_back({*part, point.values.summarized_values});
-    place_of.push_back(place);
-    trend.observations[place].endings.add(point.endings);
+    sessions.push_back({*part, point.values.summarized_values});
+    observation_of_session.push_back(index);
+    observation.endings.add(point.endings);
     if (trend.against == ComparedWith::Anchor)
-      trend.observations[place].link_error =
-          std::max(trend.observations[place].link_error, point.link_error);
+      observation.link_error = std::max(observation.link_error, point.link_error);
   }
 
-  const double between = raise_small_errors(all);
+  const double variance_between = raise_small_errors(sessions);
 
-  std::vector<std::vector<SessionPart>> parts(trend.observations.size());
-  for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const MergedSessions merged = merge_sessions(parts[i], between);
-    trend.observations[i].value = merged.ratio.value;
-    trend.observations[i].error = merged.ratio.error;
-    trend.observations[i].degrees = merged.degrees;
+  std::vector<std::vector<SessionPart>> sessions_of_commit(trend.observations.size());
+  for (std::size_t i = 0; i < sessions.size(); ++i)
+    sessions_of_commit[observation_of_session[i]].push_back(sessions[i]);
+
+  for (std::size_t i = 0; i < sessions_of_commit.size(); ++i) {
+    const MergedSessions merged = merge_sessions(sessions_of_commit[i], variance_between);
+    CommitValue& observation = trend.observations[i];
+    observation.value = merged.ratio.value;
+    observation.error = merged.ratio.error;
+    observation.degrees = merged.degrees;
   }
   return trend;
 }
 
 std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries& stepped,
                                                              const stats::LevelStep& step) {
+  // The level before the step begins at the step before, and the level after it ends at the next.
   const std::vector<CommitValue>& commits = stepped.trend.observations;
-  std::size_t first = 0;
-  std::size_t end = commits.size();
+  std::size_t first_before = 0;
+  std::size_t end_after = commits.size();
   for (const KnownStep& other : stepped.steps) {
     if (other.step.first_point < step.first_point)
-      first = std::max(first, other.step.first_point);
+      first_before = std::max(first_before, other.step.first_point);
     else if (other.step.first_point > step.first_point)
-      end = std::min(end, other.step.first_point);
+      end_after = std::min(end_after, other.step.first_point);
   }
 
-  const CommitValue& before = commits[first];
+  // is_same_value() is false if either value is not exact.
+  const CommitValue& before = commits[first_before];
   const CommitValue& after = commits[step.first_point];
-  for (std::size_t i = first; i < end; ++i) {
+  for (std::size_t i = first_before; i < end_after; ++i) {
     const CommitValue& level = i < step.first_point ? before : after;
     if (!is_same_value(level.exact_value, commits[i].exact_value)) return std::nullopt;
   }
@@ -317,27 +327,33 @@ std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries
 
 std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
                                                  std::span<const AnchorRatio> measured) {
+  // Goes from the newest anchor over the links to all others, those with the fewest links first.
   const auto links = ratios_by_anchors(measured);
-  std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
-  std::deque<std::string> next{newest};
+  std::map<std::string, LogRatio> ratio_by_anchor{{newest, {0.0, 0.0}}};
+  std::deque<std::string> to_visit{newest};
 
-  while (!next.empty()) {
-    const std::string at = next.front();
-    next.pop_front();
+  while (!to_visit.empty()) {
+    const std::string anchor = to_visit.front();
+    to_visit.pop_front();
     for (const auto& [ends, ratios] : links) {
-      if (ends.first != at && ends.second != at) continue;
+      const bool is_first = ends.first == anchor;
+      const bool is_second = ends.second == anchor;
+      if (!is_first && !is_second) continue;
 
-      const std::string& other = ends.first == at ? ends.second : ends.first;
+      // A link is the ratio of its first end to its second, so backwards it has the other sign.
+      const std::string& other = is_first ? ends.second : ends.first;
       const LogRatio link = weighted_mean(ratios);
-      LogRatio sum = found.at(at);
+      LogRatio sum = ratio_by_anchor.at(anchor);
       sum.value += other == ends.second ? -link.value : link.value;
       sum.error = std::hypot(sum.error.value_or(0.0), link.error.value_or(0.0));
-      if (found.emplace(other, sum).second) next.push_back(other);
+
+      const bool is_new = ratio_by_anchor.emplace(other, sum).second;
+      if (is_new) to_visit.push_back(other);
     }
   }
 
-  found.erase(newest);
-  return found;
+  ratio_by_anchor.erase(newest);
+  return ratio_by_anchor;
 }
 
 std::string step_id(const MetricHistory& series, std::int64_t began) {
@@ -358,9 +374,11 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
 
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());
-  for (const CommitValue& observation : commits)
-    points.push_back(
-        {observation.value, observation.error.value_or(0.0) * observation.error.value_or(0.0)});
+  for (const CommitValue& observation : commits) {
+    const double error = observation.error.value_or(0.0);
+    const double variance = error * error;
+    points.push_back({observation.value, variance});
+  }
   raise_small_variances(points);
 
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
@@ -370,17 +388,21 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
     stepped.possible_step_at = found.pending_first_point;
 
   if (found.steps.empty()) return stepped;
-  const auto notes =
+  const auto note_by_time =
       loader.read_acknowledgements(stepped.series.variant.id, stepped.series.metric.name);
-  if (!notes) return notes.error();
+  if (!note_by_time) return note_by_time.error();
 
   const Better better = stepped.series.metric.better;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
     const stats::LevelStep& step = found.steps[i];
     KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
 
-    const auto note = notes->lower_bound(commits[step.earliest_first_point].began);
-    if (note != notes->end() && note->first <= commits[step.latest_first_point].began) {
+    // New sessions may move a step a little, so a note holds for all commits where it may be.
+    const std::int64_t earliest = commits[step.earliest_first_point].began;
+    const std::int64_t latest = commits[step.latest_first_point].began;
+    const auto note = note_by_time->lower_bound(earliest);
+    const bool has_note = note != note_by_time->end() && note->first <= latest;
+    if (has_note) {
       known.state = StepState::Acknowledged;
       known.note = note->second;
     } else if (better != Better::Neither && !is_worse(step.change, better)) {

@@ -50,27 +50,31 @@ CheckLine engine_line(const EngineFacts& engine) {
   return {topic, engine.notes.empty() ? Severity::Ok : Severity::Note, finding};
 }
 
-CheckLine counters_line(const CounterFacts& counters, bool several) {
+/// Says how many counters can be used, and what holds the others.
+CheckLine counters_line(const CounterFacts& counters, const std::string& topic) {
   CheckLine line{
-      several ? "counters " + counters.pmu : "counters", Severity::Ok,
+      topic, Severity::Ok,
       fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count)};
 
-  const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
-    line.severity = std::max(line.severity, standing);
+  const auto add = [&](Severity severity, const std::string& finding, const char* remedy) {
+    line.severity = std::max(line.severity, severity);
     line.finding += "; " + finding;
     line.remedy = remedy;
   };
 
-  if (const std::size_t dead = counters.free_counters - counters.working_counters; dead > 0)
-    add(Severity::Note, fmt::format("the host of this virtual machine holds {}", dead), "");
+  // A counter that can be opened but does not count is in use by the host.
+  const std::size_t held_by_host = counters.free_counters - counters.working_counters;
+  if (held_by_host > 0)
+    add(Severity::Note, fmt::format("the host of this virtual machine holds {}", held_by_host), "");
 
-  std::size_t held = counters.listed_counter_count - counters.free_counters;
-  if (held > 0 && counters.watchdog) {
+  std::size_t held_here = counters.listed_counter_count - counters.free_counters;
+  if (held_here > 0 && counters.watchdog) {
     add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
-    --held;
+    --held_here;
   }
-  if (held > 0)
-    add(Severity::Problem, fmt::format("{} cannot be used now, so runs may not be counted", held),
+  if (held_here > 0)
+    add(Severity::Problem,
+        fmt::format("{} cannot be used now, so runs may not be counted", held_here),
         "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
   return line;
 }
@@ -89,6 +93,7 @@ CheckLine cores_line(const MachineFacts& facts) {
           "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
+/// Says which CPUs, how much CPU time and how much memory commands may use, if that is not all.
 void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
   if (allows_only_some_cpus(machine))
@@ -133,29 +138,34 @@ bool chooses_itself(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
 
+/// Says whether the CPUs' governors keep the clock speed steady.
 CheckLine governor_line(const MachineFacts& facts) {
-  if (facts.governors.empty())
-    return {"CPU governor", Severity::Note,
-            facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
-                             "firmware decides)"
-                           : "macOS chooses the clock speed and does not show it"};
+  if (facts.governors.empty()) {
+    const char* const why =
+        facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
+                         "firmware decides)"
+                       : "macOS chooses the clock speed and does not show it";
+    return {"CPU governor", Severity::Note, why};
+  }
 
   std::vector<std::string> names;
-  bool steady = true;
-  bool slow = false;
+  bool is_steady = true;
+  bool is_slow = false;
   for (const CpuCountByName& governor : facts.governors) {
     names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
-    steady = steady && governor.name == "performance";
-    slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));
+    if (governor.name != "performance") is_steady = false;
+
+    // With some drivers, powersave is the usual governor, and the processor chooses its clock.
+    if (governor.name == "powersave" && !chooses_itself(facts.governor_driver)) is_slow = true;
   }
 
   std::string finding = comma_separated(names);
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
-  if (steady) return {"CPU governor", Severity::Ok, finding};
+  if (is_steady) return {"CPU governor", Severity::Ok, finding};
 
-  finding += slow ? ", so the clock has its lowest speed"
-                  : ", so the clock follows the load, and short runs are slower";
-  return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
+  finding += is_slow ? ", so the clock has its lowest speed"
+                     : ", so the clock follows the load, and short runs are slower";
+  return {"CPU governor", is_slow ? Severity::Problem : Severity::Note, finding,
           remedy_by_tune(
               facts, "governor",
               "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")};
@@ -300,15 +310,20 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   std::vector<CheckLine> lines;
   for (const EngineFacts& engine : engines) {
     lines.push_back(engine_line(engine));
-    for (const CounterFacts& counters : engine.counters)
-      lines.push_back(counters_line(counters, engine.counters.size() > 1));
+    for (const CounterFacts& counters : engine.counters) {
+      const bool has_one_pmu = engine.counters.size() == 1;
+      lines.push_back(
+          counters_line(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
+    }
   }
 
   for (const auto line_of : {cores_line, clock_line, governor_line, turbo_line, smt_line})
     lines.push_back(line_of(facts));
-  if (std::ranges::any_of(facts.helpful_switches,
-                          [](const auto& name) { return !name.starts_with('+'); }))
-    lines.push_back(tune_line(facts));
+
+  // A "+" marks a switch that is off by default, so --tune alone would not use it.
+  const bool tune_would_help = std::ranges::any_of(
+      facts.helpful_switches, [](const auto& name) { return !name.starts_with('+'); });
+  if (tune_would_help) lines.push_back(tune_line(facts));
 
   lines.push_back(load_line(facts));
   if (facts.machine.allowance) add_limits(facts.machine, lines);
@@ -331,31 +346,39 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
 
-  // A container may have no file that names its system.
-  std::vector<std::string> title = {machine.os, "", machine.architecture, machine.cpu_model};
-  if (!machine.kernel.empty()) title[1] = fmt::format("{} {}", machine.system, machine.kernel);
+  // Each of these may be unknown. For example, a container may have no file that names its system.
+  std::string kernel;
+  if (!machine.kernel.empty()) kernel = fmt::format("{} {}", machine.system, machine.kernel);
+  std::vector<std::string> title = {machine.os, kernel, machine.architecture, machine.cpu_model};
   std::erase(title, "");
   std::string text = one_line(comma_separated(title)) + "\n\n";
 
-  std::size_t topics = 0;
-  for (const CheckLine& line : lines) topics = std::max(topics, line.topic.size());
-  const std::size_t indent = topics + 11;
-  const std::size_t room = width == 0 ? 0 : std::max<std::size_t>(width, indent + 20) - indent;
+  // Findings begin behind the topic, the severity and two blanks after each. A width of 0 means
+  // that they are not wrapped.
+  constexpr std::size_t severity_width = 7;
+  constexpr std::size_t min_finding_width = 20;
+  std::size_t topic_width = 0;
+  for (const CheckLine& line : lines) topic_width = std::max(topic_width, line.topic.size());
+  const std::size_t indent = topic_width + 2 + severity_width + 2;
+  std::size_t finding_width = 0;
+  if (width != 0) finding_width = std::max(width, indent + min_finding_width) - indent;
 
   for (const CheckLine& line : lines) {
-    std::string margin = fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.severity));
+    std::string margin = fmt::format("{:<{}}  {:<{}}  ", line.topic, topic_width,
+                                     name_of(line.severity), severity_width);
     const std::string finding = one_line(line.finding);
-    for (const std::string_view part : wrapped(finding, room)) {
+    for (const std::string_view part : wrapped(finding, finding_width)) {
       text.append(margin).append(part) += '\n';
       margin.assign(indent, ' ');
     }
+
     // Remedies are not wrapped, so that commands in them can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
 
-  const auto count = [&](Severity standing) {
-    return static_cast<std::size_t>(std::ranges::count(lines, standing, &CheckLine::severity));
+  const auto count = [&](Severity severity) {
+    return static_cast<std::size_t>(std::ranges::count(lines, severity, &CheckLine::severity));
   };
 
   return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),

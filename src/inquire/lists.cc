@@ -29,13 +29,22 @@ std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   return widths;
 }
 
-std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
+/// Where the last column of a list is, which describes the row.
+enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
+
+/// Returns the rows as a list for a terminal with this many columns; 0: does not wrap lines.
+std::string list_text(const std::vector<Row>& rows, std::size_t columns, DescriptionPlace place) {
   const std::array<std::size_t, 3> widths = column_widths(rows);
-  const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
-  const bool beside = columns == 0 || !below || before + kMinDescriptionWidth <= columns;
-  const std::size_t indent = beside ? before : 4;
-  const std::size_t room =
-      columns == 0 ? 0 : std::max(columns, indent + (beside ? kMinDescriptionWidth : 8)) - indent;
+  const std::size_t front_width = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
+  const bool has_room_beside = columns == 0 || front_width + kMinDescriptionWidth <= columns;
+  const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
+
+  constexpr std::size_t indent_below = 4;
+  constexpr std::size_t min_width_below = 8;
+  const std::size_t indent = is_beside ? front_width : indent_below;
+  const std::size_t min_width = is_beside ? kMinDescriptionWidth : min_width_below;
+  std::size_t description_width = 0;
+  if (columns != 0) description_width = std::max(columns, indent + min_width) - indent;
 
   std::string text;
   const auto add_line = [&text](std::string_view line) {
@@ -46,15 +55,16 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
     std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
                                     widths[1], row[2], widths[2]);
     const std::string& description = row[3];
-    const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
 
-    if (is_too_long || description.empty()) {
+    // A long name may move the description out of its column.
+    const bool starts_below = columns != 0 && (!is_beside || front.size() != indent);
+    if (starts_below || description.empty()) {
       add_line(front);
       front.assign(indent, ' ');
     }
 
     if (description.empty()) continue;
-    for (const std::string_view line : wrapped(description, room)) {
+    for (const std::string_view line : wrapped(description, description_width)) {
       add_line(front + std::string(line));
       front.assign(indent, ' ');
     }
@@ -249,7 +259,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
                       one_line(entry.description)});
   if (rows.size() == 1)
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
-  return printed(rows, columns, true);
+  return list_text(rows, columns, DescriptionPlace::BelowIfNarrow);
 }
 
 std::string explain_events(Explanation explanation) {
@@ -293,19 +303,25 @@ std::vector<MetricLine> metrics_here(
     bool has_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;
   lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
-  for (const BuiltInMetric& metric : kBuiltInMetrics)
+  for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    const bool is_here = metric.name != kTreePeakMemory || has_tree_peak;
     lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
-                     yes_or_no(metric.name != kTreePeakMemory || has_tree_peak),
-                     std::string(metric.meaning)});
+                     yes_or_no(is_here), std::string(metric.meaning)});
+  }
   add_core_lines(cores, lines);
 
+  // A made metric needs an option, some events or nothing.
   for (const KnownMetric& metric : kMade) {
-    const bool is_by_option = metric.needs.starts_with("--");
-    const auto events = split(metric.needs, ',');
-    const bool is_here =
-        is_by_option || metric.needs.empty() || can_count({events.begin(), events.end()});
-    lines.push_back({std::string(metric.name), std::string(metric.unit),
-                     is_by_option ? std::string(metric.needs) : yes_or_no(is_here),
+    std::string availability;
+    if (metric.needs.starts_with("--")) {
+      availability = metric.needs;
+    } else {
+      const auto events = split(metric.needs, ',');
+      const bool is_here = metric.needs.empty() || can_count({events.begin(), events.end()});
+      availability = yes_or_no(is_here);
+    }
+
+    lines.push_back({std::string(metric.name), std::string(metric.unit), availability,
                      std::string(metric.meaning)});
   }
 
@@ -316,7 +332,7 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
   std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
   for (const MetricLine& line : lines)
     rows.push_back({line.name, line.unit, line.availability, line.meaning});
-  return printed(rows, columns, false) +
+  return list_text(rows, columns, DescriptionPlace::Beside) +
          "\nEvery event of lauka --list-events is also a metric. --scrape, --derive and "
          "LAUKA_METRICS\nadd others. If the list says no for an event, lauka --check says why.\n";
 }
@@ -398,7 +414,8 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
   const nanoseconds last = began + std::min(watching.max_duration.value_or(longest), longest);
 
   std::string text;
-  for (nanoseconds due = began + watching.interval; stream.has_live_process() && due <= last;) {
+  nanoseconds due = began + watching.interval;
+  while (stream.has_live_process() && due <= last) {
     nanoseconds now = watching.now();
     while (now < due && !watching.must_stop()) {
       watching.wait(due - now);
@@ -409,12 +426,13 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
     text.clear();
     for (const ThreadSample& sample : stream.read(now))
       add_thread_line(sample, stream.kinds(), now + watching.utc_minus_now, text);
-    if (!text.empty())
+    if (!text.empty()) {
       if (auto written = watching.write(text); !written) return written;
+    }
 
     // Skips the times that have passed meanwhile, instead of reading several times in a row.
-    due += watching.interval *
-           std::max<std::int64_t>(1, (watching.now() - due) / watching.interval + 1);
+    const std::int64_t intervals_passed = (watching.now() - due) / watching.interval;
+    due += watching.interval * std::max<std::int64_t>(1, intervals_passed + 1);
   }
 
   return {};

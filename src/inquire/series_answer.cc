@@ -58,9 +58,13 @@ std::string table_of_kept(const std::vector<SeriesDecision>& kept) {
   std::string text = "\n";
   for (const KeptRow& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < kKeptColumns; ++i)
-      line += row[i] + std::string(widths[i] + 2 - report::display_width(row[i]), ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    for (std::size_t i = 0; i < kKeptColumns; ++i) {
+      const std::size_t blanks = widths[i] + 2 - report::display_width(row[i]);
+      line += row[i] + std::string(blanks, ' ');
+    }
+
+    const std::size_t size_without_blanks = line.find_last_not_of(' ') + 1;
+    text += line.substr(0, size_without_blanks) + "\n";
   }
   return text;
 }
@@ -102,13 +106,13 @@ std::string series_text(const CandidateSeries& series, const std::string& file,
                         std::size_t columns) {
   const std::vector<SeriesDecision> kept = series.kept_decisions();
   const std::size_t tried = series.reservations.size();
-  const std::size_t open = tried - series.decisions.size();
+  const std::size_t undecided = tried - series.decisions.size();
 
   std::string text =
       fmt::format("{}: {} tried, {} kept", cited(file), plural(tried, "candidate"), kept.size());
-  if (open > 0)
-    text += fmt::format("; {} without a decision, which {} as not kept", open,
-                        open == 1 ? "counts" : "count");
+  if (undecided > 0)
+    text += fmt::format("; {} without a decision, which {} as not kept", undecided,
+                        undecided == 1 ? "counts" : "count");
   text += fmt::format("\n{}, at --confidence {:g}\n", one_line(list_conditions(*series.terms)),
                       100.0 * series.terms->confidence);
 

@@ -141,8 +141,8 @@ class Groups final : public MemoryGroups {
   unsigned number_ = 0;
 };
 
-Error missing(const Error& error) {
-  return error.prefixed("tree_peak_memory cannot be measured");
+Error tree_peak_unmeasured(const Error& reason) {
+  return reason.prefixed("tree_peak_memory cannot be measured");
 }
 
 std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
@@ -224,39 +224,46 @@ void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
 }  // namespace
 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
-  if (files == nullptr) return missing({"this system has no control groups", kNewKernel});
+  if (files == nullptr)
+    return tree_peak_unmeasured({"this system has no control groups", kNewKernel});
 
   const std::string cgroup = file_of_process(*files, "cgroup");
   const auto mount = mount_in(file_of_process(*files, "mountinfo"), "");
-  const auto own = group_in(cgroup, "");
+  const auto own_group = group_in(cgroup, "");
 
   if (group_in(cgroup, "memory"))
-    return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
-  if (!mount || !own) return missing({"this system does not use cgroup v2", kUseVersion2});
+    return tree_peak_unmeasured({"the memory controller belongs to cgroup v1 here", kUseVersion2});
+  if (!mount || !own_group)
+    return tree_peak_unmeasured({"this system does not use cgroup v2", kUseVersion2});
 
-  const auto visible = path_below(*mount, *own);
-  if (!visible)
-    return missing({"lauka's own control group is not visible here",
-                    "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
-                    "the container"});
+  const auto own_path = path_below(*mount, *own_group);
+  if (!own_path)
+    return tree_peak_unmeasured(
+        {"lauka's own control group is not visible here",
+         "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
+         "the container"});
 
-  std::string below = *visible;
-  const std::string own_folder = mount->folder + below;
-  std::optional<Error> why;
+  const std::string own_folder = mount->folder + *own_path;
+  std::string path = *own_path;
+  std::optional<Error> reason;
 
+  // Tries the ancestors of lauka's own group, from its parent to the root group, whose path is "".
   while (true) {
-    below.resize(below.empty() ? 0 : below.rfind('/'));
-    const std::string folder = mount->folder + below;
+    const std::size_t parent_size = path.empty() ? 0 : path.rfind('/');
+    path.resize(parent_size);
+    const std::string folder = mount->folder + path;
     auto groups = std::make_unique<Groups>(*files, folder, own_folder);
 
-    std::optional<Error> why_not = why_not_in(*files, folder, *groups);
-    if (!why_not) {
+    std::optional<Error> why_not_here = why_not_in(*files, folder, *groups);
+    if (!why_not_here) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
 
-    if (!why || hands_memory_on(*files, folder)) why = std::move(why_not);
-    if (below.empty()) return missing(*why);
+    // A group that passes on the memory controller was nearly usable, so the user learns what its
+    // obstacle is.
+    if (!reason || hands_memory_on(*files, folder)) reason = std::move(why_not_here);
+    if (path.empty()) return tree_peak_unmeasured(*reason);
   }
 }
 

@@ -119,6 +119,8 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
     posix_spawnattr_setsigdefault(&orders.attributes, request.default_signals);
   if (request.signal_mask != nullptr)
     posix_spawnattr_setsigmask(&orders.attributes, request.signal_mask);
+
+  // The function is private. Its address is null on a system that lacks it.
   if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
     posix_spawnattr_set_qos_clamp_np(&orders.attributes,
                                      static_cast<std::uint64_t>(request.qos_clamp));

@@ -101,12 +101,13 @@ const FileCalls& file_calls() {
 Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
   const ResolvedPath resolved = resolve(target);
-  const auto descriptor = target == kStandardOutput ? STDOUT_FILENO : resolved.descriptor;
+  std::optional<int> descriptor = resolved.descriptor;
+  if (target == kStandardOutput) descriptor = STDOUT_FILENO;
 
   if (descriptor) {
     const bool is_output = descriptor == STDOUT_FILENO;
-    std::unique_ptr<ExportFile> output(
-        new ExportFile(is_output ? std::string(kStandardOutput) : target, calls));
+    const std::string shown_name = is_output ? std::string(kStandardOutput) : target;
+    std::unique_ptr<ExportFile> output(new ExportFile(shown_name, calls));
     const int error = output->adopt_duplicate_of(*descriptor);
     if (error != 0) return output->failure(error);
     return output;
@@ -116,29 +117,34 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
   if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
 
-  struct stat there {};
-  const bool exists = stat(target.c_str(), &there) == 0;
-  if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
+  struct stat old_file {};
+  const bool exists = stat(target.c_str(), &old_file) == 0;
+  if (exists && S_ISDIR(old_file.st_mode)) return cannot_write(target, EISDIR);
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return cannot_write(target, errno);
 
-  // A link in /proc may lead to a file without a path.
-  const bool is_replaced = !exists || (S_ISREG(there.st_mode) && is_at(path, there));
+  // Devices and pipes are written to. A link in /proc may lead to a file without a path.
+  const bool is_replaced = !exists || (S_ISREG(old_file.st_mode) && is_at(path, old_file));
   if (is_replaced) file->open_temporary();
 
-  // Without a temporary file, the target itself is overwritten.
-  if (!is_replaced || !file->file_) {
+  std::string why_in_place;
+  const bool has_temporary = is_replaced && bool(file->file_);
+  if (!has_temporary) {
     if (exists) file->file_ = Descriptor(open_place(target));
     if (!file->file_) return cannot_write(target, errno);
-    if (is_replaced) file->note_ = "no file can be created in its folder";
+    if (is_replaced) why_in_place = "no file can be created in its folder";
   } else if (exists) {
-    file->note_ = why_not_replaceable(path, there, calls);
-    if (!file->note_.empty()) file->target_descriptor_ = Descriptor(open_place(target));
-    if (!file->note_.empty() && !file->target_descriptor_) return cannot_write(target, errno);
+    why_in_place = why_not_replaceable(path, old_file, calls);
+
+    // The target is opened now, so that a failure shows before the runs. commit() copies into it.
+    if (!why_in_place.empty()) {
+      file->target_descriptor_ = Descriptor(open_place(target));
+      if (!file->target_descriptor_) return cannot_write(target, errno);
+    }
   }
 
-  if (!file->note_.empty()) {
-    file->note_ = cited(target) + " cannot be replaced, because " + file->note_ +
+  if (!why_in_place.empty()) {
+    file->note_ = cited(target) + " cannot be replaced, because " + why_in_place +
                   "; lauka will overwrite it in place when all runs are done";
   }
 

@@ -222,43 +222,46 @@ Error cannot_follow(const std::string& target, const std::string& foreign_link) 
 // memory its user may not read. Source: begin_new_exec in fs/exec.c.
 
 ResolvedPath resolve(const std::string& path) {
+  // Walks the path part by part. realpath() would fail for a file that does not exist yet, and
+  // would not show the links on the way.
   namespace fs = std::filesystem;
   constexpr int most_links = 40;
 
   std::error_code error;
   ResolvedPath resolved{path};
-  fs::path done;
-  std::vector<fs::path> left;
+  fs::path walked;
+  std::vector<fs::path> parts_left;  // in reverse order: the next part is the last of the vector
 
-  // `left` holds the parts in reverse order, so that the next part is at its end.
-  const auto go_by = [&](const fs::path& parts) {
-    const std::vector<fs::path> all(parts.begin(), parts.end());
-    left.insert(left.end(), all.rbegin(), all.rend());
+  const auto walk_next = [&](const fs::path& added_path) {
+    const std::vector<fs::path> parts(added_path.begin(), added_path.end());
+    parts_left.insert(parts_left.end(), parts.rbegin(), parts.rend());
   };
-  go_by(fs::absolute(path, error));
+  walk_next(fs::absolute(path, error));
 
-  for (int links = 0; !left.empty() && links <= most_links;) {
-    const fs::path part = std::move(left.back());
-    left.pop_back();
-    if (part == "..") done = done.parent_path();
+  for (int links = 0; !parts_left.empty() && links <= most_links;) {
+    const fs::path part = std::move(parts_left.back());
+    parts_left.pop_back();
+    if (part == "..") walked = walked.parent_path();
     if (part.empty() || part == "." || part == "..") continue;
 
-    const fs::path next = part.is_absolute() ? part : done / part;
-    if (const auto number = descriptor_in(done, part.string()); number && left.empty())
-      resolved.descriptor = number;
+    // Only the last part can stand for a descriptor, as in /dev/fd/3.
+    const auto descriptor = descriptor_in(walked, part.string());
+    if (descriptor && parts_left.empty()) resolved.descriptor = descriptor;
 
+    const fs::path next = part.is_absolute() ? part : walked / part;
     struct stat link {};
     if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
-      done = next;
+      walked = next;
       continue;
     }
 
     ++links;
-    if (is_foreign_link(link, done)) resolved.foreign_link = next.string();
-    go_by(fs::read_symlink(next, error));
+    if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
+    walk_next(fs::read_symlink(next, error));
   }
 
-  if (!error && left.empty()) resolved.path = done.string();
+  // After an error, or with too many links, the path stays as it was given.
+  if (!error && parts_left.empty()) resolved.path = walked.string();
   return resolved;
 }
 

@@ -100,24 +100,32 @@ class HelperProgram::Patience {
 };
 
 void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
+  // If any of this fails, there is no process, and wait() says that the program was not started.
   const auto path = find_program(spec);
-  const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const Descriptor null_device(open("/dev/null", O_RDWR | O_CLOEXEC));
   Pipe output;
   Pipe failure;
-  if (!path || !null || !output.open() || !failure.open()) return;
+  if (!path || !null_device || !output.open() || !failure.open()) return;
   output_ = std::move(output.read_end);
 
+  // All strings are made before fork, because the child must not allocate memory.
   std::vector<std::string> words = spec.words;
+  const std::vector<char*> argv = pointers_to(words);
+
   std::vector<std::string> variables;
   if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
-  const std::vector<char*> argv = pointers_to(words);
-  const std::vector<char*> environment = pointers_to(variables);
-  char* const* const given = variables.empty() ? environ : environment.data();
-  const HelperPlan plan{path->c_str(),          argv.data(), given, null.get(),
-                        output.write_end.get(), getpid()};
+  const std::vector<char*> own_environment = pointers_to(variables);
+
+  const HelperPlan plan{.path = path->c_str(),
+                        .argv = argv.data(),
+                        .environment = variables.empty() ? environ : own_environment.data(),
+                        .null = null_device.get(),
+                        .output = output.write_end.get(),
+                        .parent = getpid()};
 
   const pid_t pid = fork();
   if (pid == 0) {
+    // become_program() returns only if it failed. wait() reads from the pipe why it did.
     const NotStarted failed{become_program(plan, spec), errno};
     static_cast<void>(!write(failure.write_end.get(), &failed, sizeof failed));
     _exit(127);
@@ -139,12 +147,17 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
   std::array<char, 4096> piece;
 
   for (;;) {
+    // Asked before reading, because a program that ends between the two may still write something.
     const bool was_over = is_over();
     const ssize_t got = read(output_.get(), piece.data(), piece.size());
-    if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
+    const bool has_failed = got < 0 && errno != EAGAIN && errno != EINTR;
+
+    // A descendant may keep the pipe open after the program's end.
+    if (got == 0 || has_failed || (got < 0 && was_over)) return true;
 
     const nanoseconds left = patience.left();
-    if (left <= nanoseconds(0) || (got < 0 && has_stopped(patience))) return false;
+    if (left <= nanoseconds(0)) return false;
+    if (got < 0 && has_stopped(patience)) return false;
 
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));

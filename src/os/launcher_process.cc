@@ -197,24 +197,25 @@ class Jobs {
     plan_.executed_at_ns = &executed_at_ns_;
   }
 
+  /// Runs all copies, and writes into the shared memory how they ended.
   void run() {
     for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
       if (!start(job)) return;
     }
 
-    for (std::uint32_t left = plan_.program->jobs; left > 0;) {
+    for (std::uint32_t running_count = plan_.program->jobs; running_count > 0;) {
       int status = 0;
-      const pid_t found = waitpid(-1, &status, WUNTRACED);
-      if (found < 0 && errno != EINTR) break;
-      if (found <= 0) continue;
+      const pid_t changed = waitpid(-1, &status, WUNTRACED);
+      if (changed < 0 && errno != EINTR) break;
+      if (changed <= 0) continue;
 
       if (WIFSTOPPED(status)) {
         fail(Stopped{WSTOPSIG(status)});
         return;
       }
 
-      --left;
-      if (!note(status)) return;
+      --running_count;
+      if (!note_end(status)) return;
     }
 
     shared_.ended_at_ns = now_ns();
@@ -226,6 +227,7 @@ class Jobs {
   }
 
  private:
+  /// Starts one copy. If this fails, kills all copies and returns false.
   bool start(std::uint32_t job) {
     write_number(job);
     // Opens the input again for each copy, because the copies would otherwise share a file
@@ -259,7 +261,8 @@ class Jobs {
     return open(path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   }
 
-  bool note(int status) {
+  /// Notes how one copy ended. If this decides the run, kills all copies and returns false.
+  bool note_end(int status) {
     const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
     if (!plan_.program->jobs_outlive_failure) {
@@ -317,13 +320,15 @@ class LauncherProcess {
   }
 
  private:
+  /// Runs the programs of the batch one after the other, until one of them ends the batch.
   void run_launches() {
     state_.ended_count = 0;
     used_readings_ = 0;
     const std::int64_t began_ns = now_ns();
 
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
-      const std::int64_t latest_ns = state_.launches[i].latest_start_ns;
+      const SharedLaunch& launch = state_.launches[i];
+      const std::int64_t latest_ns = launch.latest_start_ns;  // since the batch began; 0: no limit
       if (i > 0 && latest_ns > 0 && now_ns() - began_ns > latest_ns) break;
 
       SharedEnded& ended = state_.ended[i];
@@ -331,19 +336,20 @@ class LauncherProcess {
       if (is_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
       } else {
-        SharedProcessState* const state =
-            state_.launches[i].reads_end_state ? &state_.end_states[i] : nullptr;
-        if (state != nullptr) state->is_known = false;
-        run(state_.launches[i], state, ended);
+        SharedProcessState* const end_state =
+            launch.reads_end_state ? &state_.end_states[i] : nullptr;
+        if (end_state != nullptr) end_state->is_known = false;
+        run(launch, end_state, ended);
       }
-
       state_.ended_count = i + 1;
-      if (ended.counter_error != 0 || state_.cancel ||
-          ends_batch(ended.outcome, state_.after_failure))
-        break;
+
+      const bool has_failed =
+          ended.counter_error != 0 || ends_batch(ended.outcome, state_.after_failure);
+      if (has_failed || state_.cancel) break;
     }
   }
 
+  /// Runs one program with its files, counters and control group, and waits for its end.
   void run(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
@@ -355,14 +361,16 @@ class LauncherProcess {
     if (char** const variable = launch.program->environment.launch_entry)
       *variable = launch.variable_entry;
 
-    OpenedRunFiles own;
-    if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
+    OpenedRunFiles opened;
+    if (const auto failed = open_files(*launch.program, setup_, opened, plan.files)) {
       ended.outcome = *failed;
     } else {
-      const auto& group = state_.control_group_file[0] != '\0' || launch.program->cpus == nullptr
-                              ? state_.control_group_file
-                              : state_.control_group_file_on_program_cpus;
-      if (group[0] != '\0') plan.control_group = ::open(group.data(), O_WRONLY | O_CLOEXEC);
+      const bool joins_batch_group =
+          state_.control_group_file[0] != '\0' || launch.program->cpus == nullptr;
+      const auto& group_file =
+          joins_batch_group ? state_.control_group_file : state_.control_group_file_on_program_cpus;
+      if (group_file[0] != '\0')
+        plan.control_group = ::open(group_file.data(), O_WRONLY | O_CLOEXEC);
 
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_counter_error = counters_.optional_counter_error();
@@ -383,13 +391,15 @@ class LauncherProcess {
     }
 
     if (launch.program->is_output_stored)
-      setup_.files->pass_on(launch.program->sink, own.output.get());
-    own = OpenedRunFiles{};
+      setup_.files->pass_on(launch.program->sink, opened.output.get());
+    opened = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
 
-    pid_t left = 0;
-    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
-    const bool had_children = std::exchange(has_children_, left == 0);
+    // The launcher has become the parent of what the program left behind. waitpid returns 0 while
+    // such a process still runs, and -1 if there is none.
+    pid_t reaped = 0;
+    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
+    const bool had_children = std::exchange(has_children_, reaped == 0);
     if (has_children_) ended.outlived = count_outlived(had_children);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
@@ -431,25 +441,29 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
+  /// Waits for the end of a run. Kills a run that is late, stopped or no longer wanted, and gives
+  /// up on a process that does not die.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
-    std::int64_t end_ns = ended.executed_at_ns;
-    std::int64_t give_up_ns = kNever;
     const std::int64_t timeout_ns = plan.program->timeout_ns;
-    std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
-    bool is_asked = false;
+    std::int64_t looked_at_ns = ended.executed_at_ns;
+    std::int64_t deadline_ns = timeout_ns > 0 ? looked_at_ns + timeout_ns : kNever;
+    std::int64_t give_up_ns = kNever;
+    bool was_asked_to_end = false;
+
+    // The outcome stays the initial Exited until something decides that the run must be killed.
+    const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
 
     for (;;) {
-      const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
-      const bool is_killed = must_die();
-      if (!is_killed && !is_asked && state_.listener_ended_run) {
-        is_asked = true;
+      const bool was_killed = must_die();
+      if (!was_killed && !was_asked_to_end && state_.listener_ended_run) {
+        was_asked_to_end = true;
         signal_run(pid, SIGTERM);
         deadline_ns = now_ns() + kTerminateTimeout.count();
       }
 
-      const int signal = wait_until(is_killed ? give_up_ns : deadline_ns, end_ns);
-      end_ns = now_ns();
+      const int signal = wait_until(was_killed ? give_up_ns : deadline_ns, looked_at_ns);
+      looked_at_ns = now_ns();
 
       // Only until it is waited for, an ended process still tells its priority and limits.
       if (plan.end_state != nullptr && has_ended_unawaited(pid))
@@ -457,34 +471,39 @@ class LauncherProcess {
 
       int status = 0;
       rusage used{};
-      const pid_t found = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
-      if (found < 0) {
+      const pid_t changed = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
+      if (changed < 0) {
         ended.outcome = NotStarted{LaunchStep::Fork, errno};
         return;
       }
 
-      const bool has_ended = found > 0 && !WIFSTOPPED(status);
       // A run that ended after its deadline counts as late, even if nothing has killed it yet.
-      if (!is_killed && end_ns > deadline_ns) {
-        ended.outcome =
-            is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
+      if (!was_killed && looked_at_ns > deadline_ns) {
+        if (was_asked_to_end)
+          ended.outcome = Signalled{SIGKILL};
+        else
+          ended.outcome = TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
 
+      const bool has_ended = changed > 0 && !WIFSTOPPED(status);
       if (has_ended) {
-        ended.ended_at_ns = end_ns;
+        ended.ended_at_ns = looked_at_ns;
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-        if (is_asked) await_group(pid, deadline_ns);
+        if (was_asked_to_end) await_group(pid, deadline_ns);
         if (!must_die()) ended.outcome = to_outcome(status);
         return;
       }
 
-      if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
-      if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
-      if (!is_killed && must_die())
-        give_up_ns = signal_run(pid, SIGKILL) ? end_ns + kMaxDyingNs : end_ns;
+      if (!was_killed && changed > 0) ended.outcome = Stopped{WSTOPSIG(status)};
+      if (!was_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
 
-      if (end_ns >= give_up_ns) {
+      if (!was_killed && must_die()) {
+        const bool was_signalled = signal_run(pid, SIGKILL);
+        give_up_ns = was_signalled ? looked_at_ns + kMaxDyingNs : looked_at_ns;
+      }
+
+      if (looked_at_ns >= give_up_ns) {
         ended.surviving_pid = pid;
         return;
       }
@@ -580,10 +599,11 @@ void serve_as_launcher(const LauncherSetup& setup) {
   // process when they are sent to that group, because this process ends the run if lauka is killed.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits the processes that a run leaves behind
   signal_after_parent_death(kWakeSignal);
   if (getppid() != setup.parent) _exit(0);
 
+  // A byte from lauka asks for a batch. If lauka closes its end of the socket, the launcher ends.
   LauncherProcess launcher(setup);
   for (;;) {
     char byte = 0;
@@ -592,6 +612,8 @@ void serve_as_launcher(const LauncherSetup& setup) {
     if (got < 0) continue;
 
     launcher.run_batch();
+
+    // lauka died during the batch.
     if (getppid() != setup.parent) {
       launcher.kill_what_was_cancelled();
       leave(setup);
@@ -640,22 +662,25 @@ std::optional<ProcessState> described(const SharedProcessState& state) {
       {RLIMIT_STACK, "stack"},
   });
   if (!state.is_known) return std::nullopt;
-  ProcessState all{.nice = state.nice,
-                   .scheduling_policy = scheduling_policy_name(state.scheduling_policy)};
+
+  ProcessState result{.nice = state.nice,
+                      .scheduling_policy = scheduling_policy_name(state.scheduling_policy)};
 
   constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
-  for (std::size_t cpu = 0; cpu < 8 * state.cpus_bytes; ++cpu)
-    if ((state.cpus[cpu / bits_of_word] >> cpu % bits_of_word & 1U) != 0)
-      all.cpus.push_back(static_cast<std::uint32_t>(cpu));
-
-  if (!state.has_limits) return all;
-  for (const auto& [index, name] : names) {
-    const rlim_t value = state.limits[index].rlim_cur;
-    all.limits.push_back({name, value == RLIM_INFINITY
-                                    ? std::nullopt
-                                    : std::optional(static_cast<std::uint64_t>(value))});
+  for (std::size_t cpu = 0; cpu < 8 * state.cpus_bytes; ++cpu) {
+    const unsigned long word = state.cpus[cpu / bits_of_word];
+    const bool is_allowed = (word >> (cpu % bits_of_word) & 1U) != 0;
+    if (is_allowed) result.cpus.push_back(static_cast<std::uint32_t>(cpu));
   }
-  return all;
+
+  if (!state.has_limits) return result;
+  for (const auto& [index, name] : names) {
+    const rlim_t soft_limit = state.limits[index].rlim_cur;
+    std::optional<std::uint64_t> value;  // stays nullopt without a limit
+    if (soft_limit != RLIM_INFINITY) value = static_cast<std::uint64_t>(soft_limit);
+    result.limits.push_back({name, value});
+  }
+  return result;
 }
 
 std::string scheduling_policy_name(long policy) {

@@ -176,7 +176,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
-    constexpr std::size_t most = 64 << 20;
+    constexpr std::size_t max_bytes = 64 << 20;
     const auto refused = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove this file"};
@@ -188,10 +188,15 @@ class FilesBelow final : public SettingFiles {
     if (!file || fstat(file.get(), &about) != 0)
       return refused(std::generic_category().message(errno));
     if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
-    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+
+    // What the journal says is written to the system's settings, so nobody else may have written
+    // it.
+    const bool is_own = about.st_uid == geteuid();
+    const bool others_may_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    if (!is_own || others_may_write)
       return refused("it belongs to another user, or others may write to it");
 
-    auto text = read_rest(file.get(), most);
+    auto text = read_rest(file.get(), max_bytes);
     if (!text) return refused(std::generic_category().message(errno));
     if (static_cast<off_t>(text->size()) != about.st_size)
       return refused("it could not be read to its end");

@@ -100,20 +100,26 @@ DebugFile open_linked(const std::string& root, const std::string& program, const
 
 /// Finds a debug file for libdwfl, whose own callback may load a library that downloads files
 /// (debuginfod). `name`: path that the process sees. `file`: path that lauka opened, which ends
-/// with `name`.
+/// with `name`. Returns a descriptor of the debug file, and its path in `found`; -1 if there is
+/// none.
 int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwarf_Addr /*base*/,
                     const char* file, const char* link, GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
   const std::string program = name;
+
+  // A process in a container has another root folder, which is what precedes `name` in `file`.
   const std::string_view opened = file == nullptr ? "" : file;
-  const std::string root(opened.substr(0, opened.size() - std::min(program.size(), opened.size())));
-  for (const std::string& place : {root, std::string()}) {
+  const std::size_t name_size = std::min(program.size(), opened.size());
+  const std::string root_of_process(opened.substr(0, opened.size() - name_size));
+  const std::string own_root;
+
+  for (const std::string& root : {root_of_process, own_root}) {
     DebugFile debug;
     if (!build_id.empty()) {
-      debug.path = place + debug_file_of(build_id);
+      debug.path = root + debug_file_of(build_id);
       debug.file = open_regular(debug.path);
     }
-    if (!debug.file && link != nullptr) debug = open_linked(place, program, {link, checksum});
+    if (!debug.file && link != nullptr) debug = open_linked(root, program, {link, checksum});
     if (!debug.file) continue;
 
     *found = strdup(debug.path.c_str());  // libdwfl frees the copy

@@ -151,25 +151,35 @@ class SharedPrograms {
     return latest_environment_;
   }
 
+  /// Writes a program's environment into the shared memory, and notes the entries that change from
+  /// run to run.
   SharedEnvironment make_environment(const ProgramSpec& spec) {
-    const std::vector<std::string> all = program_environment(spec, "");
-    SharedEnvironment environment{arena_.make<char*>(all.size() + 1)};
-    char** own = environ;
+    const std::vector<std::string> variables = program_environment(spec, "");
+    SharedEnvironment environment{arena_.make<char*>(variables.size() + 1)};
+    char** own_variables = environ;
 
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      char** same = own;
-      while (*same != nullptr && all[i] != *same) ++same;
-      char*& variable = environment.variables[i];
-      variable = *same != nullptr ? *same : arena_.copy(all[i]);
-      if (*same != nullptr) own = same + 1;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const std::string& text = variables[i];
+      char*& entry = environment.variables[i];
 
-      const auto is = [&](const std::string& name) {
-        return !name.empty() && all[i].starts_with(name + "=");
+      // Most variables are lauka's own, in the same order. Using lauka's strings saves memory.
+      char** same = own_variables;
+      while (*same != nullptr && text != *same) ++same;
+      if (*same != nullptr) {
+        entry = *same;
+        own_variables = same + 1;
+      } else {
+        entry = arena_.copy(text);
+      }
+
+      // The launcher changes these entries before each run.
+      const auto is_variable = [&](const std::string& name) {
+        return !name.empty() && text.starts_with(name + "=");
       };
-      if (is(spec.launch_variable)) environment.launch_entry = &variable;
-      if (spec.has_region && is(kRegionVariable)) environment.region_entry = &variable;
-      if (spec.jobs > 1 && all[i].starts_with(kJobEntryPrefix))
-        environment.job_digits = variable + kJobEntryPrefix.size();
+      if (is_variable(spec.launch_variable)) environment.launch_entry = &entry;
+      if (spec.has_region && is_variable(kRegionVariable)) environment.region_entry = &entry;
+      if (spec.jobs > 1 && text.starts_with(kJobEntryPrefix))
+        environment.job_digits = entry + kJobEntryPrefix.size();
     }
 
     return environment;
@@ -273,9 +283,9 @@ class PosixLauncher final : public Launcher {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
         // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
-        auto* const counters = launch.counters == kNoCounters || launch.sample_listener != nullptr
-                                   ? nullptr
-                                   : counter_sets_.at(launch.counters);
+        const bool launcher_counts =
+            launch.counters != kNoCounters && launch.sample_listener == nullptr;
+        auto* const counters = launcher_counts ? counter_sets_.at(launch.counters) : nullptr;
         state_->launches[i] = {programs_.at(launch.program), counters,
                                programs_.find_variable(launch, i), launch.latest_start.count(),
                                launch.reads_end_state};
@@ -287,24 +297,26 @@ class PosixLauncher final : public Launcher {
     const bool heeds_interrupts = std::ranges::none_of(
         launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
 
-    OpenedRunFiles named;
-    Ended refused;
-    if (const auto failed = open_listened(launches.front(), named)) {
-      refused.outcome = *failed;
-      return std::vector{refused};
+    // A launch with a listener is alone in its batch.
+    const Launch& first = launches.front();
+    OpenedRunFiles named_files;
+    Ended not_run;
+    if (const auto failed = open_listened(first, named_files)) {
+      not_run.outcome = *failed;
+      return std::vector{not_run};
     }
 
     SampleRings rings(sampled_by_);
-    refused.counter_error = open_rings(launches.front(), rings);
-    if (refused.counter_error != 0) return std::vector{refused};
+    not_run.counter_error = open_rings(first, rings);
+    if (not_run.counter_error != 0) return std::vector{not_run};
 
     const std::int64_t began_ns = now_ns();
-    const int trouble = converse(heeds_interrupts, tick, rings, launches.front().sample_listener);
-    if (trouble != 0) return end_of_launcher(trouble, began_ns);
+    const int error = converse(heeds_interrupts, tick, rings, first.sample_listener);
+    if (error != 0) return end_of_launcher(error, began_ns);
 
-    if (launches.front().sample_listener != nullptr) {
-      rings.move_to(*launches.front().sample_listener);
-      launches.front().sample_listener->end(rings.read_counters());
+    if (first.sample_listener != nullptr) {
+      rings.move_to(*first.sample_listener);
+      first.sample_listener->end(rings.read_counters());
     }
 
     files_.drain();
@@ -385,9 +397,9 @@ class PosixLauncher final : public Launcher {
         is_cancelled = true;
       }
 
-      const bool ticks = tick || samples != nullptr || hold.must_report_suspension();
-      const int ready =
-          ppoll(fds.data(), fds.size(), ticks ? &kTickTime : nullptr, &hold.mask_for_waiting());
+      const bool must_wake = tick || samples != nullptr || hold.must_report_suspension();
+      const timespec* const max_wait = must_wake ? &kTickTime : nullptr;
+      const int ready = ppoll(fds.data(), fds.size(), max_wait, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
 
       if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
@@ -400,6 +412,7 @@ class PosixLauncher final : public Launcher {
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
 
+      // The launcher sends one byte when the batch has ended, and none if it has died.
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(socket_.get(), &byte, 1);
       if (got == 1) return 0;
@@ -475,10 +488,14 @@ class PosixLauncher final : public Launcher {
     // Kills processes that left a killed run's process group, so that they do not use the CPU
     // during the next run.
     const auto listener_ns = files_.ended_by_listener_ns();
-    const bool ended_by_listener = listener_ns && has_exited_or_signalled(shared.outcome);
-    const bool killed = ended_by_listener || (!has_exited_or_signalled(shared.outcome) &&
-                                              !std::holds_alternative<NotStarted>(shared.outcome));
-    const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
+    const bool has_status = has_exited_or_signalled(shared.outcome);
+    const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
+    const bool ended_by_listener = listener_ns && has_status;
+    const bool killed = ended_by_listener || (was_started && !has_status);
+
+    int surviving_descendant = 0;
+    if (killed && shared.began_ns != 0)
+      surviving_descendant = kill_descendants(pid_, shared.began_ns);
 
     Ended ended{.outcome = shared.outcome,
                 .usage = shared.usage,
@@ -491,12 +508,13 @@ class PosixLauncher final : public Launcher {
                 .input = shared.input,
                 .ended_by_listener = ended_by_listener};
 
-    const std::int64_t ended_at_ns =
-        std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
-    ended.usage.wall_ns =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
+    // A run that its listener ended is measured until the listener had enough.
+    std::int64_t ended_at_ns = shared.ended_at_ns;
+    if (ended_by_listener) ended_at_ns = std::min(ended_at_ns, *listener_ns);
+    const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
+    ended.usage.wall_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
 
-    enter_survivor(std::max(shared.surviving_pid, left), ended.outcome);
+    enter_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     if (signalled != nullptr) {
       if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
@@ -547,6 +565,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   RunFiles files;
   if (!has_sockets || !files.open_all())
     return system_error("lauka cannot open its channels to the launcher process", errno);
+
   const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -562,19 +581,20 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   setup.files = &files;
   setup.after_lauka = after_lauka;
 
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &setup.started_with.mask);
+  // The launcher must start with all signals blocked.
+  sigset_t all_signals;
+  sigfillset(&all_signals);
+  sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
     close(socket.get());
     serve_as_launcher(setup);
   }
+
   const int fork_error = errno;
   sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
-  if (pid < 0) {
-    return system_error("lauka cannot start its launcher process", fork_error);
-  }
+  if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
+
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);

@@ -40,6 +40,8 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
   }
 
   for (const std::string& variable : spec.environment_changes) set(environment, variable);
+
+  // The launcher changes the values of these variables before each run.
   if (spec.jobs > 1) set(environment, std::string(kJobEntryPrefix) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
   if (spec.has_region) set(environment, std::string(kRegionVariable) + "=");

@@ -129,28 +129,30 @@ bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
 
 }  // namespace
 
-Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
-                                 const std::string& in) {
-  if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
+Result<std::string> find_program(const std::string& word, const std::optional<std::string>& path,
+                                 const std::string& folder) {
+  if (word.find('/') != std::string::npos) return if_runnable(word, word, folder);
 
-  const std::string path =
-      own ? *own : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  std::string unusable;
+  const std::string folders =
+      path ? *path : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   const auto is_file = [](const std::string& file) {
     return may(file, F_OK) == 0 && !is_directory(file);
   };
 
-  for (const std::string_view folder : split(path, ':')) {
-    const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
-    const std::string from_here = path_seen_from(in, candidate);
+  // Like a shell, goes on after a file that may not be executed.
+  std::string not_executable;
+  for (const std::string_view searched : split(folders, ':')) {
+    const std::string candidate = std::string(searched.empty() ? "." : searched) + "/" + word;
+    const std::string from_here = path_seen_from(folder, candidate);
     if (word.empty() || !is_file(from_here)) continue;
-    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
-    unusable = candidate;
+    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, folder);
+    not_executable = candidate;
   }
 
-  if (!unusable.empty())
-    return Error{unusable + ": Permission denied", remedy_of_right(path_seen_from(in, unusable))};
-  if (is_file(path_seen_from(in, word)))
+  if (!not_executable.empty())
+    return Error{not_executable + ": Permission denied",
+                 remedy_of_right(path_seen_from(folder, not_executable))};
+  if (is_file(path_seen_from(folder, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
 
@@ -170,6 +172,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   if (!found || user.error()) return std::nullopt;
   std::string path = path_seen_from(spec.folder, *found);
 
+  // A script's interpreter may be a script, too.
   for (int i = 0; i <= kMaxInterpreters; ++i) {
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
@@ -186,7 +189,8 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
     const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
     if (!loss) return std::nullopt;
-    return CounterLossFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
+    const bool root_keeps_counters = !is_lost_by_root(*file, rights);
+    return CounterLossFile{*loss, path, rights.user != 0 && root_keeps_counters};
   }
 
   return std::nullopt;

@@ -32,8 +32,9 @@ SampleRings::~SampleRings() {
 
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
   if (calls_ == nullptr) return ENOSYS;
-  attributes.sample_period = static_cast<std::uint64_t>(
-      static_cast<double>(attributes.sample_period) * period_factor(run));
+
+  const auto usual_period = static_cast<double>(attributes.sample_period);
+  attributes.sample_period = static_cast<std::uint64_t>(usual_period * period_factor(run));
   guard_ = calls_->open_counter(guard_of(attributes), {process}, -1);
   if (guard_ < 0) return -guard_;
 
@@ -43,6 +44,7 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
     if (counter == -ENODEV) continue;  // the CPU is offline
     if (counter < 0) return -counter;
     counters_.push_back(counter);
+
     void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);
     lacks_memory_ = ring == nullptr;
     if (lacks_memory_) return errno;

@@ -121,19 +121,21 @@ class UsageReader {
     std::uint64_t system_ns = 0;
     AccountedTotals totals{};
   };
+  /// Reads the times and totals that the kernel accounts to a process and its children; nullopt if
+  /// they cannot be read.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
     auto** buffer = reinterpret_cast<void**>(&usage);
-    const auto is_supported = [&](int flavour) {
+    const auto fill_usage = [&](int flavour) {
       return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
     };
 
     // Older systems do not know the newest structure and refuse it with EINVAL.
-    if (has_newest_usage_ && !is_supported(kRusageV6)) {
+    if (has_newest_usage_ && !fill_usage(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
       has_newest_usage_ = false;
     }
-    if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
+    if (!has_newest_usage_ && !fill_usage(kRusageV4)) return std::nullopt;
 
     Read read{ns(usage.user_time + usage.child_user_time),
               ns(usage.system_time + usage.child_system_time)};
@@ -207,9 +209,10 @@ class SpawningLauncher final : public Launcher {
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
-    std::vector<Ended> all;
+    std::vector<Ended> ended_runs;
     SignalHold hold;
     hold_ = &hold;
+
     // Unblocks the signals again, so that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
 
@@ -221,15 +224,17 @@ class SpawningLauncher final : public Launcher {
       const nanoseconds began = now();
       const bool is_late =
           launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
-      if (is_late && !all.empty()) break;
+      if (is_late && !ended_runs.empty()) break;
 
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
-      all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
-      all.back().time_with_preparation = now() - began;
-      if (ends_batch(all.back().outcome, after_failure)) break;
+      Ended ended{.outcome = Cancelled{}, .usage = {}};
+      if (!is_interrupted()) ended = run_one(launch);
+      ended.time_with_preparation = now() - began;
+      ended_runs.push_back(std::move(ended));
+      if (ends_batch(ended_runs.back().outcome, after_failure)) break;
     }
 
-    return all;
+    return ended_runs;
   }
 
   std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
@@ -250,6 +255,7 @@ class SpawningLauncher final : public Launcher {
 
   bool is_interrupted() const { return heeds_interrupts_ && first_interrupt_signal() != 0; }
 
+  /// Opens the files of a run, runs the program, and passes on its output.
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
@@ -257,31 +263,36 @@ class SpawningLauncher final : public Launcher {
     files_.truncate_output();
 
     Ended ended;
-    OpenedRunFiles own;
+    OpenedRunFiles opened;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
     StandardFiles files = files_.standard_files(sink, spec.output.is_stored_during_run);
     files_.begin();
 
     const auto is_unwanted = [this] { return is_interrupted(); };
-    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, own)) {
+    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, opened)) {
       ended.outcome = *failed;
     } else {
-      if (own.input) files.input = own.input.get();
-      if (own.output && !spec.output.is_stored_during_run && !spec.output.has_listener)
-        files.output = files.error = own.output.get();
+      if (opened.input) files.input = opened.input.get();
+
+      // Output that is stored or listened to reaches the named file through lauka.
+      const bool writes_file_itself =
+          !spec.output.is_stored_during_run && !spec.output.has_listener;
+      if (opened.output && writes_file_itself) files.output = files.error = opened.output.get();
       if (spec.output.has_listener)
-        files_.begin(launch.listener, spec.output.sink, own.output.get(),
+        files_.begin(launch.listener, spec.output.sink, opened.output.get(),
                      [this] { return now().count(); });
+
       execute(program, files, launch, ended);
-      if (own.input) ended.input = check_input_read(own.input.get());
+      if (opened.input) ended.input = check_input_read(opened.input.get());
     }
 
     files_.drain();
-    if (spec.output.is_stored_during_run) files_.pass_on(spec.output.sink, own.output.get());
+    if (spec.output.is_stored_during_run) files_.pass_on(spec.output.sink, opened.output.get());
 
     return ended;
   }
 
+  /// Starts a program, watches it to its end, and notes its outcome and usage.
   void execute(const Program& program, const StandardFiles& files, const Launch& launch,
                Ended& ended) {
     RegionPage region;
@@ -293,39 +304,39 @@ class SpawningLauncher final : public Launcher {
     }
     if (has_region && launch.counts_calling_threads) region.request_thread_counts();
 
-    const std::span<RunObserver* const> watches = launch.run_observers;
-    for (RunObserver* watch : watches) watch->before_start();
+    const std::span<RunObserver* const> observers = launch.run_observers;
+    for (RunObserver* observer : observers) observer->before_start();
 
     const Spawned spawned = spawn(program, files, launch.launch_variable_value, region);
     if (const int error = spawned.error; error != 0) {
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
-      ended.outcome =
-          NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
+      const LaunchStep step = cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute;
+      ended.outcome = NotStarted{step, error};
       return;
     }
     const pid_t pid = spawned.pid;
 
     // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
-    for (RunObserver* watch : watches) watch->made(pid);
+    for (RunObserver* observer : observers) observer->made(pid);
     events_.expect_end_of(pid);
 
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> killed = attend(pid, began, program.spec, watches);
+    const std::optional<Outcome> killed = attend(pid, began, program.spec, observers);
 
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
     if (has_region) ended.region = region.use();
 
-    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     // What the listener waits for may still be in the pipes.
     files_.drain();
 
+    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     if (killed) {
       ended.outcome = *killed;
-    } else if (const auto enough_ns = files_.ended_by_listener_ns()) {
-      end_early(pid, nanoseconds(*enough_ns) - began, ended);
+    } else if (const auto listener_end_ns = files_.ended_by_listener_ns()) {
+      end_early(pid, nanoseconds(*listener_end_ns) - began, ended);
     } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
@@ -353,6 +364,7 @@ class SpawningLauncher final : public Launcher {
     int error = 0;  ///< 0 if the process was made
   };
 
+  /// Makes the process of a program, which is suspended until it is continued.
   Spawned spawn(const Program& program, const StandardFiles& files, const std::string& value,
                 RegionPage& region) {
     // lauka ignores these signals. A program gets them as lauka was started with them.
@@ -416,7 +428,7 @@ class SpawningLauncher final : public Launcher {
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunObserver* const> watches) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
-    bool is_asked = false;
+    bool was_asked_to_end = false;
 
     std::vector<Due> polls;
     for (RunObserver* watch : watches)
@@ -424,39 +436,41 @@ class SpawningLauncher final : public Launcher {
     Due housekeeping{began + kHousekeeping, kHousekeeping};
 
     for (;;) {
-      nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at});
-      for (const Due& poll : polls) next = std::min(next, poll.at);
+      nanoseconds wake_at = std::min({deadline, housekeeping.at, tick_due_.at});
+      for (const Due& poll : polls) wake_at = std::min(wake_at, poll.at);
 
-      const EventQueue::QueueEvents happened = events_.wait(next - now());
-      if (happened.readable) files_.drain_during_run();
-      if (happened.ended) return std::nullopt;
+      const EventQueue::QueueEvents events = events_.wait(wake_at - now());
+      if (events.readable) files_.drain_during_run();
+      if (events.ended) return std::nullopt;
 
-      const nanoseconds at = now();
-      if (files_.ended_by_listener_ns() && !is_asked) {
-        is_asked = true;
+      const nanoseconds woken_at = now();
+      if (files_.ended_by_listener_ns() && !was_asked_to_end) {
+        was_asked_to_end = true;
         calls_.kill(-pid, SIGTERM);
-        deadline = at + kTerminateTimeout;
+        deadline = woken_at + kTerminateTimeout;
       }
 
-      std::optional<Outcome> killed;
-      if (happened.child_signal) killed = stopped(pid);
-      if (is_asked && at >= deadline) {
+      std::optional<Outcome> why_killed;
+      if (events.child_signal) why_killed = stopped(pid);
+
+      // The run has ended for its listener, so killing what is left does not change its outcome.
+      if (was_asked_to_end && woken_at >= deadline) {
         kill_with_descendants(calls_, pid);
         return std::nullopt;
       }
 
-      if (!killed && is_interrupted()) killed = Cancelled{};
-      if (!killed && at >= deadline) killed = TimedOut{*spec.timeout};
-      if (killed) {
+      if (!why_killed && is_interrupted()) why_killed = Cancelled{};
+      if (!why_killed && woken_at >= deadline) why_killed = TimedOut{*spec.timeout};
+      if (why_killed) {
         kill_with_descendants(calls_, pid);
-        return killed;
+        return why_killed;
       }
 
       for (Due& poll : polls)
-        if (poll.is_due(at)) poll.watch->running(pid);
-      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_during_run);
+        if (poll.is_due(woken_at)) poll.watch->running(pid);
+      if (housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
 
-      if (tick_due_.is_due(at)) {
+      if (tick_due_.is_due(woken_at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();
       }

@@ -224,10 +224,12 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
       return Error{fmt::format("the term '{}' needs a value", term.name),
                    fmt::format("write {}/{},{}=NUMBER/", pmu.name, text, term.name)};
 
+    // A term is a field that the PMU describes in a file, or a whole word such as "config1".
     const auto file = read(pmu, "format", term.name);
-    const auto word = parse_word(term.name);
-    if (!file && !word) return unknown_term(pmu, term.name);
-    const auto format = file ? parse_format(*file) : TermFormat{*word, {{0, 63}}};
+    const auto whole_word = parse_word(term.name);
+    if (!file && !whole_word) return unknown_term(pmu, term.name);
+
+    const auto format = file ? parse_format(*file) : TermFormat{*whole_word, {{0, 63}}};
     if (!format)
       return Error{
           fmt::format("lauka does not understand how this machine describes the bits of '{}'",

@@ -142,6 +142,8 @@ std::optional<double> parse_stolen(const std::string& stat) {
   return to_number(words[8]) / sum;
 }
 
+/// Returns the name of the hypervisor under which this machine runs; nullopt if there is none that
+/// lauka knows.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
 
@@ -161,9 +163,9 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
       {"Google Compute Engine", "Google Compute Engine"},
   }};
 
-  const std::string both = vendor + " " + product;
+  const std::string vendor_and_product = vendor + " " + product;
   for (const auto& [mark, name] : kNames) {
-    if (both.find(mark) != std::string::npos) return std::string(name);
+    if (vendor_and_product.find(mark) != std::string::npos) return std::string(name);
   }
 
   return std::nullopt;
@@ -273,25 +275,27 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
 void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
   machine.cpu_model = parse_cpu_model(cpuinfo);
 
-  const auto number_of = [&](std::string_view key) {
+  const auto value_of = [&](std::string_view key) {
     return find_value(cpuinfo, key, ':').value_or("");
   };
-  const std::string family = number_of("cpu family");
-  const std::string implementer = number_of("CPU implementer");
+
+  // x86 has a family, and ARM an implementer.
+  const std::string family = value_of("cpu family");
+  const std::string implementer = value_of("CPU implementer");
   if (!family.empty())
     machine.cpu_identity = fmt::format("family {}, model {}, stepping {}", family,
-                                       number_of("model"), number_of("stepping"));
+                                       value_of("model"), value_of("stepping"));
   else if (!implementer.empty())
     machine.cpu_identity =
         fmt::format("implementer {}, part {}, variant {}, revision {}", implementer,
-                    number_of("CPU part"), number_of("CPU variant"), number_of("CPU revision"));
+                    value_of("CPU part"), value_of("CPU variant"), value_of("CPU revision"));
 
-  machine.microcode = number_of("microcode");
+  machine.microcode = value_of("microcode");
 
-  const std::string all = find_value(cpuinfo, "flags", ':').value_or(number_of("Features"));
+  const std::string all_features = find_value(cpuinfo, "flags", ':').value_or(value_of("Features"));
   machine.cpu_features.clear();
   for (const std::string_view feature : kFeaturesOfLibc)
-    if (has_word(all, feature))
+    if (has_word(all_features, feature))
       machine.cpu_features.append(machine.cpu_features.empty() ? "" : " ").append(feature);
 }
 

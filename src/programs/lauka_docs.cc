@@ -6,18 +6,19 @@
 
 // Writes the manual page and the shells' completions while lauka is built.
 
+/// Writes the manual page and the completions of lauka into a folder.
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fputs("usage: lauka_docs FOLDER\n", stderr);
     return 2;
   }
 
-  const auto lauka = lauka::cli::lauka_description();
+  const auto program = lauka::cli::lauka_description();
   for (const auto& [name, text] :
-       {std::pair("lauka.1", lauka::cli::man_page(lauka)),
-        std::pair("lauka.bash", lauka::cli::completion(lauka, "bash")),
-        std::pair("_lauka", lauka::cli::completion(lauka, "zsh")),
-        std::pair("lauka.fish", lauka::cli::completion(lauka, "fish"))}) {
+       {std::pair("lauka.1", lauka::cli::man_page(program)),
+        std::pair("lauka.bash", lauka::cli::completion(program, "bash")),
+        std::pair("_lauka", lauka::cli::completion(program, "zsh")),
+        std::pair("lauka.fish", lauka::cli::completion(program, "fish"))}) {
     const std::string path = std::string(argv[1]) + "/" + name;
     std::ofstream file(path, std::ios::binary);
     file << text;

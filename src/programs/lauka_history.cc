@@ -84,39 +84,41 @@ Result<Answer> list(Database& database, const Request& request) {
   return Answer{sessions_text(*sessions, style())};
 }
 
+/// Calls `visit` with each wanted series. That there is none is an error.
 Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
 
-  bool found = false;
+  bool has_visited = false;
   for (const MeasuredCommand& variant : *variants) {
-    auto all = loader.series(variant, wanted);
-    if (!all) return all.error();
-    for (MetricHistory& series : *all) {
-      found = true;
-      if (auto taken = visit(std::move(series)); !taken) return taken;
+    auto all_series = loader.series(variant, wanted);
+    if (!all_series) return all_series.error();
+    for (MetricHistory& series : *all_series) {
+      has_visited = true;
+      if (auto visited = visit(std::move(series)); !visited) return visited;
     }
   }
 
-  if (!found && !wanted.branch.empty())
+  if (has_visited) return {};
+  if (!wanted.branch.empty())
     return Error{"there are no sessions of the branch " + cited(wanted.branch),
                  "run lauka-history list to see the branches"};
-  if (found) return {};
 
   // The names of all metrics are read only for the suggestion in the error.
-  std::set<std::string> names;
+  std::set<std::string> known_names;
   for (const MeasuredCommand& variant : *variants) {
-    const auto all = loader.series(variant, {.metrics = {"all"}});
-    if (!all) return all.error();
-    for (const MetricHistory& series : *all) names.insert(series.metric.name);
+    const auto all_series = loader.series(variant, {.metrics = {"all"}});
+    if (!all_series) return all_series.error();
+    for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
   }
+
   const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
-  const auto near =
-      nearest_names(wanted_name, std::vector<std::string>(names.begin(), names.end()));
-  return Error{"there is no metric " + cited(wanted_name),
-               near.empty() ? "run lauka-history show BENCHMARK --metric all to see all"
-                            : fmt::format("did you mean {}?", listed(near, "or"))};
+  const auto near_names =
+      nearest_names(wanted_name, std::vector<std::string>(known_names.begin(), known_names.end()));
+  std::string remedy = "run lauka-history show BENCHMARK --metric all to see all";
+  if (!near_names.empty()) remedy = fmt::format("did you mean {}?", listed(near_names, "or"));
+  return Error{"there is no metric " + cited(wanted_name), remedy};
 }
 
 Result<void> for_each_stepped(Database& database, const Request& request,
@@ -158,31 +160,33 @@ struct FoundSteps {
   std::size_t alarms = 0;
 };
 
+/// Looks for steps in the wanted histories, and describes them.
 Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
                                      StepsToShow shown) {
   std::string text;
-  std::size_t looked_at = 0;
-  std::size_t short_ones = 0;
-  std::size_t alarms = 0;
+  std::size_t history_count = 0;
+  std::size_t too_short_count = 0;
+  std::size_t alarm_count = 0;
 
-  auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
-    ++looked_at;
-    if (stepped.trend.observations.size() < stats::kMinForSteps) ++short_ones;
-    const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
-    alarms += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
+  const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
+  auto looked = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
+    ++history_count;
+    if (stepped.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
+    alarm_count += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
+
     if (shown == StepsToShow::Alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
     text += steps_text(stepped, style());
   });
-  if (!done) return done.error();
+  if (!looked) return looked.error();
 
-  text += fmt::format(
-      "lauka-history looked at {} {} and found {}", looked_at,
-      looked_at == 1 ? "history" : "histories",
-      alarms == 0 ? std::string("no new regressions") : plural(alarms, "new regression"));
-  if (short_ones > 0)
-    text += fmt::format("; {} are too short, because {} commits are needed", short_ones,
+  std::string findings = "no new regressions";
+  if (alarm_count > 0) findings = plural(alarm_count, "new regression");
+  text += fmt::format("lauka-history looked at {} {} and found {}", history_count,
+                      history_count == 1 ? "history" : "histories", findings);
+  if (too_short_count > 0)
+    text += fmt::format("; {} are too short, because {} commits are needed", too_short_count,
                         stats::kMinForSteps);
-  return FoundSteps{text + "\n", alarms};
+  return FoundSteps{text + "\n", alarm_count};
 }
 
 Result<Answer> steps(Database& database, const Request& request) {
@@ -199,61 +203,69 @@ Result<Answer> check(Database& database, const Request& request) {
                             found->alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
 }
 
+/// Notes that the step with the id that was typed is known.
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
-  bool found = false;
+  const std::string& wanted_id = request.command_arguments[0];
+  bool was_found = false;
 
-  auto done = for_each_series(
-      loader, request.series_selection, [&](const MetricHistory& series) -> Result<void> {
-        for (const SessionPoint& point : series.points) {
-          if (found || step_id(series, point.began) != request.command_arguments[0]) continue;
-          found = true;
-          return acknowledge(database, {.variant = series.variant.id,
-                                        .metric = series.metric.name,
-                                        .began = point.began,
-                                        .text = request.note});
-        }
-        return {};
-      });
+  auto looked = for_each_series(loader, request.series_selection,
+                                [&](const MetricHistory& series) -> Result<void> {
+                                  for (const SessionPoint& point : series.points) {
+                                    if (was_found || step_id(series, point.began) != wanted_id)
+                                      continue;
+                                    was_found = true;
+                                    return acknowledge(database, {.variant = series.variant.id,
+                                                                  .metric = series.metric.name,
+                                                                  .began = point.began,
+                                                                  .text = request.note});
+                                  }
+                                  return {};
+                                });
 
-  if (!done) return done.error();
-  if (!found)
-    return Error{"has no step " + cited(request.command_arguments[0]),
-                 "run lauka-history steps to see all"};
+  if (!looked) return looked.error();
+  if (!was_found)
+    return Error{"has no step " + cited(wanted_id), "run lauka-history steps to see all"};
   return Answer{};
 }
 
+/// Reads the series in some files. Those of the same command and class of machines become one.
 Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
-  std::map<std::string, MetricHistory> all;
+  std::map<std::string, MetricHistory> series_by_key;
   std::set<std::string> ids;
   std::set<std::string> commits;
 
   for (const std::string& file : request.command_arguments) {
     const auto record = read_session_file(file);
     if (!record) return record.error().prefixed(cited(file));
-    if (!ids.insert(record->id).second) continue;
+
+    const bool is_new_session = ids.insert(record->id).second;
+    if (!is_new_session) continue;
     commits.insert(commit_of(*record));
+
+    // The series of one session have one point each.
     for (MetricHistory& series : make_histories(*record, request.series_selection)) {
       const std::string key = series.variant.machine_class + "\n" + title_of(series);
-      const auto [place, is_new] = all.emplace(key, series);
+      const auto [place, is_new] = series_by_key.emplace(key, series);
       if (!is_new) place->second.points.push_back(series.points.front());
     }
   }
 
-  const auto has_several = [](const auto& entry) {
+  const auto has_several_commits = [](const auto& entry) {
     const auto& points = entry.second.points;
+    const auto& first_commit = points.front().commit;
     return std::ranges::any_of(
-        points, [&](const SessionPoint& point) { return point.commit != points.front().commit; });
+        points, [&](const SessionPoint& point) { return point.commit != first_commit; });
   };
-  if (std::ranges::any_of(all, has_several))
+  if (std::ranges::any_of(series_by_key, has_several_commits))
     refuse({fmt::format("note: sessions of {} on the same machine are averaged",
                         plural(commits.size(), "commit")),
             "combine only sessions of the same commit"},
            ExitStatus::Done);
 
   std::vector<MetricHistory> list;
-  list.reserve(all.size());
-  for (auto& [key, series] : all) list.push_back(std::move(series));
+  list.reserve(series_by_key.size());
+  for (auto& [key, series] : series_by_key) list.push_back(std::move(series));
   return list;
 }
 

@@ -105,6 +105,7 @@ std::optional<std::uint64_t> index_in(std::string_view digits) {
   return *number;
 }
 
+/// Returns the files that can be read and match a pattern, in which '*' stands for a number.
 std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
   if (pattern.find('*') == std::string_view::npos) {
     const std::string path(pattern);
@@ -117,19 +118,19 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   const std::string_view prefix = before.substr(slash + 1);
 
   // The map sorts by number, so that cpu10 follows cpu9.
-  std::map<std::uint64_t, std::string> found;
+  std::map<std::uint64_t, std::string> path_by_number;
   for (const std::string& name : files.list(std::string(before.substr(0, slash)))) {
     if (!name.starts_with(prefix)) continue;
     const auto number = index_in(std::string_view(name).substr(prefix.size()));
     if (!number) continue;
     std::string path(before);
     path.append(std::to_string(*number)).append(after);
-    if (files.read(path)) found[*number] = std::move(path);
+    if (files.read(path)) path_by_number[*number] = std::move(path);
   }
 
   std::vector<std::string> paths;
-  paths.reserve(found.size());
-  for (auto& [number, path] : found) paths.push_back(std::move(path));
+  paths.reserve(path_by_number.size());
+  for (auto& [number, path] : path_by_number) paths.push_back(std::move(path));
   return paths;
 }
 
@@ -212,22 +213,20 @@ class Finder {
 
   void read(SettingState& setting) {
     const Switch& row = *setting.row;
-    const auto now = parse_value(row.form, files_.read(setting.path).value_or(""));
-    if (!now) {
+    const auto value = parse_value(row.form, files_.read(setting.path).value_or(""));
+    if (!value) {
       setting.why_not = "lauka does not understand its value";
       return;
     }
 
-    setting.current_value = *now;
-    const std::string wanted = is_by_cpus(row.form)
-                                   ? wanted_cpus(row.form, setting.current_value, cpus_)
-                                   : std::string(row.wanted);
+    setting.current_value = *value;
+    std::string wanted(row.wanted);
+    if (is_by_cpus(row.form)) wanted = wanted_cpus(row.form, setting.current_value, cpus_);
 
-    // A setting that already has the wanted value is accepted before its file is checked, because
-    // nothing needs to be written.
     if (is_by_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
     } else if (setting.current_value == wanted) {
+      // Accepted before the file is checked, because nothing needs to be written.
       setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
@@ -421,16 +420,17 @@ const Switch* find_switch(std::string_view path) {
 }
 
 std::optional<std::string> parse_value(Form form, std::string_view text) {
+  // The result is as lauka writes it, so that equal values have equal texts.
   text = trimmed(text);
-  const std::string same(text);
+  const std::string unchanged(text);
 
   switch (form) {
     case Form::Word:
-      return is_word(text) ? std::optional(same) : std::nullopt;
-    case Form::Chosen:
+      return is_word(text) ? std::optional(unchanged) : std::nullopt;
+    case Form::Chosen:  // "always [madvise] never"
       return parse_value(Form::Word, find_chosen(text));
     case Form::Number:
-      return index_in(text) ? std::optional(same) : std::nullopt;
+      return index_in(text) ? std::optional(unchanged) : std::nullopt;
     case Form::CpuList: {
       const auto cpus = parse_cpu_list(text);
       return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
@@ -439,13 +439,16 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       const auto cpus = parse_mask(text);
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
-    case Form::Controllers:
-      return text == "+cpuset" || has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
+    case Form::Controllers: {
+      // The file lists the controllers that are switched on, but takes "+cpuset" or "-cpuset".
+      const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
+      return is_on ? "+cpuset" : "-cpuset";
+    }
     case Form::Group:
-      return is_group_value(text) ? std::optional(same) : std::nullopt;
+      return is_group_value(text) ? std::optional(unchanged) : std::nullopt;
     case Form::Latency:
     case Form::Affinity:
-      break;
+      break;  // no values of a file
   }
 
   return std::nullopt;
@@ -502,11 +505,13 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
     const ListLine line = make_list_line(row, found);
 
     std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
-    if (!line.stays.empty())
-      values += fmt::format("{}{}", values.empty() ? "" : "; ", fmt::join(line.stays, "; "));
+    if (!values.empty() && !line.stays.empty()) values += "; ";
+    values += fmt::format("{}", fmt::join(line.stays, "; "));
     if (line.files > 1) values += fmt::format(" ({} files)", line.files);
-    text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", line.asked ? '+' : '-', row.name, name_width,
-                        values, "", name_width, row.help);
+
+    const char mark = line.asked ? '+' : '-';
+    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, values);
+    text += fmt::format("  {:<{}}{}\n", "", name_width, row.help);
   }
 
   if (!cpus.command_cpus.empty())
@@ -519,7 +524,7 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
 }
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
-  constexpr double per_degree = 1000.0;
+  constexpr double millidegrees_per_degree = 1000.0;
   if (cpus.empty()) cpus = online_cpus(files);
 
   Vitals vitals;
@@ -527,11 +532,12 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const auto lines = split(stat, '\n');
 
   for (const std::uint32_t cpu : cpus) {
-    for (const char* const of : {"core", "package"})
-      if (const auto count = number_in(
-              files,
-              fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, of)))
-        vitals.throttles = vitals.throttles.value_or(0) + *count;
+    for (const char* const throttled : {"core", "package"}) {
+      const std::string path =
+          fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, throttled);
+      const auto count = number_in(files, path);
+      if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
+    }
 
     const std::string name = fmt::format("cpu{} ", cpu);
     const auto line =
@@ -542,9 +548,11 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const std::string zones = "/sys/devices/virtual/thermal";
   for (const std::string& zone : files.list(zones)) {
     if (!zone.starts_with("thermal_zone")) continue;
-    if (const auto millidegrees = number_in(files, fmt::format("{}/{}/temp", zones, zone)))
-      vitals.celsius =
-          std::max(vitals.celsius.value_or(0.0), static_cast<double>(*millidegrees) / per_degree);
+    const auto millidegrees = number_in(files, fmt::format("{}/{}/temp", zones, zone));
+    if (!millidegrees) continue;
+
+    const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;
+    vitals.celsius = std::max(vitals.celsius.value_or(0.0), celsius);
   }
 
   return vitals;

@@ -96,22 +96,24 @@ bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& chang
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
+/// Restores the settings before tuning, except those that another program has changed since.
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
   // Checks all settings first, because restoring a governor may change an energy preference.
-  std::set<const SettingChange*> foreign;
+  std::set<const SettingChange*> changed_by_others;
   for (const SettingChange& change : changes)
-    if (is_foreign(files, changes, change)) foreign.insert(&change);
+    if (is_foreign(files, changes, change)) changed_by_others.insert(&change);
 
+  // The last change is undone first.
   RestoreResult restored;
   for (std::size_t i = changes.size(); i-- > 0;) {
     const SettingChange& change = changes[i];
-    const auto now = value_now(files, change);
-    if (!now || *now == change.value_before_tuning) continue;
+    const auto current = value_now(files, change);
+    if (!current || *current == change.value_before_tuning) continue;
 
-    if (foreign.contains(&change)) {
+    if (changed_by_others.contains(&change)) {
       restored.foreign_change_messages.push_back(fmt::format(
           "another program changed {} to {}, so lauka did not restore its earlier value, {}",
-          change.path, one_line(*now), change.value_before_tuning));
+          change.path, one_line(*current), change.value_before_tuning));
       continue;
     }
 
@@ -158,6 +160,7 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
   return error;
 }
 
+/// Makes and locks the journal's folder, so that only one lauka tunes the machine.
 Result<void> claim(os::SettingFiles& files) {
   constexpr int most_tries = 100;
   int error = 0;
@@ -166,12 +169,14 @@ Result<void> claim(os::SettingFiles& files) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
 
-    const auto pid = journal_writer_pid(files);
-    const bool is_ending = pid && !files.is_alive(*pid);
-    error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
+    // The lock of a killed lauka may take a moment to go.
+    const auto writer_pid = journal_writer_pid(files);
+    const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
+    error = lock_patiently(files, has_writer_died ? kPatience : std::chrono::milliseconds(0));
     if (error == 0) return {};
-    if (error == EWOULDBLOCK && pid)
-      return Error{fmt::format("another lauka (process {}) has tuned this machine", *pid),
+
+    if (error == EWOULDBLOCK && writer_pid)
+      return Error{fmt::format("another lauka (process {}) has tuned this machine", *writer_pid),
                    "wait until it has ended"};
     if (error != EWOULDBLOCK && error != ENOENT) break;
     files.pause();  // another process may be creating or removing the folder
@@ -204,18 +209,20 @@ std::string journal_text(const Journal& journal) {
 }
 
 std::optional<Journal> parse_journal(std::string_view text) {
+  // What follows the last line break is empty, unless the last line was not written to its end.
   auto lines = split(text, '\n');
-  const std::string_view rest = lines.back();
+  const std::string_view unfinished_line = lines.back();
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
 
-  const auto first = blank_separated(lines.front());
-  if (first.size() != 3 || first[0] != kFirstWord) return std::nullopt;
-  const auto pid = parse_whole_number(first[2], 1, std::numeric_limits<int>::max());
+  const auto head = blank_separated(lines.front());
+  if (head.size() != 3 || head[0] != kFirstWord) return std::nullopt;
+  const auto pid = parse_whole_number(head[2], 1, std::numeric_limits<int>::max());
   if (!pid) return std::nullopt;
 
-  Journal journal{.boot = std::string(first[1]), .pid = static_cast<int>(*pid)};
-  journal.is_whole = rest.empty() && lines.back() == kLastLine;
+  Journal journal{.boot = std::string(head[1]), .pid = static_cast<int>(*pid)};
+  journal.is_whole = unfinished_line.empty() && lines.back() == kLastLine;
+
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto fields = split(lines[i], '\t');
     if (fields.size() != 3) continue;
@@ -263,28 +270,30 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
 
   // Settings left by an earlier lauka are restored first. Else they would pass for the values to
   // restore.
-  auto left = restore_found(files);
-  if (!left || (*left && !(*left)->failure_messages.empty())) {
-    tuned->is_over_ = true;
+  auto leftovers = restore_found(files);
+  const bool has_failed = leftovers && *leftovers && !(*leftovers)->failure_messages.empty();
+  if (!leftovers || has_failed) {
+    tuned->is_over_ = true;  // there is nothing to restore at its end
     files.unlock();
-    if (!left) return left.error();
-    return Error{
-        "what an earlier lauka changed cannot be restored: " + (*left)->failure_messages.front(),
-        fmt::format("restore this by hand, then remove {}", kJournalFolder)};
+    if (!leftovers) return leftovers.error();
+    return Error{"what an earlier lauka changed cannot be restored: " +
+                     (*leftovers)->failure_messages.front(),
+                 fmt::format("restore this by hand, then remove {}", kJournalFolder)};
   }
 
-  tuned->leftovers_restored_ = *std::move(left);
-  const std::vector<SettingState> found = find_settings(files, request, cpus);
+  tuned->leftovers_restored_ = *std::move(leftovers);
+  const std::vector<SettingState> settings = find_settings(files, request, cpus);
 
   // A latency ends with its open device, and CPUs are no file: neither needs to be restored.
-  for (const SettingState& setting : found) {
+  for (const SettingState& setting : settings) {
     const Form form = setting.row->form;
     if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
       tuned->changes_.push_back({setting.row, setting.path, setting.current_value, setting.wanted});
   }
 
   // Writes the journal before the first change, so that a later lauka can restore what was changed.
-  const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
+  const Journal journal{
+      .boot = boot_id(files), .pid = files.own_pid(), .changes = tuned->changes_, .is_whole = true};
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
     return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
                  "run lauka as root where /run can be written"};
@@ -294,7 +303,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
 
   tuned->in_force_.cpus = cpus.command_cpus;
-  tuned->hold_latency_and_note(found);
+  tuned->hold_latency_and_note(settings);
   return tuned;
 }
 
@@ -333,36 +342,39 @@ void TuningSession::go_on() {
 
 void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found) {
   for (const SettingState& setting : found) {
-    if (!setting.is_requested ||
-        (setting.row->form == Form::Controllers && !setting.wanted.empty()))
-      continue;
+    const bool can_be_used = !setting.wanted.empty();
+    if (!setting.is_requested) continue;
 
-    const std::string name(setting.row->name);
-    int error = 0;
-    if (setting.row->form == Form::Latency && !setting.wanted.empty()) {
-      latency_ = {setting.path,
-                  static_cast<std::int32_t>(parse_number(setting.wanted).value_or(0))};
-      error = files_.hold_latency(setting.path, latency_->second);
+    // Switching on a controller only prepares another setting.
+    if (setting.row->form == Form::Controllers && can_be_used) continue;
+
+    int latency_error = 0;
+    if (setting.row->form == Form::Latency && can_be_used) {
+      const std::uint64_t latency = parse_number(setting.wanted).value_or(0);
+      latency_ = {setting.path, static_cast<std::int32_t>(latency)};
+      latency_error = files_.hold_latency(setting.path, latency_->second);
     }
 
+    std::string why_not = setting.why_not;
+    if (latency_error != 0) why_not = message_of(latency_error);
     const auto refusal = refused_.find(setting.path);
-    std::string why = setting.why_not;
-    if (error != 0) why = message_of(error);
-    if (refusal != refused_.end()) why = refusal->second;
+    if (refusal != refused_.end()) why_not = refusal->second;
 
-    if (!why.empty()) {
-      auto& all = in_force_.not_possible;
-      const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
-      if (same == all.end()) all.push_back({name, why});
+    // A switch has many settings, such as one for each CPU, but is noted once.
+    const std::string name(setting.row->name);
+    if (!why_not.empty()) {
+      auto& untuned = in_force_.not_possible;
+      const bool is_noted = std::ranges::find(untuned, name, &UntunedSwitch::name) != untuned.end();
+      if (!is_noted) untuned.push_back({name, why_not});
       continue;
     }
 
-    auto& all = in_force_.switched;
-    auto same = std::ranges::find(all, name, &TunedSwitch::name);
-    if (same == all.end()) same = all.insert(all.end(), {name});
-    add_value(same->before, setting.current_value);
-    add_value(same->during, setting.wanted);
-    ++same->files;
+    auto& tuned = in_force_.switched;
+    auto noted = std::ranges::find(tuned, name, &TunedSwitch::name);
+    if (noted == tuned.end()) noted = tuned.insert(tuned.end(), {name});
+    add_value(noted->before, setting.current_value);
+    add_value(noted->during, setting.wanted);
+    ++noted->files;
   }
 }
 

@@ -43,19 +43,20 @@ class OfCallingThreads final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
-    of_whole_.clear();
+    accounted_of_whole_.clear();
     whole_passes_.clear();
 
-    EventRequest rest = wanted;
-    std::erase_if(rest.names,
+    // Names with the suffix mean events of the whole run, which are added at the end.
+    EventRequest without_suffix = wanted;
+    std::erase_if(without_suffix.names,
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
 
     EventSet set;
     set.passes.resize(1);
-    for (const AccountedEvent& account : kOfThread)
-      if (rest.names.empty()) add(account, set);
+    if (without_suffix.names.empty())
+      for (const AccountedEvent& account : kOfThread) add(account, set);
 
-    for (const std::string& name : rest.names) {
+    for (const std::string& name : without_suffix.names) {
       const AccountedEvent* account = find_accounted(name, kOfThread);
       if (account == nullptr)
         return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
@@ -68,7 +69,7 @@ class OfCallingThreads final : public EngineWrapper {
     counts_whole_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_) return set;
 
-    auto whole = wrapped_engine().select(rest);
+    auto whole = wrapped_engine().select(without_suffix);
     if (!whole) return whole;
     add_whole(*std::move(whole), set);
 
@@ -82,7 +83,7 @@ class OfCallingThreads final : public EngineWrapper {
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass > 0) return wrapped_engine().arm(whole_passes_.at(pass - 1));
     std::vector<const AccountedEvent*> all = events_;
-    all.insert(all.end(), of_whole_.begin(), of_whole_.end());
+    all.insert(all.end(), accounted_of_whole_.begin(), accounted_of_whole_.end());
     const auto check = [count = events_.size()](const os::Ended& ended, CountsOfRun& counted) {
       counted.why_missing_counts = why_not_counted(ended.region.value_or(os::RegionUse{}));
       for (std::size_t i = 0; counted.why_missing_counts && i < count; ++i)
@@ -116,28 +117,33 @@ class OfCallingThreads final : public EngineWrapper {
     mark_as_region_event(*added);
   }
 
+  /// Adds the events and passes of the whole run to those of the region.
   void add_whole(EventSet whole, EventSet& set) {
+    // The events of the region come first, so all indices of the wrapped engine move up.
+    const std::size_t offset = events_.size();
     for (Event& event : whole.events) {
       event.name += kWholeRunSuffix;
       event.role = Role::Other;
-      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += events_.size();
+      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += offset;
       set.events.push_back(std::move(event));
     }
 
     // A pass of accounted events alone needs no runs of its own, so it joins the first pass.
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
-      const bool is_free = std::ranges::all_of(pass.event_indices, [&](auto event) {
+      const bool needs_no_counters = std::ranges::all_of(pass.event_indices, [&](auto event) {
         return wrapped_engine().accounted(event) != nullptr;
       });
 
-      for (std::size_t& event : pass.event_indices) {
-        if (is_free) of_whole_.push_back(wrapped_engine().accounted(event));
-        event += events_.size();
-        if (is_free) set.passes.front().event_indices.push_back(event);
+      if (needs_no_counters) {
+        for (const std::size_t event : pass.event_indices) {
+          accounted_of_whole_.push_back(wrapped_engine().accounted(event));
+          set.passes.front().event_indices.push_back(event + offset);
+        }
+        continue;
       }
 
-      if (is_free) continue;
+      for (std::size_t& event : pass.event_indices) event += offset;
       whole_passes_.push_back(place);
       set.passes.push_back(std::move(pass));
     }
@@ -146,7 +152,7 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
   std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> of_whole_;
+  std::vector<const AccountedEvent*> accounted_of_whole_;
   std::vector<std::size_t> whole_passes_;
   bool counts_whole_ = false;
 };

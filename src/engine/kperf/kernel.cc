@@ -43,6 +43,7 @@ Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
 
+  // The framework is private and may change, so it is used only if it has all of these functions.
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;

@@ -134,6 +134,8 @@ class XmlReader {
       refuse(fmt::format("there is text in <{}>", open_.back().name));
   }
 
+  /// Ends the innermost element of the property list that is open, and puts its value into the
+  /// element around it.
   void close() {
     if (fault_) return;
 
@@ -438,6 +440,7 @@ class KpepParser {
     }
   }
 
+  /// Adds an event to the database. `properties` is what the file says about it.
   void read_event(const std::string& name, const PlistValue& properties) {
     const auto of_event = [&name](std::string_view key) {
       return fmt::format("{} of event {}", key, cited(name));
@@ -457,22 +460,22 @@ class KpepParser {
                     .errata = text_of("errata"),
                     .fallback = text_of("fallback")};
 
-    const auto fixed = number_of("fixed_counter", kMaxChipCounters - 1);
-    event.is_fixed = fixed.has_value();
-    event.selector_number = static_cast<std::uint16_t>(
-        number_of("number", kMaxEventNumber,
-                  event.is_fixed ? Presence::Optional : Presence::Required)
-            .value_or(0));
+    const auto fixed_counter = number_of("fixed_counter", kMaxChipCounters - 1);
+    event.is_fixed = fixed_counter.has_value();
 
-    // Reads the mask even if a fixed counter decides it, so that an invalid mask is refused.
+    // Reads number and mask even if a fixed counter needs neither, so that invalid ones are
+    // refused.
+    const Presence presence = event.is_fixed ? Presence::Optional : Presence::Required;
+    const auto selector = number_of("number", kMaxEventNumber, presence);
     const auto mask = number_of("counters_mask", kMaxMask);
+
     if (event.is_fixed) {
-      event.selector_number = 0;
-      event.mask = CounterMask{1} << *fixed;
+      event.mask = CounterMask{1} << *fixed_counter;
       if ((event.mask & database_.fixed_counters) == 0)
         refuse(fmt::format("has an event {} on the fixed counter {}, which does not exist",
-                           cited(name), *fixed));
+                           cited(name), *fixed_counter));
     } else {
+      event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
       event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
                    database_.config_counters;
     }

@@ -108,6 +108,7 @@ class KperfEngine final : public DatabaseEngine {
         trace_(*here.calls),
         claim_(kernel_, trace_) {}
 
+  /// Takes the counters from the kernel, and notes what is unusual about them.
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
 
@@ -232,16 +233,17 @@ class KperfEngine final : public DatabaseEngine {
                configuration_words({{0, counter, event.selector_number}}, available)) == EPERM;
   }
 
+  /// Selects events again, after the kernel refused a selection. Replaces or leaves out the events
+  /// that the kernel refuses alone.
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
-    bool any = false;
+    bool has_refused = false;
 
     for (const SelectedEvent& event : selection.events) {
       const KpepEvent& counted = event.hardware_event;
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
-      any = any || refused;
-
       if (refused) {
+        has_refused = true;
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
             true;
         notes_.push_back(
@@ -250,48 +252,58 @@ class KperfEngine final : public DatabaseEngine {
                                                   event.name, counted.selector_number)});
       }
 
+      // The same name may stand for another event, now that this one is marked as refused.
       const auto other = find_event_by_any_name(database(), event.name);
-      if (!refused || (other && !other->hardware_event.is_refused_by_kernel))
-        allowed.names.push_back(event.name);
-      if (refused && other && !other->hardware_event.is_refused_by_kernel)
+      const bool has_other = other && !other->hardware_event.is_refused_by_kernel;
+      if (!refused || has_other) allowed.names.push_back(event.name);
+      if (refused && has_other)
         notes_.back() = {NoteKind::OtherEvent,
                          fmt::format("{} is counted by {}, because this kernel refuses {}",
                                      event.name, other->hardware_event.name, counted.name)};
     }
 
-    if (!any)
+    if (!has_refused)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
-    if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
-      return Error{notes_.back().text, "leave it out"};
 
-    auto again = select_events(database(), allowed, room());
-    if (again)
-      again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
-    return again;
+    // Energy needs no counter, so it does not show that anything can be counted.
+    const bool counts_nothing =
+        std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; });
+    if (counts_nothing) return Error{notes_.back().text, "leave it out"};
+
+    auto reselected = select_events(database(), allowed, room());
+    if (reselected)
+      reselected->notes.insert(reselected->notes.begin(), selection.notes.begin(),
+                               selection.notes.end());
+    return reselected;
   }
 
+  /// Returns the selected events, with what the engine knows about each of them.
   EventSet event_set() {
-    const bool user_space =
-        room().user_only ||
-        std::atoi(kernel_.read_sysctl_text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
-
-    EventSet set = make_event_set(selection_, user_space);
-    set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
-
-    bool has_fixed = false;
-    for (std::size_t i = 0; i < selection_.events.size(); ++i) {
-      const SelectedEvent& event = selection_.events[i];
-      if (!event.is_on_counter()) continue;
-      std::string& note = set.events[i].name_suffix;
-      set.events[i].zero_is_doubtful = !event.hardware_event.is_fixed;
-      if (counts_machine_) note = "(system-wide)";
-      if (set.events[i].privilege_levels == CountedPrivilegeLevels::UserOnly)
-        note += note.empty() ? "(user)" : " (user)";
-      has_fixed = has_fixed || event.hardware_event.is_fixed;
+    // Newer kernels never let configurable counters count the kernel.
+    bool counts_user_space_only = room().user_only;
+    if (!counts_user_space_only) {
+      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");
+      counts_user_space_only = std::atoi(version.c_str()) >= kUserSpaceOnlySince;
     }
 
-    if (room().user_only && has_fixed)
+    EventSet set = make_event_set(selection_, counts_user_space_only);
+    set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
+
+    bool has_fixed_counter = false;
+    for (std::size_t i = 0; i < selection_.events.size(); ++i) {
+      const SelectedEvent& selected = selection_.events[i];
+      if (!selected.is_on_counter()) continue;
+
+      Event& event = set.events[i];
+      event.zero_is_doubtful = !selected.hardware_event.is_fixed;
+      if (counts_machine_) event.name_suffix = "(system-wide)";
+      if (event.privilege_levels == CountedPrivilegeLevels::UserOnly)
+        event.name_suffix += event.name_suffix.empty() ? "(user)" : " (user)";
+      if (selected.hardware_event.is_fixed) has_fixed_counter = true;
+    }
+
+    if (room().user_only && has_fixed_counter)
       set.notes.push_back({NoteKind::KernelNotLeftOut,
                            "the counters of cycles and instructions include the kernel; count "
                            "CORE_ACTIVE_CYCLE and INST_ALL to leave the kernel out"});

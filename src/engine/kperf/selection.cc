@@ -164,6 +164,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
+/// Adds the events with these names to the selection, each event only once.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -208,34 +209,34 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                      listed(left_out), processor(database))});
 }
 
+/// Returns the pairs of events that should be counted in one pass, as positions in `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
                                       const std::vector<EventNamePair>& wanted) {
-  const auto position = [&](std::string_view name) {
-    return std::ranges::find_if(configurable,
-                                [&](std::size_t event) {
-                                  return selection.events[event].hardware_event.name == name;
-                                }) -
-           configurable.begin();
+  const auto find_position = [&](std::string_view name) {
+    return std::ranges::find_if(configurable, [&](std::size_t event) {
+      return selection.events[event].hardware_event.name == name;
+    });
   };
 
-  const auto count = static_cast<std::ptrdiff_t>(configurable.size());
   std::vector<EventPair> pairs;
-  const auto add = [&](std::string_view first, std::string_view second) {
-    const auto a = position(first);
-    const auto b = position(second);
-    if (a < count && b < count && a != b) pairs.emplace_back(a, b);
+  const auto add_pair = [&](std::string_view first_name, std::string_view second_name) {
+    const auto first = find_position(first_name);
+    const auto second = find_position(second_name);
+    const bool are_both_selected = first != configurable.end() && second != configurable.end();
+    if (are_both_selected && first != second)
+      pairs.emplace_back(first - configurable.begin(), second - configurable.begin());
   };
 
-  for (const auto& [first, second] : wanted) {
-    const auto a = find_event_by_any_name(database, first);
-    const auto b = find_event_by_any_name(database, second);
-    if (a && b) add(a->hardware_event.name, b->hardware_event.name);
+  for (const auto& [first_name, second_name] : wanted) {
+    const auto first = find_event_by_any_name(database, first_name);
+    const auto second = find_event_by_any_name(database, second_name);
+    if (first && second) add_pair(first->hardware_event.name, second->hardware_event.name);
   }
 
   // Earlier pairs matter more, so the wanted pairs come before those that are merely useful.
-  for (const auto& [first, second] : kAlsoTogether) add(first, second);
+  for (const auto& [first, second] : kAlsoTogether) add_pair(first, second);
 
   return pairs;
 }
@@ -254,17 +255,19 @@ std::string competition_in_words(const Selection& selection) {
                      others);
 }
 
+/// Divides the selected events into passes, each of which fits the counters.
 Result<void> divide(Selection& selection, const KpepDatabase& database,
                     const std::vector<EventNamePair>& together, const CounterLimits& room) {
   PlacedPass fixed;
   std::vector<std::size_t> configurable;
-  std::vector<CounterMask> masks;
+  std::vector<CounterMask> masks;  // the counters that each configurable event may use
 
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
     const KpepEvent& counted = selection.events[i].hardware_event;
     if (!selection.events[i].is_on_counter()) continue;
     if (counted.is_fixed) {
-      fixed.push_back({i, static_cast<unsigned>(std::countr_zero(counted.mask))});
+      const auto counter = static_cast<unsigned>(std::countr_zero(counted.mask));
+      fixed.push_back({i, counter});
       continue;
     }
 
@@ -282,8 +285,9 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
 
     for (const PlacedEvent& place : placed) {
       const std::size_t event = configurable[place.event];
-      const std::uint64_t number = selection.events[event].hardware_event.selector_number;
-      pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
+      std::uint64_t selector = selection.events[event].hardware_event.selector_number;
+      if (room.user_only) selector |= kUserSpaceOnly;
+      pass.push_back({event, place.counter, selector});
     }
   }
 
@@ -370,23 +374,29 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
 
+  const auto can_use_only = [](CounterMask mask, CounterMask counters) {
+    return (mask & ~counters) == 0;
+  };
+
   // By Hall's theorem, the events fit unless some set of counters is smaller than the number of
-  // events that can use only this set. The loop visits every set of used counters.
+  // events that can use only this set. The loop visits every set of used counters, because
+  // subtracting 1 and masking leads to the next smaller set.
   std::optional<CounterMask> smallest;
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
-    if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
-    const auto confined = std::ranges::count_if(
-        masks, [counters](CounterMask mask) { return (mask & ~counters) == 0; });
-    if (confined > std::popcount(counters)) smallest = counters;
+    const int size = std::popcount(counters);
+    if (smallest && size > std::popcount(*smallest)) continue;
+    const auto event_count = std::ranges::count_if(
+        masks, [&](CounterMask mask) { return can_use_only(mask, counters); });
+    if (event_count > size) smallest = counters;
   }
-
   if (!smallest) return std::nullopt;
-  CompetingEvents competition{.events = {}, .counters = *smallest};
-  const auto enough = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
 
+  // One event more than there are counters is enough to show that they do not fit.
+  CompetingEvents competition{.events = {}, .counters = *smallest};
+  const auto max_named = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
   for (std::size_t event = 0; event < masks.size(); ++event) {
-    if ((masks[event] & ~*smallest) != 0) continue;
-    if (competition.events.size() < enough)
+    if (!can_use_only(masks[event], *smallest)) continue;
+    if (competition.events.size() < max_named)
       competition.events.push_back(event);
     else
       ++competition.other_competitors;
@@ -440,12 +450,13 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
   for (const SelectedEvent& event : selection.events) {
     const bool is_user_only =
         user_space && event.accounted == nullptr && !event.hardware_event.is_fixed;
-    const std::string& hardware_event = event.hardware_event.name;
+
+    std::string meaning = event.hardware_event.name;
+    if (is_user_only) meaning += ", user space only";
+    if (event.accounted != nullptr) meaning = event.accounted->meaning;
+
     set.events.push_back({.name = event.name,
-                          .meaning = event.accounted != nullptr
-                                         ? std::string(event.accounted->meaning)
-                                     : is_user_only ? hardware_event + ", user space only"
-                                                    : hardware_event,
+                          .meaning = std::move(meaning),
                           .is_energy = event.accounted == &kEnergy,
                           .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
                                                            : CountedPrivilegeLevels::UserAndKernel,

@@ -173,15 +173,22 @@ class ThreadStrategy final : public CountingStrategy {
     return not_counted(std::string(text_of(why)), kRedoAfterLoss);
   }
 
+  /// Returns the counts of a run. Asks to repeat the run if too much of it was not counted.
   RunValues counted(const TraceCounts& counts, const std::optional<os::AccountedTotals>& totals) {
     RunValues run;
     run.values = counts.tree_sums;
+
+    // If the command had other processes, its own counts are kept, too.
     if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command_sums;
+
+    // The kernel's total of instructions shows how much was counted.
     run.instruction_coverage = coverage_of(counts.command_sums[kInstructionsIndex], totals);
     if (run.instruction_coverage && *run.instruction_coverage < kMinCoverage)
       run.redo =
           RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
 
+    // A thread's last counts come at its end, so those of a thread that goes on are missing. From
+    // now on, running threads are sampled, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
@@ -446,9 +453,14 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   Thread& thread = find_or_add_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
 
+  // The values of a sample come in several records. The first is marked as start, and the last as
+  // end, unless all values fit into the first.
   const std::size_t count = value_count_;
-  const std::uint32_t function = record.debugid & kFunctionBits;
-  if (function == kFunctionStart) {
+  const std::uint32_t mark = record.debugid & kFunctionBits;
+  const std::uint32_t expected_last_mark = count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
+
+  if (mark == kFunctionStart) {
+    // The thread gets room for this sample, and for a copy of its last good one.
     if (thread.values_at == kNoPlace) {
       thread.values_at = values_.size();
       values_.resize(values_.size() + 2 * count);
@@ -456,19 +468,21 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
     thread.sample = SampleState::Filling;
     thread.values_filled = 0;
   } else if (thread.sample != SampleState::Filling) {
+    // A complete sample cannot have further values.
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }
 
   const std::size_t taken = std::min(kValuesOfRecord, count - thread.values_filled);
-  std::copy_n(
-      record.arguments.begin(), taken,
-      values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.values_filled));
+  const std::size_t place = thread.values_at + thread.values_filled;
+  std::copy_n(record.arguments.begin(), taken,
+              values_.begin() + static_cast<std::ptrdiff_t>(place));
   thread.values_filled += static_cast<std::uint32_t>(taken);
 
-  if (thread.values_filled == count)
-    close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
-  else if (function == kFunctionEnd)
+  const bool is_full = thread.values_filled == count;
+  if (is_full)
+    close_sample(thread, mark == expected_last_mark);
+  else if (mark == kFunctionEnd)
     close_sample(thread, false);
 }
 
@@ -539,27 +553,30 @@ TraceCounts TraceReader::counts() const {
   counts.command_sums.resize(value_count_);
   counts.tree_sums.resize(value_count_);
 
-  bool without_counts = false;
-  bool malformed = false;
+  bool any_ended_without_counts = false;
+  bool any_malformed = false;
   for (const auto& [tid, thread] : threads_) {
     if (!in_tree(thread) || thread.is_exec_copy) continue;
     add(thread, counts);
-    malformed = malformed || thread.is_malformed;
-    without_counts =
-        without_counts || (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts);
+    if (thread.is_malformed) any_malformed = true;
+
+    const bool lacks_final_counts = thread.has_ended && !thread.has_final_counts;
+    if (samples_at_thread_end_ && lacks_final_counts) any_ended_without_counts = true;
   }
 
-  for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
+  for (const Process& process : processes_)
+    if (process.in_tree) ++counts.processes_tree;
 
+  // Of several faults, the one that explains the others is reported.
   if (lost_)
     counts.fault = TraceFault::LostRecords;
   else if (counts.threads_command == 0)
     counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
   else if (counts.threads_not_ended_command != 0)
     counts.fault = TraceFault::ThreadNotEnded;
-  else if (malformed)
+  else if (any_malformed)
     counts.fault = TraceFault::MalformedSample;
-  else if (without_counts)
+  else if (any_ended_without_counts)
     counts.fault = TraceFault::EndedWithoutCounts;
 
   return counts;
@@ -604,12 +621,16 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
   for (const Candidate& candidate : kCandidates) {
     if (choice != KperfStrategyChoice::Auto && choice != candidate.choice) continue;
 
-    const bool is_pet = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
-    tried.strategy = tried.counts_machine
-                         ? make_machine_strategy(claim, kernel)
-                         : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice,
-                                                here.macos_sampling_period);
+    if (tried.counts_machine) {
+      tried.strategy = make_machine_strategy(claim, kernel);
+    } else {
+      // With Auto, the strategy may begin to sample running threads later. With this candidate, it
+      // does so from the start.
+      const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
+      tried.strategy = make_thread_strategy(
+          claim, trace, samples_from_start ? candidate.choice : choice, here.macos_sampling_period);
+    }
 
     const auto failure = why_not(candidate, *tried.strategy, kernel, *here.launcher);
     if (!failure) {

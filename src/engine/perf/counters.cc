@@ -294,12 +294,14 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
   int error = ENOENT;
   PrivilegeLevels counted = rings;
 
+  // The codes are alternatives. The first that the kernel accepts is used.
   for (const os::EventCode& code : part.codes) {
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
 
     if (attempt.error == EACCES && may_leave_kernel_out) {
       const Attempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
+
       // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
@@ -409,19 +411,26 @@ Catalog Prober::catalog() const {
                        described(*resolved, *source)});
   };
 
-  const auto add_known = [&](bool software) {
-    for (const KnownEvent& event : known_events())
-      if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software) add(event.name);
-  };
-
+  // The events that most users want come first: those with a short name, the other events that the
+  // kernel knows by name, those of this machine, and at last those that the kernel itself counts.
   for (const KnownEvent& event : known_events())
     if (!event.alias.empty()) add(event.alias);
-  add_known(false);
+
+  std::vector<std::string_view> software_events;
+  for (const KnownEvent& event : known_events()) {
+    if (!event.alias.empty()) continue;
+    if (event.type == os::kPerfTypeSoftware)
+      software_events.push_back(event.name);
+    else
+      add(event.name);
+  }
+
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
     if (pmu.kind == os::PmuKind::PerPackage) continue;
     for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
   }
-  add_known(true);
+
+  for (const std::string_view name : software_events) add(name);
 
   return catalog;
 }
@@ -441,26 +450,34 @@ double CountChecker::max_plausible_instructions(const Tally& instructions,
 std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
                                 History& history) const {
   const auto count = static_cast<double>(tally.count);
+  const bool is_cycles = tally.role == Role::Cycles;
+  const bool is_instructions = tally.role == Role::Instructions;
+
   if (tally.count == 0) {
     // Only the hypervisor's work is counted. A program may cause no such work.
-    if ((tally.attribute_flags & kUserAndKernel) == kUserAndKernel) return "";
-    if (tally.role == Role::Cycles || tally.role == Role::Instructions)
-      return fmt::format("{} was 0", tally.event);
+    const bool excludes_program = (tally.attribute_flags & kUserAndKernel) == kUserAndKernel;
+    if (excludes_program) return "";
+    if (is_cycles || is_instructions) return fmt::format("{} was 0", tally.event);
 
-    const bool is_doubtful =
-        history.least_count_above_zero > 0
-            ? history.least_count_above_zero >= kTooManyForNone
-            : tally.core_ns >= kLongNs && history.doubted_zeros++ < kZerosBelieved;
+    // A program may cause no event of a kind. Such a 0 is doubtful after runs with many events, or
+    // in the first long runs.
+    bool is_doubtful = false;
+    if (history.least_count_above_zero > 0)
+      is_doubtful = history.least_count_above_zero >= kTooManyForNone;
+    else if (tally.core_ns >= kLongNs)
+      is_doubtful = history.doubted_zeros++ < kZerosBelieved;
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
-  } else if (tally.role == Role::Cycles &&
-             count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
+    return "";
+  }
+
+  const double max_cycles = kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges;
+  if (is_cycles && count > max_cycles)
     return fmt::format("{} was larger than is possible in the time for which it was counted",
                        tally.event);
-  } else if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all)) {
+  if (is_instructions && count > max_plausible_instructions(tally, all))
     return fmt::format(
         "{} was larger than is possible in the counted cycles or the time for which it was counted",
         tally.event);
-  }
   return "";
 }
 

@@ -6,7 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
+/// False if the kernel has opened the groups of core counters, but does not let them run.
 bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
@@ -81,21 +83,26 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
   for (const std::size_t leader : layout.group_leaders) {
     if (!layout.counters[leader].core) continue;
 
-    std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
+    // Number of counters, time enabled, time running, then one value for each counter.
+    constexpr long words_before_values = 3;
+    std::array<std::uint64_t, words_before_values + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-    const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
-    if (is_left_out) {
+    const bool was_enabled = got >= words_before_values && words[1] > 0;
+    const std::uint64_t running_ns = words[2];
+    if (was_enabled && running_ns == 0) {
       any_left_out = true;
       continue;
     }
 
+    // Without dead counters, a group has no fillers, and it is enough that it runs.
     const auto fillers = std::ranges::find(layout.fillers, leader, &Fillers::leader);
-    if (fillers == layout.fillers.end() || got < 3 || words[1] == 0) return true;
+    if (fillers == layout.fillers.end() || !was_enabled) return true;
 
-    const std::size_t count = fillers->counters.size();
+    // The fillers are the last counters of their group.
+    const std::size_t filler_count = fillers->counters.size();
     const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
-    return read.size() >= 3 + count &&
-           fillers->have_covered_dead_counters(read.last(count), words[2]);
+    return read.size() >= words_before_values + filler_count &&
+           fillers->have_covered_dead_counters(read.last(filler_count), running_ns);
   }
 
   return !any_left_out;
@@ -153,37 +160,44 @@ std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
   return counts;
 }
 
+/// Finds out how many counters a PMU has, how many of them are free, and how many count.
 CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   CounterTrial trial;
   OpenCounters open(calls);
 
-  os::PerfEventAttr attributes = counter.attributes;
   // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
   // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
   // many could be opened.
-  constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
-  attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
+  constexpr std::uint64_t flags_of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
+  os::PerfEventAttr attributes = counter.attributes;
+  attributes.flags = (attributes.flags & ~os::kPerfInherit) | flags_of_leader;
 
+  // Opens the same event again and again in one group, until the kernel has no counter for it.
   while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
-    attributes.flags &= ~of_leader;
+    attributes.flags &= ~flags_of_leader;
   trial.accepted_size = open.size();
 
   // A dead counter is accepted but counts nothing. So the group loses one event at a time until all
   // of its counters count.
   for (; open.size() > 0; open.close_last()) {
+    // Without counts, the whole group did not run, so it is still too large.
     const auto counts = count_loop(open, calls);
     if (!counts) continue;
     const auto alive = static_cast<std::size_t>(std::count_if(
         counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
 
-    if (trial.running_group_size == 0) trial.running_group_size = open.size();
-    if (trial.running_group_size == open.size()) trial.live_counters = alive;
+    // The first group that runs is the largest.
+    if (trial.running_group_size == 0) {
+      trial.running_group_size = open.size();
+      trial.live_counters = alive;
+    }
 
     if (alive < open.size()) continue;
     trial.usable_size = open.size();
     break;
   }
 
+  // A kernel that accepts any number of events says nothing about the number of counters.
   if (trial.accepted_size == kMaxGroupTried) trial.accepted_size = trial.running_group_size;
   return trial;
 }
@@ -247,17 +261,17 @@ CounterGroups lay_out(std::span<const EventCountSource> sources,
 
   // The kernel refuses groups with several core PMUs, and a software event in the group of a core
   // kind would stop on other core kinds.
+  std::set<std::string> pmus_with_group;
   for (const PlacedCounter& first : placed) {
-    const auto is_same = [&](const PlacedCounter& event) {
-      return event.counter.pmu == first.counter.pmu;
-    };
-    if (&*std::ranges::find_if(placed, is_same) != &first) continue;
+    const bool begins_group = pmus_with_group.insert(first.counter.pmu).second;
+    if (!begins_group) continue;
 
     const std::size_t leader = layout.counters.size();
     layout.group_leaders.push_back(leader);
 
     std::vector<PlacedCounter> group;
-    std::ranges::copy_if(placed, std::back_inserter(group), is_same);
+    for (const PlacedCounter& counter : placed)
+      if (counter.counter.pmu == first.counter.pmu) group.push_back(counter);
     for (PlacedCounter& member : in_order(std::move(group))) {
       if (member.event) layout.counters_by_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));
@@ -328,42 +342,45 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_now,
                                         std::span<const PmuCounters> before,
                                         const PerfConditions& situation_before) {
-  const auto taken = [](const CounterTrial& trial, const PerfConditions& situation) {
-    const std::size_t excused = situation.watchdog ? 1 : 0;
-    return trial.accepted_size - trial.running_group_size -
-           std::min(trial.accepted_size - trial.running_group_size, excused);
+  // The kernel's own watchdog holds a counter, which is no other program's.
+  const auto count_taken = [](const CounterTrial& trial, const PerfConditions& situation) {
+    const std::size_t unusable = trial.accepted_size - trial.running_group_size;
+    const std::size_t of_watchdog = situation.watchdog ? 1 : 0;
+    return unusable - std::min(unusable, of_watchdog);
   };
 
   for (const PmuCounters& pmu : now) {
     const CounterTrial& trial = pmu.instructions_trial;
-    const std::string all =
-        fmt::format("{} counters{}", trial.accepted_size, now.size() > 1 ? " of " + pmu.pmu : "");
+    std::string counters = fmt::format("{} counters", trial.accepted_size);
+    if (now.size() > 1) counters += " of " + pmu.pmu;
 
-    const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
-    const std::size_t taken_now = taken(trial, situation_now);
-    const std::size_t taken_before =
-        same != before.end() ? taken(same->instructions_trial, situation_before) : taken_now;
+    // A PMU that was not tried before cannot have lost anything since.
+    const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
+    const std::size_t taken_now = count_taken(trial, situation_now);
+    std::size_t taken_before = taken_now;
+    std::size_t dead_before = trial.dead_counter_count();
+    if (pmu_before != before.end()) {
+      taken_before = count_taken(pmu_before->instructions_trial, situation_before);
+      dead_before = pmu_before->instructions_trial.dead_counter_count();
+    }
 
     if (taken_now > taken_before) {
       const std::size_t held = taken_now - taken_before;
-      return Error{held == trial.accepted_size
-                       ? fmt::format("another program holds all {}", all)
-                       : fmt::format("another program holds {} of the {}", held, all),
-                   kHolderRemedy};
+      std::string what = fmt::format("another program holds {} of the {}", held, counters);
+      if (held == trial.accepted_size) what = fmt::format("another program holds all {}", counters);
+      return Error{what, kHolderRemedy};
     }
 
     if (taken_now > 0)
-      return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, all),
+      return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, counters),
                    "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
                    "some, or count fewer events"};
 
-    if (same != before.end() &&
-        trial.dead_counter_count() > same->instructions_trial.dead_counter_count()) {
-      const std::size_t died =
-          trial.dead_counter_count() - same->instructions_trial.dead_counter_count();
+    if (trial.dead_counter_count() > dead_before) {
+      const std::size_t died = trial.dead_counter_count() - dead_before;
       return Error{fmt::format("{} of the {} stopped counting, because the host of this virtual "
                                "machine took {}; the counts since then may be wrong",
-                               died, all, died == 1 ? "it" : "them"),
+                               died, counters, died == 1 ? "it" : "them"),
                    "repeat the session, or measure on the host"};
     }
   }

@@ -125,31 +125,37 @@ class PerfCounting final : public ArmedPass {
     return why_group_is_not_exact(ended);
   }
 
+  /// Returns why the counts of a run may lack something, such as a counter that was taken away for
+  /// a while; nullopt if they are exact.
   std::optional<MissingCounts> why_group_is_not_exact(const os::Ended& ended) const {
-    std::uint64_t core_running = 0;
-    std::uint64_t core_enabled = 0;
+    std::uint64_t core_running_ns = 0;
+    std::uint64_t core_enabled_ns = 0;
     std::size_t core_groups = 0;
-    bool shared = false;
+    bool was_counter_shared = false;
 
     for (const std::size_t leader : pass_.layout.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
       if (pass_.of_region && reading.enabled_ns == 0)
         return MissingCounts{why_region_not_counted()};
-      shared = shared || reading.enabled_ns == 0;
+      if (reading.enabled_ns == 0) was_counter_shared = true;
 
-      if (pass_.layout.counters[leader].core) {
+      const bool is_of_cores = pass_.layout.counters[leader].core;
+      if (is_of_cores) {
         ++core_groups;
-        core_running += reading.running_ns;
-        core_enabled = std::max(core_enabled, reading.enabled_ns);
-      } else {
-        shared = shared || !ran_all_the_time(reading.running_ns, reading.enabled_ns, false);
+        core_running_ns += reading.running_ns;
+        core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
+      } else if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, false)) {
+        was_counter_shared = true;
       }
     }
 
     // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
     // times shows if something was not counted.
-    shared = shared || !ran_all_the_time(core_running, core_enabled, core_groups > 1);
-    if (shared) {
+    const bool has_several_groups = core_groups > 1;
+    if (!ran_all_the_time(core_running_ns, core_enabled_ns, has_several_groups))
+      was_counter_shared = true;
+
+    if (was_counter_shared) {
       Error why = why_not_all_the_time(pass_.situation, read_situation(pass_.calls));
       return MissingCounts{why, why.what};
     }
@@ -177,6 +183,7 @@ class PerfCounting final : public ArmedPass {
     return tally;
   }
 
+  /// Enters the counts that are plausible. If one is not, asks for another run.
   void fill(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
@@ -187,19 +194,23 @@ class PerfCounting final : public ArmedPass {
       tallies.push_back(sum_counters(event, ended));
     }
 
+    // An empty doubt means that the count is plausible.
     const std::vector<std::string> doubts = judge_.doubts(command, tallies);
     std::string first_doubt;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (first_doubt.empty()) first_doubt = doubts[i];
       if (!doubts[i].empty()) continue;
 
-      counted.counts[events[i]] = tallies[i].count;
-      for (const std::size_t counter : pass_.layout.counters_by_event[events[i]]) {
+      const std::size_t event = events[i];
+      counted.counts[event] = tallies[i].count;
+
+      // The counts of the single counters follow those of the events.
+      for (const std::size_t counter : pass_.layout.counters_by_event[event]) {
         const auto part = std::ranges::find(pass_.parts, counter);
-        if (part != pass_.parts.end())
-          counted
-              .counts[pass_.sources.size() + static_cast<std::size_t>(part - pass_.parts.begin())] =
-              pass_.layout.counters[counter].scale * ended.readings[counter].value;
+        if (part == pass_.parts.end()) continue;
+        const auto part_index = static_cast<std::size_t>(part - pass_.parts.begin());
+        counted.counts[pass_.sources.size() + part_index] =
+            pass_.layout.counters[counter].scale * ended.readings[counter].value;
       }
     }
 
@@ -269,9 +280,11 @@ class PerfEngine final : public CounterEngine {
     // On a machine with several kinds of cores, cycles show how long a run was on each kind, even
     // on one where no selected event is counted.
     witnesses_.clear();
-    if (const auto cycles = resolve("cycles", prober_.sysfs());
-        cycles && cycles->events_on_pmus.size() > 1)
+    const auto cycles = resolve("cycles", prober_.sysfs());
+    const bool has_several_kinds = cycles && cycles->events_on_pmus.size() > 1;
+    if (has_several_kinds) {
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+    }
 
     pmus_.clear();
     if (!core_events().empty()) pmus_ = try_pmus(prober_);
@@ -292,9 +305,11 @@ class PerfEngine final : public CounterEngine {
 
     // add_whole_run() copies the events, so they are marked as events of the region only
     // afterwards.
-    const std::size_t of_region = counted_in_ != CountedPart::WholeRun ? set.events.size() : 0;
+    const bool counts_region = counted_in_ != CountedPart::WholeRun;
+    const std::size_t region_events = counts_region ? set.events.size() : 0;
     if (counted_in_ == CountedPart::RegionAndWhole) add_whole_run(set, sources_.size());
-    for (std::size_t event = 0; event < of_region; ++event) mark_as_region_event(set.events[event]);
+    for (std::size_t event = 0; event < region_events; ++event)
+      mark_as_region_event(set.events[event]);
 
     return set;
   }
@@ -315,35 +330,41 @@ class PerfEngine final : public CounterEngine {
     if (passes_.size() < 2) return explanation;
 
     const EventIndices on_cores = core_events();
-    const auto group = find_competing_events(on_cores.size(), fits_among(on_cores));
-    if (!group) return group.error();
+    const auto competing = find_competing_events(on_cores.size(), fits_among(on_cores));
+    if (!competing) return competing.error();
 
     std::vector<std::string> names;
-    for (const std::size_t position : *group)
+    for (const std::size_t position : *competing)
       names.push_back(sources_[on_cores[position]].event.name);
 
-    if (!names.empty())
+    if (!names.empty()) {
+      const EventCountSource& first = sources_[on_cores[competing->front()]];
       explanation.competition = fmt::format(
           "{} do not fit the counters of {} at the same time, but if you leave out any one of "
-          "them, "
-          "the others fit",
-          listed(names), counters_in_words(sources_[on_cores[group->front()]]));
+          "them, the others fit",
+          listed(names), counters_in_words(first));
+    }
 
     return explanation;
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    const bool has_whole = counted_in_ == CountedPart::RegionAndWhole;
-    if (pass >= passes_.size() * (has_whole ? 2 : 1))
-      return Error{fmt::format("there is no pass {}", pass), ""};
+    // With RegionAndWhole, the passes of the region are followed by the same ones of the whole run.
+    const bool counts_both = counted_in_ == CountedPart::RegionAndWhole;
+    const std::size_t pass_count = counts_both ? 2 * passes_.size() : passes_.size();
+    if (pass >= pass_count) return Error{fmt::format("there is no pass {}", pass), ""};
+
     const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].event_indices;
 
     CounterGroups layout = place_events(events);
     std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
-    const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
-    EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
+
+    // Only one of the two shows the counts of single counters.
+    const bool has_parts = of_region || !counts_both;
+    EventIndices parts;
+    if (has_parts) parts = list_counters(layout, events);
 
     return OwnedPass(std::make_unique<PerfCounting>(PerfPass{.layout = std::move(layout),
                                                              .sources = std::move(sources),
@@ -403,6 +424,7 @@ class PerfEngine final : public CounterEngine {
     return {};
   }
 
+  /// Finds those default events that can be counted here. A note names the others.
   EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
@@ -448,10 +470,11 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  // A wanted pair includes the pair with the modifier :u or :k on both names.
+  /// Divides the events on core counters into passes. A wanted pair stands also for the two events
+  /// with the modifier :u, and for those with :k.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNamePair>& wanted_together) const {
-    const auto position = [&](const std::string& name, std::string_view modifier) {
+    const auto find_position = [&](const std::string& name, std::string_view modifier) {
       const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
       const std::string full = fmt::format("{}{}", name, modifier);
       return std::ranges::find_if(events, [&](std::size_t index) {
@@ -464,8 +487,8 @@ class PerfEngine final : public CounterEngine {
     std::vector<std::pair<std::size_t, std::size_t>> together;
     for (const EventNamePair& pair : wanted_together) {
       for (const std::string_view modifier : {"", ":u", ":k"}) {
-        const auto first = position(pair.first, modifier);
-        const auto second = position(pair.second, modifier);
+        const auto first = find_position(pair.first, modifier);
+        const auto second = find_position(pair.second, modifier);
         if (first != events.end() && second != events.end())
           together.emplace_back(first - events.begin(), second - events.begin());
       }

@@ -196,6 +196,7 @@ std::string names_of_core_pmus(const os::Sysfs& sysfs) {
                            : fmt::format("the PMUs of the cores are {}", listed(cores));
 }
 
+/// Resolves an event that is written as "pmu/event/".
 Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
@@ -220,12 +221,14 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   resolved.perf_name = text;
 
   // lauka also knows events that the PMU's folder in sysfs does not list.
+  const bool is_of_cores = pmu->kind == os::PmuKind::Core;
   const auto encoding = sysfs.read_terms(*pmu, terms);
-  const KnownEvent* known =
-      pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
+  const KnownEvent* known = nullptr;
+  if (is_of_cores && !encoding) known = find_known(terms);
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
+    const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
     resolved.description = known->description;
-    resolved.events_on_pmus.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
+    resolved.events_on_pmus.push_back(part_on(*known, *pmu, has_several_core_pmus, sysfs));
     return resolved;
   }
 
@@ -233,10 +236,9 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
 
   resolved.description = encoding.value_or("");
-  resolved.events_on_pmus.push_back(
-      pmu->kind == os::PmuKind::Core
-          ? with_topdown({pmu->name, true, {*code}, resolved.description}, terms, *pmu, sysfs)
-          : EventOnPmu{pmu->name, false, {*code}, resolved.description});
+  EventOnPmu event{pmu->name, is_of_cores, {*code}, resolved.description};
+  if (is_of_cores) event = with_topdown(std::move(event), terms, *pmu, sysfs);
+  resolved.events_on_pmus.push_back(std::move(event));
   return resolved;
 }
 

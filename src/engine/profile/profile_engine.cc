@@ -73,17 +73,22 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   perf::OpenCounters counter(calls);
   if (counter.open(attributes, 0) != 0) return std::nullopt;
 
-  std::array<std::uint64_t, 3> begin{};
+  std::uint64_t begin_cycles = 0;
+  std::uint64_t begin_ns = 0;
   std::optional<double> fastest;
-  for (int reads = 0; reads < most_reads && begin[2] < slices * slice_ns; ++reads) {
-    std::array<std::uint64_t, 3> now{};
-    if (calls.read_counter(counter.descriptor(0), now.data(), now.size()) < 3) return std::nullopt;
-    if (now[2] < begin[2] + slice_ns) continue;
+  for (int reads = 0; reads < most_reads && begin_ns < slices * slice_ns; ++reads) {
+    std::array<std::uint64_t, 3> words{};
+    const long got = calls.read_counter(counter.descriptor(0), words.data(), words.size());
+    if (got < static_cast<long>(words.size())) return std::nullopt;
+
+    const auto [cycles, enabled_ns, running_ns] = words;
+    if (running_ns < begin_ns + slice_ns) continue;
 
     const double rate =
-        static_cast<double>(now[0] - begin[0]) / static_cast<double>(now[2] - begin[2]);
+        static_cast<double>(cycles - begin_cycles) / static_cast<double>(running_ns - begin_ns);
     if (rate > fastest.value_or(0.0)) fastest = rate;
-    begin = now;
+    begin_cycles = cycles;
+    begin_ns = running_ns;
   }
 
   return fastest;
@@ -160,7 +165,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
  public:
   explicit Sampling(SamplingSetup setup)
       : setup_(std::move(setup)), wanted_(list_normalized(setup_.functions)), names_(setup_.user) {
-    begin();
+    begin_next_run();
   }
 
   std::vector<os::CounterRequest> requests() const override {
@@ -198,12 +203,12 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           ""});
 
     if (setup_.uncounted.contains(command)) {
-      begin();
+      begin_next_run();
       return without_counts(std::nullopt);
     }
 
     if (run.samples == 0 && run.seen.withdrawn_count > 0) {
-      begin();
+      begin_next_run();
       return without_counts(why_withdrawn());
     }
 
@@ -213,12 +218,13 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     else
       add_to_totals(run, ended, *counted.counts[0]);
 
-    begin();
+    begin_next_run();
     return counted;
   }
 
  private:
-  void begin() {
+  /// Forgets what the latest run has left, because the next run may begin.
+  void begin_next_run() {
     since_ = std::chrono::system_clock::now().time_since_epoch();
     cycles_ = 0;
     is_partial_ = false;
@@ -248,7 +254,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
   }
 
+  /// Returns the times of functions and call paths in a run, as the samples estimate them.
   CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
+    // The first count is the time of all functions. The others are those of the named functions.
     CountsOfRun counted;
     counted.counts.assign(1 + setup_.functions.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
@@ -257,27 +265,30 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     };
 
     NamedSamples samples = names_.sum_up(run, since_);
-    std::map<std::size_t, std::set<std::string>> matching;  // names of the functions with totals
+    std::map<std::size_t, std::set<std::string>> names_by_total;
     for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
       std::uint64_t& time_ns = sampled.counts.front();
       time_ns = to_ns(time_ns);
       *counted.counts[0] += time_ns;
+
       for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
         if (setup_.functions[function].is_total)
-          matching[function].insert(sampled.name);
+          names_by_total[function].insert(sampled.name);
         else
           *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
     }
 
+    // A total includes what the function called, so it comes from the call paths.
     counted.paths = std::move(samples.paths);
     for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
-    for (const auto& [function, names] : matching)
+    for (const auto& [function, names] : names_by_total)
       counted.counts[1 + function] = sum_total(counted.paths, names);
+
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
     in_longest_stacks_ns_ = to_ns(samples.sampled_in_longest_stacks);
-    setup_.seen->has_left_out_paths = setup_.seen->has_left_out_paths || samples.has_left_out_paths;
+    if (samples.has_left_out_paths) setup_.seen->has_left_out_paths = true;
 
     add_unsampled(counted);
     return counted;
@@ -461,14 +472,15 @@ class WithProfile final : public EngineWrapper {
 
   /// Says how much CPU time the samples leave out, and why; empty if little or nothing.
   std::string note_few_samples() const {
-    constexpr double enough = 0.8;
+    constexpr double large_enough_share = 0.8;
     const auto used_ns = static_cast<double>(seen_->used_ns);
     const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
-    const bool are_few = sampled_ns < enough * used_ns;
+    const bool are_few = sampled_ns < large_enough_share * used_ns;
     if (!are_few && seen_->withdrawn_count == 0) return "";
 
-    std::string note = fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs",
-                                   100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
+    const double share = std::min(sampled_ns / std::max(used_ns, 1.0), 1.0);
+    std::string note =
+        fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs", 100.0 * share);
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
       note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
@@ -529,6 +541,8 @@ class WithProfile final : public EngineWrapper {
     return open_rings();
   }
 
+  /// Finds out by trying what the kernel lets lauka sample, and leaves out the rest. Returns a note
+  /// about what is left out; an empty note if that is nothing.
   Result<Note> open_rings() {
     Note note;
     for (;;) {
@@ -566,42 +580,48 @@ class WithProfile final : public EngineWrapper {
             "run sudo sysctl kernel.perf_event_mlock_kb=516"};
   }
 
+  /// Adds a pass of sampled runs, with an event for all functions together and one for each
+  /// function that was asked for.
   void add_to(EventSet& set) {
     // Sampled runs are not timed, so there must also be a pass whose runs are.
     has_own_timed_pass_ = set.count_passes(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
 
     event_ = set.events.size();
-    Pass pass{{}, RoundKind::Counting};
-    const bool is_whole = !has(os::kPerfExcludeKernel);
+    const bool samples_kernel = !has(os::kPerfExcludeKernel);
+    const char* const clock = is_cycles() ? "cycles" : "the CPU clock";
 
-    const Event whole{
+    Event all_functions{
         .name = std::string(kSampledTime),
-        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms{}",
-                               is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
-                               is_whole ? "" : ", user space only"),
+        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms", clock,
+                               milliseconds()),
         .is_time = true,
-        .privilege_levels =
-            is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
-        .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
+        .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
+        .name_suffix = "(sampled)",
         .role = Role::SampledTime,
-        .method = {.sampled =
-                       SampledClock{is_cycles() ? "cycles" : "the CPU clock", request_.period}}};
-    set.events.push_back(whole);
+        .method = {.sampled = SampledClock{clock, request_.period}}};
+    if (!samples_kernel) {
+      all_functions.meaning += ", user space only";
+      all_functions.privilege_levels = CountedPrivilegeLevels::UserOnly;
+      all_functions.name_suffix = "(sampled, user)";
+    }
+    set.events.push_back(all_functions);
 
     for (const AskedFunction& function : functions_) {
-      Event event = whole;
-      event.name = std::string(function.is_total ? kTotalTime : kSampledTime) + kFunctionSeparator +
-                   function.typed;
+      const std::string time(function.is_total ? kTotalTime : kSampledTime);
+      const char* const callees = function.is_total ? " and everything that it called" : "";
+
+      Event event = all_functions;
+      event.name = time + kFunctionSeparator + function.typed;
       event.meaning =
-          fmt::format("in the function {}{}: {}", function.typed,
-                      function.is_total ? " and everything that it called" : "", whole.meaning);
+          fmt::format("in the function {}{}: {}", function.typed, callees, all_functions.meaning);
       event.only_function = function.normalized;
       set.events.push_back(std::move(event));
     }
 
+    // Simulated passes stay the last ones.
+    Pass pass{{}, RoundKind::Counting};
     for (std::size_t i = event_; i < set.events.size(); ++i) pass.event_indices.push_back(i);
-
     const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
     pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
     set.passes.insert(simulated, std::move(pass));

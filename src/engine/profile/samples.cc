@@ -98,7 +98,9 @@ std::string read_text(std::span<const std::byte> record, std::size_t place) {
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
+/// Reads which file a record has mapped. Returns an empty identity if the record is too short.
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
+  // Places of PERF_RECORD_MMAP2's fields. A build id takes the place of the inode.
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t build_id_size_at = 40;
   constexpr std::size_t build_id_at = 44;
@@ -274,6 +276,8 @@ class PathFolder {
     return known->second;
   }
 
+  /// Adds a call path to those of the run, with places in files instead of addresses. Returns its
+  /// index.
   std::uint32_t fold(const Callers& callers) {
     // From the innermost frame to the outermost one. What follows a user's frame that is not in
     // code is not a call, because there was no frame pointer.
@@ -281,9 +285,10 @@ class PathFolder {
     bool is_cut_short = false;
     for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
       const std::uint64_t address = callers_[path].frame;
-      if (address == kOuterFramesUnknown || address == kLeftOut) {
-        places.push_back(
-            {address == kOuterFramesUnknown ? CodeKind::IncompleteStack : CodeKind::TooManyPaths});
+      if (address == kOuterFramesUnknown) {
+        places.push_back({CodeKind::IncompleteStack});
+      } else if (address == kLeftOut) {
+        places.push_back({CodeKind::TooManyPaths});
       } else if (address >= kFirstKernelAddress) {
         places.push_back({CodeKind::Kernel, 0, 0, address});
       } else if (!is_cut_short) {
@@ -293,9 +298,10 @@ class PathFolder {
       }
     }
 
-    std::uint32_t path = run_.paths.add(
-        {kNoCaller, frame_at({CodeKind::Program, processes_.program_of(callers.process), 0,
-                              callers.is_first_thread ? 0U : 1U})});
+    // The outermost frame is the program itself, which distinguishes its first thread from others.
+    const CodePlace program{CodeKind::Program, processes_.program_of(callers.process), 0,
+                            callers.is_first_thread ? 0U : 1U};
+    std::uint32_t path = run_.paths.add({kNoCaller, frame_at(program)});
     for (auto place = places.rbegin(); place != places.rend(); ++place)
       path = run_.paths.add({path, frame_at(*place)});
     return path;
@@ -365,29 +371,37 @@ void RunRecords::add(std::span<const std::byte> records,
 }
 
 std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is_kernel) {
-  const auto size = std::min<std::uint64_t>(number_at<std::uint64_t>(record, kChainAt),
-                                            (record.size() - kChainAt) / 8 - 1);
+  // The chain is a number of words, and then these words. A record that ends early has fewer.
+  const auto claimed_size = number_at<std::uint64_t>(record, kChainAt);
+  const std::uint64_t max_size = (record.size() - kChainAt) / 8 - 1;
+  const std::uint64_t size = std::min(claimed_size, max_size);
 
   // From the innermost frame to the outermost one.
   std::vector<std::uint64_t> addresses;
   std::size_t frames = 0;
-  std::uint64_t context = is_kernel ? kKernelContext : kUserContext;
-  const std::uint64_t own_context = context;
-  bool is_call = false;
+  const std::uint64_t own_context = is_kernel ? kKernelContext : kUserContext;
+  std::uint64_t context = own_context;
+  bool is_first_of_context = true;
 
   for (std::size_t i = 1; i <= size; ++i) {
     const auto address = number_at<std::uint64_t>(record, kChainAt + 8 * i);
     if (address >= kFirstContext) {
       context = address;
-      is_call = false;
+      is_first_of_context = true;
       continue;
     }
 
     // The first address of each mode is where its code was interrupted. The others are where calls
     // return to, which may be behind the end of the function that called.
-    const std::uint64_t code = address - (std::exchange(is_call, true) ? 1 : 0);
-    const bool is_sampled_itself = ++frames == 1 && context == own_context;
-    if (is_sampled_itself || (context != kKernelContext && context != kUserContext)) continue;
+    const std::uint64_t code = is_first_of_context ? address : address - 1;
+    is_first_of_context = false;
+
+    // The sampled address itself is stored elsewhere. Frames of other modes, such as those of a
+    // hypervisor, are not shown.
+    ++frames;
+    const bool is_sampled_itself = frames == 1 && context == own_context;
+    const bool is_shown = context == kKernelContext || context == kUserContext;
+    if (is_sampled_itself || !is_shown) continue;
 
     // If the frame pointer was used for something else, any value may follow.
     if (context == kUserContext && code >= kFirstKernelAddress) break;
@@ -396,11 +410,12 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
 
   if (frames >= kMaxFrames) addresses.push_back(kOuterFramesUnknown);
 
+  // A run with too many different paths keeps those that it already has.
   std::uint32_t path = kNoCaller;
   for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
     const PathStep call{path, *address};
-    if (callers_.size() >= kMaxCallers && !callers_.find(call))
-      return callers_.add({kNoCaller, kLeftOut});
+    const bool is_full = callers_.size() >= kMaxCallers;
+    if (is_full && !callers_.find(call)) return callers_.add({kNoCaller, kLeftOut});
     path = callers_.add(call);
   }
   return path;
@@ -411,6 +426,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
   constexpr std::size_t misc_at = 4;
   constexpr std::size_t comm_at = 16;
 
+  // The places of the fields are those of perf_event_open(2).
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
   const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
 
@@ -438,8 +454,10 @@ void RunRecords::add_one(std::span<const std::byte> record,
       read.time = word(24);
       read.bytes_or_period = word(32);
       read.has_chain = record.size() >= kChainAt + 8;
-      if (read.has_chain)
-        read.callers = add_callers(record, (read.misc & kModeMask) == kKernelMode);
+      if (read.has_chain) {
+        const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
+        read.callers = add_callers(record, is_kernel);
+      }
       break;
     case kComm:
       // A thread that only changes its name causes such a record, too.
@@ -480,6 +498,7 @@ SampledRun RunRecords::close() {
   Lives lives;
   PathFolder paths(callers_, processes, run);
 
+  // Records other than samples may change which code is at an address.
   for (const Record& record : records_) {
     if (record.type != kSample) paths.forget_places();
 
@@ -501,16 +520,18 @@ SampledRun RunRecords::close() {
                       {.end = record.address + record.bytes_or_period, .offset = record.offset},
                       identities_[record.text]);
         break;
-      default: {
+      default: {  // a sample
         const std::uint16_t mode = record.misc & kModeMask;
-        const CodePlace place = mode == kKernelMode
-                                    ? CodePlace{CodeKind::Kernel, 0, 0, record.address}
-                                : mode == kUserMode ? processes.find(record.process, record.address)
-                                                    : CodePlace{};
-        run.periods_by_place[place] += record.bytes_or_period;
-        if (record.has_chain)
-          paths.add({record.process, record.callers, record.process == record.thread}, place,
-                    record.bytes_or_period);
+        CodePlace place;
+        if (mode == kKernelMode) place = {CodeKind::Kernel, 0, 0, record.address};
+        if (mode == kUserMode) place = processes.find(record.process, record.address);
+
+        const std::uint64_t period = record.bytes_or_period;
+        run.periods_by_place[place] += period;
+        if (record.has_chain) {
+          const bool is_first_thread = record.process == record.thread;
+          paths.add({record.process, record.callers, is_first_thread}, place, period);
+        }
         ++run.samples;
       }
     }
@@ -686,24 +707,29 @@ void FunctionNames::open(const MappedFile& file) {
 
 const CodeName& FunctionNames::function_at(File& file, const std::string& path,
                                            std::uint64_t offset) {
-  const CodeName*& seen = file.functions_by_offset[offset];
-  if (seen != nullptr) return *seen;
+  const CodeName*& known = file.functions_by_offset[offset];
+  if (known != nullptr) return *known;
 
-  auto symbols = file.code.symbols ? file.code.symbols->find(offset) : std::vector<std::string>();
-  const std::string why_not = !symbols.empty()     ? ""
-                              : !file.code.symbols ? file.code.why_not
-                              : file.code.symbols->is_call_stub(offset)
-                                  ? "calls to shared libraries"
-                                  : "no symbols";
+  std::vector<std::string> symbols;
+  std::string why_not = file.code.why_not;
+  if (file.code.symbols) {
+    symbols = file.code.symbols->find(offset);
+    why_not = "no symbols";
+    if (symbols.empty() && file.code.symbols->is_call_stub(offset))
+      why_not = "calls to shared libraries";
+  }
+
+  // Code without symbols is named by its file and the reason, such as "(libc.so.6: no symbols)".
+  const bool has_symbols = !symbols.empty();
   const std::string name_of_file = path.substr(path.rfind('/') + 1);
   const std::string key =
-      symbols.empty() ? fmt::format("({}: {})", name_of_file, why_not) : symbols.front();
+      has_symbols ? symbols.front() : fmt::format("({}: {})", name_of_file, why_not);
 
   const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
-  if (is_new && symbols.empty()) function->second = {FunctionName{key}, false};
-  if (is_new && !symbols.empty()) function->second = {name_of_symbols(std::move(symbols)), true};
-  seen = &function->second;
-  return *seen;
+  if (is_new && has_symbols) function->second = {name_of_symbols(std::move(symbols)), true};
+  if (is_new && !has_symbols) function->second = {FunctionName{key}, false};
+  known = &function->second;
+  return *known;
 }
 
 const CodeName& FunctionNames::find_in_kernel(std::uint64_t address) {
@@ -748,6 +774,7 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
 
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
                                 std::chrono::nanoseconds since, RuntimeSymbols& compiled) {
+  // The second member of each result is false if the name only says why there is no symbol.
   switch (place.kind) {
     case CodeKind::File: {
       const os::CodeIdentity& identity = run.files[place.file].identity;
@@ -785,35 +812,39 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
 }
 
 NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
-  RuntimeSymbols compiled;
+  RuntimeSymbols compiled;  // symbols of code that the programs compiled while they ran
 
+  // Several places have the same name: those of one function.
   struct Sum {
     std::uint64_t sampled = 0;
     std::set<std::string> other_names;
   };
-  std::map<std::string, Sum> sums;
+  std::map<std::string, Sum> sum_by_name;
   for (const auto& [place, sampled] : run.periods_by_place) {
     const FunctionName function = name_of(run, place, since, compiled).function;
-    Sum& sum = sums[function.name];
+    Sum& sum = sum_by_name[function.name];
     sum.sampled += sampled;
     sum.other_names.insert(function.other_names.begin(), function.other_names.end());
   }
 
+  // Functions that only called others get a sum of 0.
   NamedSamples named;
   std::vector<NamedFrame> frames;
   frames.reserve(run.frames.size());
   for (const CodePlace& place : run.frames) {
     const CodeName code = name_of(run, place, since, compiled);
-    frames.push_back(make_frame(place, code, !code.has_symbol && may_begin_program(run, place)));
-    named.has_left_out_paths = named.has_left_out_paths || place.kind == CodeKind::TooManyPaths;
+    const bool begins_program = !code.has_symbol && may_begin_program(run, place);
+    frames.push_back(make_frame(place, code, begins_program));
+    if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;
     if (!is_code(place.kind)) continue;
+
     const std::vector<std::string>& other_names = code.function.other_names;
-    sums[code.function.name].other_names.insert(other_names.begin(), other_names.end());
+    sum_by_name[code.function.name].other_names.insert(other_names.begin(), other_names.end());
   }
   PathNamer(run, frames, named).name_paths();
 
-  named.functions.reserve(sums.size());
-  for (const auto& [name, sum] : sums)
+  named.functions.reserve(sum_by_name.size());
+  for (const auto& [name, sum] : sum_by_name)
     named.functions.push_back(
         {name, {sum.sampled}, {sum.other_names.begin(), sum.other_names.end()}});
   return named;

@@ -116,8 +116,10 @@ std::optional<TotalsOfProcess> read_cachegrind(
   std::vector<std::uint64_t> numbers;
   std::string function;
   while (const auto line = lines.next()) {
-    // In a file without counts, the summary ends the head.
     const auto summary = head.has_events() ? after(*line, "summary:") : std::nullopt;
+
+    // The first line that is not of the head ends it. In a file without counts, this is the
+    // summary.
     if (is_in_head && (summary || !head.take(*line))) {
       is_in_head = false;
       sums.assign(head.events().size(), 0);
@@ -282,16 +284,19 @@ ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted,
 }
 
 void ProcessCounts::add(std::string_view name, Pieces pieces) {
+  // A name is the kind of file, the process's id, and the number of the file in this process.
   const auto parts = split(name, '.');
-  const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
+  if (parts.size() != 3) return;
+  const auto pid = parse_number(parts[1]);
   if (!pid) return;
   Process& process = processes_[*pid];
 
   if (parts[0] == "log") {
-    LineReader log(std::move(pieces));
     // If execve started the process's program, the log is the process's first file.
-    process.was_started_by_execve = process.was_started_by_execve || parts[2] == "1";
+    const bool is_first_file = parts[2] == "1";
+    if (is_first_file) process.was_started_by_execve = true;
 
+    LineReader log(std::move(pieces));
     if (!log.next()) process.is_complete = false;
     while (const auto line = log.next()) {
       if (const auto parent = after_label(*line, "Parent PID: "))
@@ -453,12 +458,13 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
     value = count_in_largest_process(*events_[event]);
   } else {
     const Sum sum = this->sum(*events_[event]);
-    const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-
     if (!sum.is_known)
       return Error{"this version of Valgrind does not report all that lauka needs", ""};
 
-    if (sum.inherited > 0 && doubt > kDoubtAllowed)
+    // A forked process inherits its parent's counts, which are therefore counted twice.
+    const double inherited_share =
+        static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+    if (sum.inherited > 0 && inherited_share > kDoubtAllowed)
       return Error{
           "the program works in forked processes that never call execve, and in such a process "
           "Valgrind counts the work of its parent again",
@@ -498,26 +504,30 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
     return;
   }
 
+  // Several functions of the files may get the same most natural name. Each is taken out of its map
+  // before it is added, because both maps together would need much memory.
   functions_by_symbol_.clear();
-  std::map<std::string, Function> functions;  // several rows may have the same most natural name
+  std::map<std::string, Function> function_by_name;
   while (!functions_.empty()) {
     auto node = functions_.extract(functions_.begin());
-    std::vector<std::string> names(node.mapped().other_names.begin(),
-                                   node.mapped().other_names.end());
+    Function& function = node.mapped();
+    std::vector<std::string> names(function.other_names.begin(), function.other_names.end());
     names.push_back(std::move(node.key()));
     FunctionName name = make_function_name(std::move(names));
-    const auto [function, is_new] =
-        functions.try_emplace(std::move(name.name), std::move(node.mapped()));
+
+    // try_emplace() leaves `function` as it is if the name is not new.
+    const auto [place, is_new] =
+        function_by_name.try_emplace(std::move(name.name), std::move(function));
+    Function& named = place->second;
     if (!is_new)
-      std::ranges::transform(function->second.counts, node.mapped().counts,
-                             function->second.counts.begin(), std::plus());
-    function->second.other_names.insert(name.other_names.begin(), name.other_names.end());
-    function->second.other_names.erase(function->first);
+      std::ranges::transform(named.counts, function.counts, named.counts.begin(), std::plus());
+    named.other_names.insert(name.other_names.begin(), name.other_names.end());
+    named.other_names.erase(place->first);
   }
 
   auto& rows = counted.functions.emplace();
-  rows.reserve(functions.size());
-  for (auto& [name, function] : functions) {
+  rows.reserve(function_by_name.size());
+  for (auto& [name, function] : function_by_name) {
     FunctionCounts& row = rows.emplace_back(FunctionCounts{name, {}});
     row.other_names.assign(function.other_names.begin(), function.other_names.end());
     for (std::size_t i = 0; i < wanted_.size(); ++i)

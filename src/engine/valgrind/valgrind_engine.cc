@@ -244,36 +244,38 @@ OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words) {
-  const auto needs = [&](SimulatedPart model) {
-    return std::ranges::any_of(wanted, [model](const WantedEvent& selected) {
-      return selected.event->simulated_part == model;
+  const auto needs = [&](SimulatedPart part) {
+    return std::ranges::any_of(wanted, [part](const WantedEvent& selected) {
+      return selected.event->simulated_part == part;
     });
   };
 
+  // All wanted events are of one tool.
   const ToolRow& tool = row_of(wanted.front().event->tool);
 
   // --command-line-only: ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
-  std::vector<std::string> all = {valgrind, "--command-line-only=yes",
-                                  fmt::format("--tool={}", tool.name), "--trace-children=yes",
-                                  "--vgdb=no"};
+  std::vector<std::string> command = {valgrind, "--command-line-only=yes",
+                                      fmt::format("--tool={}", tool.name), "--trace-children=yes",
+                                      "--vgdb=no"};
 
+  // Simulates no more than the events need, because each part makes runs slower.
   if (tool.tool == Tool::Cachegrind) {
-    const bool caches = needs(SimulatedPart::Caches);
-    all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
-    if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
-    all.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+    const bool needs_caches = needs(SimulatedPart::Caches);
+    command.emplace_back(needs_caches ? "--cache-sim=yes" : "--cache-sim=no");
+    if (needs_caches) command.insert(command.end(), kCaches.begin(), kCaches.end());
+    command.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
 
     // Symbols, and in the log the files that they are from, show all names of a function.
-    if (os::can_read_symbols()) all.insert(all.end(), {"--demangle=no", "-v"});
+    if (os::can_read_symbols()) command.insert(command.end(), {"--demangle=no", "-v"});
   }
 
-  all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
-  all.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));
+  command.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
+  command.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));
 
-  all.emplace_back("--");
-  all.insert(all.end(), words.begin(), words.end());
+  command.emplace_back("--");
+  command.insert(command.end(), words.begin(), words.end());
 
-  return all;
+  return command;
 }
 
 }  // namespace lauka::engine::valgrind

@@ -169,7 +169,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     if (allows_more(found->condition, gate))
       accept(*found, today, gate);
     else
-      notes.push_back({NoteKind::Acceptance,
+      notes.push_back({"acceptance",
                        fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
                                    "much; remove the entry",
                                    found->entry, found->reason)});

@@ -340,7 +340,7 @@ class SuiteReader {
     names.resize(names.size() - left);
     if (left > 0) names.push_back(fmt::format("{} more", left));
     first->notes.push_back(
-        {NoteKind::GateReplaced,
+        {"gate_replaced",
          fmt::format("the gates in the suite's file replace {} in {}",
                      listed(std::vector<std::string>(gates.begin(), gates.end())), listed(names))});
   }

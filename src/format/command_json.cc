@@ -55,6 +55,13 @@ bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
 
+/// True if a kind of notes could have the name, in this lauka or in a later one.
+bool is_name_of_note_kind(std::string_view name) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && is_lower(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+}
+
 bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
@@ -386,10 +393,11 @@ class SessionReader {
 
   static std::vector<Note> read_notes(const ParsedJson& there) {
     std::vector<Note> notes;
-    const auto kinds = decode_in<std::vector<std::optional<NoteKind>>>(there, "note_kinds");
+    // A later lauka may have more kinds, so each name is kept that could be one.
+    const auto kinds = decode_in<std::vector<std::optional<std::string>>>(there, "note_kinds");
     for (std::string& text : texts_in(there, "notes")) {
       const auto kind = notes.size() < kinds.size() ? kinds[notes.size()] : std::nullopt;
-      notes.push_back({kind.value_or(NoteKind::Other), std::move(text)});
+      notes.push_back({kind && is_name_of_note_kind(*kind) ? *kind : "", std::move(text)});
     }
     return notes;
   }

@@ -150,7 +150,7 @@ void note_other_methods(const Recording& session, const std::string& file, std::
   }
   for (const auto& [methods, metrics] : names)
     plan.setting.events.notes.push_back(
-        {NoteKind::OtherLevels,
+        {"other_levels",
          fmt::format("{}: {}; such values are not compared", listed(metrics), methods)});
 }
 
@@ -208,7 +208,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     const std::string& there = session->commands[*places[c]].name;
     if (there == plan.commands[c].name) continue;
     plan.setting.events.notes.push_back(
-        {NoteKind::MatchedByPlace,
+        {"matched_by_place",
          fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
                      "because no command there has the same name",
                      cited(plan.commands[c].name), cited(there), cited(file))});

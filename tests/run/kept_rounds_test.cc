@@ -73,7 +73,7 @@ TEST_CASE("rounds come back from their line as they were") {
   rounds.runs = {run};
   rounds.redone = {{run, RedoReason::CoreShare, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
-  rounds.notes = {{NoteKind::Orphans, "a note\nof two \xff lines"}};
+  rounds.notes = {{"orphans", "a note\nof two \xff lines"}};
   rounds.uncounted = {{"", {"why", "remedy"}, 3, "cycles"}};
   rounds.discovered = {{.name = "rate", .unit = parse_own_unit("MiB"), .better = Better::More}};
   rounds.overheads = {{1, 2, 3}};

@@ -4,7 +4,7 @@
 #include "app/measure.h"
 #include "app/series_entry.h"
 #include "cli/describe.h"
-#include "format/json.h"
+#include "format/exporters.h"
 #include "os/clock.h"
 #include "os/export_files.h"
 #include "os/signals.h"

@@ -114,6 +114,9 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
      "write a page with charts and tables"},
 });
 
+static_assert(kExports.size() == static_cast<std::size_t>(ExportKind::Json) + 1,
+              "kExports lacks a kind, or Json is not the last one");
+
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
   std::string file;  ///< path; "-" is standard output

@@ -673,9 +673,9 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
   if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
-  if (run.below_overhead) put("below_overhead", "true");
-  if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
-  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
+  for_each_detail(run.details, [&](std::string_view key, const auto& detail) {
+    if (is_set(detail, {})) put(key, fmt::to_string(detail));
+  });
 
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;

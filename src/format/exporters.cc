@@ -13,8 +13,6 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "results/results.h"
-#include "session/baseline.h"
 
 #include <array>
 #include <cstddef>
@@ -103,7 +101,7 @@ void write_lines(const Results& results, const Sink& sink) {
     Json line = Json::object();
 
     if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
-    if (run.number_in_suite != 0) line["order"] = run.number_in_suite;
+    if (run.details.number_in_suite != 0) line["order"] = run.details.number_in_suite;
     line.update({{"command", results.session.commands[run.command].name},
                  {"run", i + 1},
                  {"round", run.round + 1},

@@ -317,8 +317,8 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
-  if (run.outlived == 0) return;
-  const std::size_t survivors = run.outlived;
+  if (run.details.outlived == 0) return;
+  const std::size_t survivors = run.details.outlived;
   const bool is_first = outlived.outlived_runs++ == 0;
   outlived.fewest_processes = is_first ? survivors : std::min(outlived.fewest_processes, survivors);
   outlived.most_processes = std::max(outlived.most_processes, survivors);
@@ -337,7 +337,7 @@ void analyse_runs(std::size_t c, Results& results) {
     command.endings.add(run);
     add(run, outlived);
     if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
-    below += run.below_overhead ? 1 : 0;
+    below += run.details.below_overhead ? 1 : 0;
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
     if (run.kind == RoundKind::Timed) timed.push_back(run.wall_seconds);
   }

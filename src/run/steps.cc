@@ -427,7 +427,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   result_.time += ended.time_with_preparation;
 
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.outlived = static_cast<std::uint32_t>(ended.outlived);
+  run.details.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
     if (!missing || plan_.ignore_failure) continue;
@@ -445,7 +445,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
-  run.below_overhead = below;
+  run.details.below_overhead = below;
 
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));

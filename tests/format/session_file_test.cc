@@ -132,7 +132,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
   change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
   change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
-  change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
+  change(it.session.runs, 6, [](RunRecord& run) { run.details.below_overhead = true; });
   it.session.notes = {{"orphans", "a note"}, {"", "another"}};
   it.session.counter_loss_files = {CounterLossFile{CounterLoss::Unreadable, "./old", true},
                                    std::nullopt};

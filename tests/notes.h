@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka {
 
-using NoteKinds = std::vector<NoteKind>;
-
-inline NoteKinds kinds_of(const std::vector<Note>& notes) {
-  NoteKinds kinds;
+inline std::vector<std::string> kinds_of(const std::vector<Note>& notes) {
+  std::vector<std::string> kinds;
   for (const Note& note : notes) kinds.push_back(note.kind);
   return kinds;
 }
@@ -22,12 +21,12 @@ inline std::vector<std::string> texts_of(const std::vector<Note>& notes) {
   return texts;
 }
 
-inline bool has(const std::vector<Note>& notes, NoteKind kind) {
+inline bool has(const std::vector<Note>& notes, std::string_view kind) {
   return std::ranges::find(notes, kind, &Note::kind) != notes.end();
 }
 
 /// Returns the text of the first note of that kind; empty if there is none.
-inline std::string note_of(const std::vector<Note>& notes, NoteKind kind) {
+inline std::string note_of(const std::vector<Note>& notes, std::string_view kind) {
   const auto found = std::ranges::find(notes, kind, &Note::kind);
   return found == notes.end() ? std::string() : found->text;
 }

@@ -4,7 +4,7 @@
 #include "app/measure.h"
 #include "app/series_entry.h"
 #include "cli/describe.h"
-#include "format/json.h"
+#include "format/exporters.h"
 #include "os/clock.h"
 #include "os/export_files.h"
 #include "os/signals.h"
@@ -61,12 +61,12 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const report::Style style = choose_style(options.output);
 
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::find(results.session.notes, NoteKind::NoCounters, &Note::kind) !=
+    return std::ranges::find(results.session.notes, kNoCountersNote, &Note::kind) !=
            results.session.notes.end();
   });
-  const bool hides_lack = lacks_counters && !must_show_lack_of_counters(options);
-  const std::vector<std::string> notes =
-      report::note_lines(report, hides_lack ? std::optional(NoteKind::NoCounters) : std::nullopt);
+  std::optional<std::string_view> hidden;
+  if (lacks_counters && !must_show_lack_of_counters(options)) hidden = kNoCountersNote;
+  const std::vector<std::string> notes = report::note_lines(report, hidden);
   const report::ScreenSections text = report::screen_sections(report, style, quiet);
 
   std::string warnings;
@@ -130,7 +130,7 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) 
                                   benchmark.saved_recordings.front().metrics, joined.metrics);
   if (benchmark.has_saved_gates)
     joined.notes.push_back(
-        {NoteKind::NotJudged,
+        {"not_judged",
          fmt::format(
              "the saved gates are not judged, because {}; give the gates again to judge them",
              why)});

@@ -112,8 +112,8 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
 
   std::vector<Note>& notes = benchmark.plan.setting.events.notes;
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
-  for (const Note& note : {Note{NoteKind::NoTreeMemory, *grouped},
-                           Note{NoteKind::NoCoreTimes, benchmark.cores.no_times_note}})
+  for (const Note& note :
+       {Note{"no_tree_memory", *grouped}, Note{"no_core_times", benchmark.cores.no_times_note}})
     if (!note.text.empty()) notes.push_back(note);
 
   return {};
@@ -214,7 +214,7 @@ Result<void> accept_regressions(Call& call) {
   for (const cli::AcceptedRegression& one : *accepted)
     if (!one.has_gate && has_all_benchmarks)
       call.benchmarks.front().notes.push_back(
-          {NoteKind::Acceptance,
+          {"acceptance",
            fmt::format(
                "{} ({}) has no effect, because {} no gate on {}; remove the entry, or "
                "correct it",
@@ -236,7 +236,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     notes.push_back(
-        {NoteKind::JudgedAgain,
+        {"judged_again",
          "this session ended as soon as its own gates or --precision were decided, so new gates "
          "cause more false alarms than --confidence allows; measure with -r to fix the number of "
          "runs beforehand"});
@@ -275,9 +275,8 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
   for (Benchmark& benchmark : call.benchmarks)
     if (benchmark.options.gates.baseline_file == file)
       benchmark.plan.setting.events.notes.push_back(
-          {NoteKind::Other,
-           fmt::format("the baseline {} contains {}, which the suite does not contain", cited(file),
-                       listed(gone))});
+          {"", fmt::format("the baseline {} contains {}, which the suite does not contain",
+                           cited(file), listed(gone))});
 }
 
 /// Reads each baseline file once, because a file may be a pipe.

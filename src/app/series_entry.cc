@@ -99,7 +99,7 @@ void note_few_runs(const Call& call, const Plan& plan) {
 
 void note_other_reference(const SeriesEntry& entry, Results& results) {
   results.session.notes.push_back(
-      {NoteKind::OtherReference,
+      {"other_reference",
        fmt::format("the reference {} is not {} of the series; compare each candidate with the last "
                    "one that was kept, or with the first reference if none was kept",
                    cited(results.session.commands.front().name),

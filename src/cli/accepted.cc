@@ -177,7 +177,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     if (allows_more(entry->condition, gate))
       accept(*entry, today, gate);
     else
-      notes.push_back({NoteKind::Acceptance,
+      notes.push_back({"acceptance",
                        fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
                                    "much; remove the entry",
                                    entry->entry, entry->reason)});

@@ -349,7 +349,7 @@ class SuiteReader {
     shorten_list(names, max_names);
     const std::vector<std::string> list_of_gates(gates.begin(), gates.end());
     first_benchmark->notes.push_back(
-        {NoteKind::GateReplaced, fmt::format("the gates in the suite's file replace {} in {}",
+        {"gate_replaced", fmt::format("the gates in the suite's file replace {} in {}",
                                              listed(list_of_gates), listed(names))});
   }
 

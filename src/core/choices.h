@@ -29,17 +29,18 @@ struct EngineRow {
   EngineChoice choice;
   std::string_view name;
   bool runs_in_valgrind = false;
+  bool may_count_nothing = false;  ///< false: lauka refuses the engine where it cannot count
 };
 
 /// The values of --engine in the order of EngineChoice.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {EngineChoice::Auto, "auto"},
+    {.choice = EngineChoice::Auto, .name = "auto", .may_count_nothing = true},
     {EngineChoice::Kperf, "kperf"},
     {EngineChoice::Perf, "perf"},
     {EngineChoice::Cachegrind, "cachegrind", true},
     {EngineChoice::Dhat, "dhat", true},
     {EngineChoice::CachegrindAndDhat, "cachegrind,dhat", true},
-    {EngineChoice::None, "none"},
+    {.choice = EngineChoice::None, .name = "none", .may_count_nothing = true},
 });
 
 constexpr const EngineRow& row_of(EngineChoice choice) {
@@ -113,6 +114,9 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Html, "export-html", "write a page with charts and tables in one file",
      "write a page with charts and tables"},
 });
+
+static_assert(kExports.size() == static_cast<std::size_t>(ExportKind::Json) + 1,
+              "kExports lacks a kind, or Json is not the last one");
 
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;

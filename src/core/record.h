@@ -164,6 +164,24 @@ struct Step {
   }
 };
 
+/// What else is known about a run.
+struct RunDetails {
+  bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
+  std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
+  std::uint32_t outlived = 0;  ///< number of processes that outlived the run, as far as known
+
+  bool operator==(const RunDetails&) const = default;
+};
+
+/// Calls take(key, detail) for each detail. The keys are those of lauka's JSON, which lacks details
+/// that are 0. The log for --resume has the details in this order.
+template <typename Details, typename Take>
+void for_each_detail(Details& of, Take&& take) {
+  take("below_overhead", of.below_overhead);
+  take("order", of.number_in_suite);
+  take("outlived", of.outlived);
+}
+
 struct RunRecord {
   Step step;
   Outcome outcome;
@@ -178,10 +196,7 @@ struct RunRecord {
   /// Counts of the command's own process, without descendants, in the order of `counts`; may be
   /// empty.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
-  bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
-  std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
-  /// Number of processes that outlived the run, as far as known.
-  std::uint32_t outlived = 0;
+  RunDetails details{};
   /// Values of the reported metrics, by ReportedValue::place; may be shorter than the number of
   /// metrics. nullopt: missing.
   std::vector<std::optional<double>> reported{};

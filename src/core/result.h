@@ -41,50 +41,12 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-enum class NoteKind : unsigned char {
-  Other,
-  NoCounters,
-  EventsLeftOut,
-  OtherEvent,
-  SameEvent,
-  UserSpaceOnly,
-  KernelNotLeftOut,
-  WholeRunsOnly,
-  OneProcessOnly,
-  CallingThreadsOnly,
-  WholeMachine,
-  CountersInUse,
-  Sampled,
-  PeriodRaised,
-  OtherStrategy,
-  NoCoreTimes,
-  NoTreeMemory,
-  ImprovementFails,
-  JudgedAgain,
-  NotJudged,
-  MatchedByPlace,
-  OtherLevels,
-  WasCutShort,
-  RunsRepeated,
-  RunsUncounted,
-  Throttled,
-  Orphans,
-  InputUnread,
-  SimulationInexact,
-  FunctionsLeftOut,
-  SamplesLost,
-  FewSamples,
-  IncompleteStacks,
-  TooManyPaths,
-  GateReplaced,
-  Acceptance,
-  SamplingCost,
-  SameSession,
-  OtherReference,
-};
+/// The kind of the note that says that there are no hardware counters.
+inline constexpr const char* kNoCountersNote = "no_counters";
 
+/// A text for users, with a name of its kind for programs that read lauka's JSON.
 struct Note {
-  NoteKind kind = NoteKind::Other;
+  std::string kind{};  ///< lower-case words with '_' between them; empty if the kind has no name
   std::string text{};
 
   bool operator==(const Note&) const = default;

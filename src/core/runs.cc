@@ -22,17 +22,12 @@ std::size_t Runs::add(const RunRow& row) {
   commands_.put(run, static_cast<std::uint32_t>(row.command));
   rounds_.put(run, static_cast<std::uint32_t>(row.round));
   passes_.put(run, static_cast<std::uint32_t>(row.pass));
-  layouts_.put(run, row.layout);
-  kinds_.put(run, row.kind);
-  endings_.put(run, row.ending);
   statuses_.put(run, row.status.value_or(kNoStatus));
-
   coverages_.put(run, row.instruction_coverage.value_or(kNoCoverage));
-  other_wall_times_.put(run, row.wall_seconds);
-  are_below_overhead_.put(run, row.below_overhead);
-  numbers_in_suite_.put(run, row.number_in_suite);
-  outlived_.put(run, row.outlived);
-  redo_reasons_.put(run, row.reason);
+  for_each_column([&](auto member, auto& column) { column.put(run, row.*member); }, *this);
+  for_each_column_of_details(
+      [&](auto member, auto& column) { column.put(run, row.details.*member); }, *this);
+
   redo_texts_.put(run, place_of_text(row.redo_text));
 
   put_own_counts(run, row.own_process_counts);
@@ -70,15 +65,11 @@ RunRow Runs::row(std::size_t run) const {
   RunRow row{.command = commands_.at(run),
              .round = rounds_.at(run),
              .pass = passes_.at(run),
-             .ending = endings_.at(run),
-             .kind = kinds_.at(run),
-             .own_process_counts = own_counts_of(run),
-             .reason = redo_reasons_.at(run),
-             .wall_seconds = wall_seconds(run),
-             .below_overhead = are_below_overhead_.at(run),
-             .number_in_suite = numbers_in_suite_.at(run),
-             .outlived = outlived_.at(run),
-             .layout = layouts_.at(run)};
+             .own_process_counts = own_counts_of(run)};
+  for_each_column([&](auto member, auto& column) { row.*member = column.at(run); }, *this);
+  for_each_column_of_details(
+      [&](auto member, auto& column) { row.details.*member = column.at(run); }, *this);
+  row.wall_seconds = wall_seconds(run);
 
   if (const int status = statuses_.at(run); status != kNoStatus) row.status = status;
   if (const double coverage = coverages_.at(run); coverage >= 0.0)
@@ -146,9 +137,10 @@ void Runs::reorder(std::span<const std::uint32_t> order) {
   own_count_event_places_ = std::move(sorted.own_count_event_places_);
 
   const auto reorder_all = [&](auto&... columns) { (columns.reorder(order), ...); };
-  reorder_all(commands_, rounds_, passes_, layouts_, kinds_, endings_, statuses_, coverages_,
-              other_wall_times_, are_below_overhead_, numbers_in_suite_, outlived_, redo_reasons_,
-              redo_texts_);
+  reorder_all(commands_, rounds_, passes_, statuses_, coverages_, redo_texts_);
+  const auto reorder_one = [&](auto /*member*/, auto& column) { column.reorder(order); };
+  for_each_column(reorder_one, *this);
+  for_each_column_of_details(reorder_one, *this);
   for (MetricColumn& column : columns_) column.reorder(order);
 }
 
@@ -167,16 +159,13 @@ void Runs::append(Runs&& other, const Joining& how) {
   }
 
   rounds_.append(first, std::move(other.rounds_));
-  layouts_.append(first, std::move(other.layouts_));
-  kinds_.append(first, std::move(other.kinds_));
-  endings_.append(first, std::move(other.endings_));
   statuses_.append(first, std::move(other.statuses_));
   coverages_.append(first, std::move(other.coverages_));
-  are_below_overhead_.append(first, std::move(other.are_below_overhead_));
-  numbers_in_suite_.append(first, std::move(other.numbers_in_suite_));
-  outlived_.append(first, std::move(other.outlived_));
-  redo_reasons_.append(first, std::move(other.redo_reasons_));
-  other_wall_times_.append(first, std::move(other.other_wall_times_));
+  const auto append_one = [&](auto /*member*/, auto& to, auto& from) {
+    to.append(first, std::move(from));
+  };
+  for_each_column(append_one, *this, other);
+  for_each_column_of_details(append_one, *this, other);
 
   for (std::size_t m = 0; m < how.metrics.size(); ++m) {
     const auto place = column_of(m) == m ? how.metrics[m] : std::nullopt;
@@ -210,9 +199,7 @@ RunRow RunRecorder::make_row(const RunRecord& run) const {
              .ending = ending_of(run.outcome, ignored_),
              .kind = run.step.kind,
              .instruction_coverage = run.instruction_coverage,
-             .below_overhead = run.below_overhead,
-             .number_in_suite = run.number_in_suite,
-             .outlived = run.outlived,
+             .details = run.details,
              .layout = run.step.layout};
 
   for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {

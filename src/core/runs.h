@@ -44,10 +44,7 @@ struct RunRow {
   /// Reason for the repetition in words; empty if unknown, or if the run was not repeated.
   std::string_view redo_text{};
   double wall_seconds = 0.0;  ///< wall time; 0 if unknown
-  bool below_overhead = false;
-  std::uint32_t number_in_suite = 0;
-  /// Number of processes that are known to have run on after the run.
-  std::uint32_t outlived = 0;
+  RunDetails details{};
   std::uint32_t layout = 0;
 
   bool operator==(const RunRow&) const = default;
@@ -242,6 +239,24 @@ class Runs {
 
   static constexpr int kNoStatus = std::numeric_limits<int>::min();
   static constexpr double kNoCoverage = -1.0;
+
+  /// Calls use(member, columns ...) for each member of RunRow that is stored as it is, with its
+  /// column in each of `stores`.
+  template <typename Use, typename... Stores>
+  static void for_each_column(const Use& use, Stores&... stores) {
+    use(&RunRow::layout, stores.layouts_...);
+    use(&RunRow::kind, stores.kinds_...);
+    use(&RunRow::ending, stores.endings_...);
+    use(&RunRow::reason, stores.redo_reasons_...);
+    use(&RunRow::wall_seconds, stores.other_wall_times_...);
+  }
+  /// Does the same for the members of RunDetails.
+  template <typename Use, typename... Stores>
+  static void for_each_column_of_details(const Use& use, Stores&... stores) {
+    use(&RunDetails::below_overhead, stores.are_below_overhead_...);
+    use(&RunDetails::number_in_suite, stores.numbers_in_suite_...);
+    use(&RunDetails::outlived, stores.outlived_...);
+  }
 
   MetricColumn& column_to_set(std::size_t metric);
   std::size_t column_of(std::size_t metric) const;

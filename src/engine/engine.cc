@@ -171,7 +171,7 @@ class WithoutRegions final : public EngineWrapper {
     if (set->events.empty())
       none.notes = std::move(set->notes);
     else
-      none.notes.push_back({NoteKind::WholeRunsOnly, fmt::format("no events: {}", reason)});
+      none.notes.push_back({"whole_runs_only", fmt::format("no events: {}", reason)});
     return none;
   }
 };
@@ -483,7 +483,7 @@ EventSet make_empty_event_set(const Error& why) {
   set.why_empty = why;
   if (!why.remedy.empty())
     set.notes.push_back(
-        {NoteKind::NoCounters, "there are no hardware counters here; lauka --check says why"});
+        {kNoCountersNote, "there are no hardware counters here; lauka --check says why"});
   return set;
 }
 

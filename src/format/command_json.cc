@@ -55,6 +55,13 @@ bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
 
+/// True if a kind of notes could have the name, in this lauka or in a later one.
+bool is_name_of_note_kind(std::string_view name) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && is_lower(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+}
+
 bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
@@ -386,10 +393,11 @@ class SessionReader {
 
   static std::vector<Note> read_notes(const ParsedJson& there) {
     std::vector<Note> notes;
-    const auto kinds = decode_in<std::vector<std::optional<NoteKind>>>(there, "note_kinds");
+    // A later lauka may have more kinds, so each name is kept that could be one.
+    const auto kinds = decode_in<std::vector<std::optional<std::string>>>(there, "note_kinds");
     for (std::string& text : texts_in(there, "notes")) {
       const auto kind = notes.size() < kinds.size() ? kinds[notes.size()] : std::nullopt;
-      notes.push_back({kind.value_or(NoteKind::Other), std::move(text)});
+      notes.push_back({kind && is_name_of_note_kind(*kind) ? *kind : "", std::move(text)});
     }
     return notes;
   }
@@ -665,9 +673,9 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
   if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
-  if (run.below_overhead) put("below_overhead", "true");
-  if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
-  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
+  for_each_detail(run.details, [&](std::string_view key, const auto& detail) {
+    if (is_set(detail, {})) put(key, fmt::to_string(detail));
+  });
 
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;

@@ -9,18 +9,13 @@
 #include "format/run_lists.h"
 #include "format/sections.h"
 #include "format/session_json.h"
-#include "report/exports.h"
-#include "report/format.h"
-#include "results/analyse.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // JSON of hyperfine 1.x has lists of times and their statistics. Schema 2 has an object for each
@@ -32,65 +27,6 @@ namespace lauka {
 namespace {
 
 using std::string_view_literals::operator""sv;
-
-Json bmf_measure(const MetricResult& row, double confidence) {
-  if (row.quantile)
-    return {{"value", row.quantile->value},
-            {"lower_value", row.quantile->low},
-            {"upper_value", row.quantile->high}};
-  const auto estimate = estimate_mean(row, confidence);
-  if (!estimate) return nullptr;
-  Json measure = {{"value", estimate->mean}};
-  if (!estimate->bounds) return measure;
-  measure["lower_value"] = estimate->bounds->low;
-  measure["upper_value"] = estimate->bounds->high;
-  return measure;
-}
-
-Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command,
-                  const Endings& endings) {
-  const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
-  if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
-  Json entry = {{"name", command + " " + metric.name},
-                {"unit", unit_symbol(metric.unit)},
-                {"value", row.quantile ? row.quantile->value : row.summary->mean}};
-  if (row.summary && row.summary->variance)
-    entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev());
-  entry["extra"] = fmt::format("{} runs", row.runs) +
-                   (endings.failed_run_groups.empty() ? "" : "; " + report::failures_text(endings));
-  return entry;
-}
-
-void write_lines(const Results& results, const Sink& sink) {
-  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
-    const RunRow run = results.session.runs.row(i);
-    Json line = Json::object();
-
-    if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
-    if (run.number_in_suite != 0) line["order"] = run.number_in_suite;
-    line.update({{"command", results.session.commands[run.command].name},
-                 {"run", i + 1},
-                 {"round", run.round + 1},
-                 {"pass", run.pass + 1},
-                 {"status", run.status ? Json(*run.status) : Json(nullptr)},
-                 {"outcome", ending_word(run.ending)},
-                 {"metrics", Json::object()}});
-    if (count_layouts(results.session, run.command) > 1) line["layout"] = run.layout + 1;
-    for (const Parameter& parameter : results.session.commands[run.command].parameters)
-      line["parameters"][parameter.name] = parameter.value;
-
-    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const Metric& metric = results.session.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.session.runs.value(i, m);
-      if (!value) continue;
-      std::string text;
-      add_sample(value, metric.unit, text);
-      line["metrics"][metric.name] = Json::parse(text);
-    }
-
-    sink(json_text(line) + "\n");
-  }
-}
 
 using Places = std::array<std::optional<std::size_t>, kHyperfineMetrics.size()>;
 
@@ -261,43 +197,6 @@ ParsedJson join_document(const ParsedJson& document, const ParsedJson& session,
 }
 
 }  // namespace
-
-void write_bmf(const Report& report, const Sink& sink) {
-  JsonWriter json(sink);
-  json.open('{');
-  for (const Results& results : report.benchmarks) {
-    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
-    for (std::size_t c = 0; c < results.commands.size(); ++c) {
-      json.open(names[c].text(), '{');
-      for (const MetricResult& row : results.commands[c].rows)
-        if (const Json measure = bmf_measure(row, results.session.confidence); !measure.is_null())
-          json.put(results.session.metrics[row.metric].name, measure);
-      if (const std::size_t failed = results.commands[c].endings.failed_runs(); failed > 0)
-        json.put("failed_runs", {{"value", failed}});
-      json.close();
-    }
-  }
-  json.close();
-}
-
-void write_github_benchmark(const Report& report, const Sink& sink) {
-  JsonWriter json(sink);
-  json.open('[');
-  for (const Results& results : report.benchmarks) {
-    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
-    for (std::size_t c = 0; c < results.commands.size(); ++c)
-      for (const MetricResult& row : results.commands[c].rows)
-        if (const Json entry = github_entry(row, results.session.metrics[row.metric],
-                                            names[c].text(), results.commands[c].endings);
-            !entry.is_null())
-          json.put({}, entry);
-  }
-  json.close();
-}
-
-void write_runs_jsonl(const Report& report, const Sink& sink) {
-  for (const Results& results : report.benchmarks) write_lines(results, sink);
-}
 
 void write_json(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();

@@ -2,6 +2,7 @@
 
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "format/field_json.h"
 #include "format/hyperfine.h"
 #include "format/sections.h"
 
@@ -246,7 +247,6 @@ ListedRun read_listed_run(const ParsedJson& run, std::size_t position) {
   row.pass = unsigned_in(run, "pass").value_or(1) - 1;
   row.kind = value_in(kKindWords, text_in(run, "kind"));
   row.layout = layout_of_number(unsigned_in(run, "layout").value_or(1));
-  row.number_in_suite = static_cast<std::uint32_t>(unsigned_in(run, "order").value_or(0));
 
   if (const auto status = unsigned_in(run, "exit_code"))
     row.status = static_cast<int>(*status & 0xffU);
@@ -256,8 +256,7 @@ ListedRun read_listed_run(const ParsedJson& run, std::size_t position) {
 
   row.instruction_coverage = number_in(run, "coverage");
   row.wall_seconds = number_in(run, metric_name_of(Role::WallTime)).value_or(0.0);
-  row.below_overhead = flag_in(run, "below_overhead");
-  row.outlived = static_cast<std::uint32_t>(unsigned_in(run, "outlived").value_or(0));
+  for_each_detail(row.details, FieldDecoder(run));
   row.own_process_counts = read_own_counts(run);
   return listed;
 }

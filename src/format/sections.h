@@ -2,7 +2,6 @@
 
 #include "core/metric.h"
 #include "core/record.h"
-#include "core/result.h"
 #include "gate/verdict.h"
 #include "results/results.h"
 #include "stats/delta.h"
@@ -148,47 +147,6 @@ inline constexpr auto kRedoWords = std::to_array<NamedValue<RedoReason>>({
     {RedoReason::CoreShare, "core_share"},
     {RedoReason::Throttled, "throttled"},
 });
-inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
-    {NoteKind::Other, ""},
-    {NoteKind::NoCounters, "no_counters"},
-    {NoteKind::EventsLeftOut, "events_left_out"},
-    {NoteKind::OtherEvent, "other_event"},
-    {NoteKind::SameEvent, "same_event"},
-    {NoteKind::UserSpaceOnly, "user_space_only"},
-    {NoteKind::KernelNotLeftOut, "kernel_not_left_out"},
-    {NoteKind::WholeRunsOnly, "whole_runs_only"},
-    {NoteKind::OneProcessOnly, "one_process_only"},
-    {NoteKind::CallingThreadsOnly, "calling_threads_only"},
-    {NoteKind::WholeMachine, "whole_machine"},
-    {NoteKind::CountersInUse, "counters_in_use"},
-    {NoteKind::Sampled, "sampled"},
-    {NoteKind::PeriodRaised, "period_raised"},
-    {NoteKind::OtherStrategy, "other_strategy"},
-    {NoteKind::NoCoreTimes, "no_core_times"},
-    {NoteKind::NoTreeMemory, "no_tree_memory"},
-    {NoteKind::ImprovementFails, "improvement_fails"},
-    {NoteKind::JudgedAgain, "judged_again"},
-    {NoteKind::NotJudged, "not_judged"},
-    {NoteKind::MatchedByPlace, "matched_by_place"},
-    {NoteKind::OtherLevels, "other_levels"},
-    {NoteKind::WasCutShort, "was_cut_short"},
-    {NoteKind::RunsRepeated, "runs_repeated"},
-    {NoteKind::RunsUncounted, "runs_uncounted"},
-    {NoteKind::Throttled, "throttled"},
-    {NoteKind::Orphans, "orphans"},
-    {NoteKind::InputUnread, "input_unread"},
-    {NoteKind::SimulationInexact, "simulation_inexact"},
-    {NoteKind::FunctionsLeftOut, "functions_left_out"},
-    {NoteKind::SamplesLost, "samples_lost"},
-    {NoteKind::FewSamples, "few_samples"},
-    {NoteKind::IncompleteStacks, "incomplete_stacks"},
-    {NoteKind::TooManyPaths, "too_many_paths"},
-    {NoteKind::GateReplaced, "gate_replaced"},
-    {NoteKind::Acceptance, "acceptance"},
-    {NoteKind::SamplingCost, "sampling_cost"},
-    {NoteKind::SameSession, "same_session"},
-    {NoteKind::OtherReference, "other_reference"},
-});
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},
     {Role::WallTime, metric_name_of(Role::WallTime)},
@@ -286,9 +244,6 @@ constexpr const auto& words_of(As<CountedPrivilegeLevels> /*type*/) {
 }
 constexpr const auto& words_of(As<RedoReason> /*type*/) {
   return kRedoWords;
-}
-constexpr const auto& words_of(As<NoteKind> /*type*/) {
-  return kNoteWords;
 }
 constexpr const auto& words_of(As<Role> /*type*/) {
   return kRoleWords;

@@ -117,7 +117,8 @@ StoredFindings stored_findings(const Results& results) {
     stored.failed_run = StoredFailedRun{*run, session.commands[run->command].name};
   for (const Note& note : session.notes) {
     stored.notes.push_back(note.text);
-    stored.note_kinds.push_back(note.kind);
+    stored.note_kinds.emplace_back();
+    if (!note.kind.empty()) stored.note_kinds.back() = note.kind;
   }
   return stored;
 }

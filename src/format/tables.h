@@ -641,7 +641,7 @@ struct StoredFindings {
   std::optional<StoredFailedRun> failed_run{};
   std::vector<report::WarningText> warnings{};
   std::vector<std::string> notes{};
-  std::vector<NoteKind> note_kinds{};
+  std::vector<std::optional<std::string>> note_kinds{};  ///< nullopt: the kind has no name
 };
 
 template <typename Visitor>

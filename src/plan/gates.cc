@@ -26,12 +26,12 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 
   if (gate.is_for_keeping())
     notes.push_back(
-        {NoteKind::ImprovementFails,
+        {"improvement_fails",
          fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
                      "is better); to keep one for which it improves, write '{0} {3} {4}'",
                      gate.metric, gate.sign(), better, other_sign, limit)});
   else
-    notes.push_back({NoteKind::ImprovementFails,
+    notes.push_back({"improvement_fails",
                      fmt::format("the gate on {0} fails if the metric improves ({1} is better); to "
                                  "fail if it gets worse, write '{0} {2} {3}'",
                                  gate.metric, better, other_sign, limit)});

@@ -152,12 +152,11 @@ Result<void> check_parts(const FormulaRequest& formulas) {
 
 Result<void> check_engine(const CountingOptions& options, const EventSet& events,
                           const EventSelector& select_events) {
-  const bool is_named =
-      options.engine != EngineChoice::Auto && options.engine != EngineChoice::None;
-  if (!is_named || !events.events.empty()) return {};
+  const EngineRow& engine = row_of(options.engine);
+  if (engine.may_count_nothing || !events.events.empty()) return {};
   const auto selected = select_events({{"instructions"}, false});
   if (selected) return {};
-  return selected.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
+  return selected.error().prefixed(fmt::format("--engine {}", engine.name));
 }
 
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,

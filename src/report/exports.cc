@@ -150,7 +150,8 @@ void write_run_rows(const Results& results, const RunColumns& columns, const Sin
 
     sink(first);
     if (!first.empty())
-      sink((run.number_in_suite != 0 ? fmt::to_string(run.number_in_suite) : "") + ",");
+      sink((run.details.number_in_suite != 0 ? fmt::to_string(run.details.number_in_suite) : "") +
+           ",");
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/result.h"
 #include "report/charts.h"
 #include "report/screen.h"
 #include "report/style.h"
@@ -9,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::report {
@@ -41,6 +41,6 @@ std::vector<std::string> warning_texts(const Report& report, const Style& style)
 /// Returns the notes as lines, except notes of the kind `hidden`. Benchmarks of a suite with the
 /// same note share a line.
 std::vector<std::string> note_lines(const Report& report,
-                                    std::optional<NoteKind> hidden = std::nullopt);
+                                    std::optional<std::string_view> hidden = std::nullopt);
 
 }  // namespace lauka::report

@@ -327,8 +327,8 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
-  if (run.outlived == 0) return;
-  const std::size_t survivors = run.outlived;
+  if (run.details.outlived == 0) return;
+  const std::size_t survivors = run.details.outlived;
   const bool is_first = outlived.outlived_runs++ == 0;
   outlived.fewest_processes = is_first ? survivors : std::min(outlived.fewest_processes, survivors);
   outlived.most_processes = std::max(outlived.most_processes, survivors);
@@ -347,7 +347,7 @@ void analyse_runs(std::size_t c, Results& results) {
     command.endings.add(run);
     add(run, outlived);
     if (run.instruction_coverage) coverages.push_back(*run.instruction_coverage);
-    if (run.below_overhead) ++runs_below_shell;
+    if (run.details.below_overhead) ++runs_below_shell;
     if (run.kind == RoundKind::Counting) wall_times_of_counting.push_back(run.wall_seconds);
     if (run.kind == RoundKind::Timed) wall_times_of_timed.push_back(run.wall_seconds);
   }

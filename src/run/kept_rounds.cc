@@ -91,10 +91,8 @@ void describe_fields(Visitor& visit, RunRecord& of) {
   visit("counts", of.counts);
   visit("coverage", of.instruction_coverage);
   visit("own", of.own_process_counts);
-  visit("below_overhead", of.below_overhead);
+  for_each_detail(of.details, visit);
   visit("reported", of.reported);
-  visit("order", of.number_in_suite);
-  visit("outlived", of.outlived);
 }
 
 template <typename Visitor>

@@ -90,7 +90,8 @@ class Runner final : NonCopyable {
     if (is_reading()) return take_kept();
     FinishedRounds done = steps_.run(action);
     for (RunRecord& run : done.runs)
-      if (order_ != nullptr && run.step.kind != RoundKind::Untuned) run.number_in_suite = ++*order_;
+      if (order_ != nullptr && run.step.kind != RoundKind::Untuned)
+        run.details.number_in_suite = ++*order_;
     if (action.is_kept_for_resume && done.step_count > 0 && run_.rounds != nullptr &&
         run_.rounds->append_to_log)
       run_.rounds->append_to_log(steps_.kept_part(done));
@@ -284,7 +285,8 @@ std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
   for (const BenchmarkToRun& run : runs) {
     if (run.rounds == nullptr) continue;
     for (const FinishedRounds& rounds : run.rounds->rounds_to_replay)
-      for (const RunRecord& record : rounds.runs) latest = std::max(latest, record.number_in_suite);
+      for (const RunRecord& record : rounds.runs)
+        latest = std::max(latest, record.details.number_in_suite);
   }
   return latest;
 }

@@ -56,7 +56,7 @@ std::optional<Note> SamplingCost::note() const {
 
     largest = *cost.change;
     note = Note{
-        NoteKind::SamplingCost,
+        "sampling_cost",
         fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs (at least "
                     "{:.0f}%); use a longer period for --profile, or longer runs",
                     cited(plan_.commands[c].name), 100.0 * *cost.change, 100.0 * cost.bounds->low)};

@@ -441,7 +441,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   result_.time += ended.time_with_preparation;
 
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.outlived = static_cast<std::uint32_t>(ended.outlived);
+  run.details.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
     if (!missing || plan_.ignore_failure) continue;
@@ -458,7 +458,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   if (has_shell) {
     const bool is_below = subtract(session_.overheads[step.command], run.usage);
-    run.below_overhead = is_below && is_timed;
+    run.details.below_overhead = is_below && is_timed;
   }
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
@@ -505,13 +505,12 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
                                engine::CountsOfRun counted) {
   if (counted.redo && counted.redo->reason == RedoReason::Throttled)
     note_once(run.step,
-              {NoteKind::Throttled,
+              {"throttled",
                "the processor was throttled each time that runs were repeated; let it cool down"});
   if (ended.unawaited_processes > 0 && !run.counts.empty())
-    note_once(run.step,
-              {NoteKind::Orphans, cited(plan_.commands[run.step.command].name) +
-                                      " starts processes that it does not wait for, so events "
-                                      "include them, but cpu_time and peak_rss do not"});
+    note_once(run.step, {"orphans", cited(plan_.commands[run.step.command].name) +
+                                        " starts processes that it does not wait for, so events "
+                                        "include them, but cpu_time and peak_rss do not"});
   if (counted.why_missing_counts) note_uncounted(run, *std::move(counted.why_missing_counts));
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
@@ -534,7 +533,7 @@ std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& en
 void StepRunner::check_counters() {
   if (plan_.setting.events.count_passes(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
-    note_once({}, {NoteKind::CountersInUse, held->line()});
+    note_once({}, {"counters_in_use", held->line()});
 }
 
 void StepRunner::add_redone(const RedoneRun& redone) {
@@ -545,7 +544,7 @@ void StepRunner::add_redone(const RedoneRun& redone) {
 void StepRunner::add_notes_about_redone_runs() {
   for (const auto& [why, count] : redo_reasons_)
     session_.notes.push_back(
-        {NoteKind::RunsRepeated,
+        {"runs_repeated",
          plural(count, "run") + (count == 1 ? " was" : " were") + " repeated because " + why});
 }
 
@@ -583,7 +582,7 @@ void StepRunner::add_notes_about_uncounted_runs() {
                 ? runs + (uncounted.runs == 1 ? " was" : " were") + " not counted"
                 : "what lauka shows for " + uncounted.events + " leaves out " + runs;
     session_.notes.push_back(
-        {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
+        {"runs_uncounted", Error{std::move(what), uncounted.why.remedy}.line()});
   }
 }
 
@@ -601,7 +600,7 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
       (!has_read_nothing && input != os::InputRead::Part))
     return;
   note_once(step,
-            {NoteKind::InputUnread,
+            {"input_unread",
              cited(command.name) +
                  (has_read_nothing
                       ? " seems not to have read its input file; check that it reads standard input"

@@ -175,7 +175,7 @@ void note_other_methods(const Recording& session, const std::string& file, std::
   }
   for (const auto& [methods, metrics] : names)
     plan.setting.events.notes.push_back(
-        {NoteKind::OtherLevels,
+        {"other_levels",
          fmt::format("{}: {}; such values are not compared", listed(metrics), methods)});
 }
 
@@ -220,7 +220,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     const std::string& name_in_baseline = session->commands[*places[c]].name;
     if (name_in_baseline == name) continue;
     plan.setting.events.notes.push_back(
-        {NoteKind::MatchedByPlace,
+        {"matched_by_place",
          fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
                      "because no command there has the same name",
                      cited(name), cited(name_in_baseline), cited(file))});

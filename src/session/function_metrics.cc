@@ -258,7 +258,7 @@ std::optional<Note> FunctionTableBuilder::note_left_out_paths() const {
   const bool has_left_out = std::ranges::any_of(
       tables_, [](const FunctionTable& table) { return table.paths.has_left_out_paths(); });
   if (!has_left_out) return std::nullopt;
-  return Note{NoteKind::TooManyPaths,
+  return Note{"too_many_paths",
               fmt::format("a command has over {} call paths, so lauka shows the samples of further "
                           "paths below {}; give --call-graph none to do without call paths",
                           PathTable::kMaxPaths, kTooManyPaths)};

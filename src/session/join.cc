@@ -102,7 +102,7 @@ void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
       const auto [first, is_new] = known.emplace(id, &session);
       if (is_new) continue;
       plan.setting.events.notes.push_back(
-          {NoteKind::SameSession,
+          {"same_session",
            fmt::format("{} and {} are the same session (session_id {}), so commands would be "
                        "compared with themselves; give files of two different sessions",
                        cited(first->second->file), cited(session.file), id)});
@@ -285,7 +285,7 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
       joined.notes.push_back(
-          {NoteKind::WasCutShort,
+          {"was_cut_short",
            cited(session.file) + " was cut short, and has only the runs before that"});
 
     joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);

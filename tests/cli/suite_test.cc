@@ -64,7 +64,7 @@ TEST_CASE("one note names the typed gates that gates of the suite's file replace
   CHECK(suite.benchmarks[0].notes.empty());
   REQUIRE(suite.benchmarks[1].notes.size() == 1);
   CHECK(suite.benchmarks[1].notes[0] ==
-        Note{NoteKind::GateReplaced,
+        Note{"gate_replaced",
              "the gates in the suite's file replace --fail-if 'cpu_time > 5' in 'b' and 'c'"});
   CHECK(suite.benchmarks[2].notes.empty());
   CHECK(suite.benchmarks[1].options.gates.conditions.size() == 2);

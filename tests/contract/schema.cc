@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -31,7 +32,7 @@ class Validator {
         "required", "properties",  "additionalProperties",
         "items",    "enum",        "const",
         "oneOf",    "minimum",     "minItems",
-        "maxItems"};
+        "maxItems", "pattern",     "examples"};
     for (const auto& [word, meaning] : schema.items()) {
       if (!kKnown.contains(word)) found(place, "the schema's '" + word + "' is not understood");
     }
@@ -72,6 +73,10 @@ class Validator {
       if (std::find(choices.begin(), choices.end(), value) == choices.end())
         found(place, "has none of the values");
     }
+    if (schema.contains("pattern") && value.is_string() &&
+        !std::regex_search(value.get<std::string>(),
+                           std::regex(schema.at("pattern").get<std::string>())))
+      found(place, "does not match the pattern");
     if (schema.contains("minItems") && value.is_array() && value.size() < schema.at("minItems"))
       found(place, "has too few items");
     if (schema.contains("maxItems") && value.is_array() && value.size() > schema.at("maxItems"))

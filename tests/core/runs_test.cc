@@ -26,9 +26,7 @@ RunRow odd_row(std::size_t command, std::size_t round) {
           .reason = RedoReason::Throttled,
           .redo_text = "hot",
           .wall_seconds = 0.25,
-          .below_overhead = true,
-          .number_in_suite = 99,
-          .outlived = 7,
+          .details = {.below_overhead = true, .number_in_suite = 99, .outlived = 7},
           .layout = 5};
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("actions and timers that an earlier tool has left are enough, however 
     bench.begin({"instructions"}, strategy);
     CHECK(bench.counts_of("run 50ms").at("instructions").value_or(0) > 0);
     // One note, of the framework that this machine lacks; none of a way of sampling.
-    CHECK(std::ranges::count(bench.notes(), NoteKind::OtherStrategy, &Note::kind) == 1);
+    CHECK(std::ranges::count(bench.notes(), "other_strategy", &Note::kind) == 1);
   }
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         };
         const auto counted = bench.run(work);
         const auto instructions = bench.named(counted).at("instructions");
-        const bool is_noted = counted.redo.has_value() || has(bench.notes(), NoteKind::Orphans);
+        const bool is_noted = counted.redo.has_value() || has(bench.notes(), "orphans");
         CHECK((is_noted || instructions == bench.truth().instructions));
         // Only the kernel's total misses a thread that left no record at all.
         if (all_of_child && kind == id::kNewThread && lost > 2) continue;
@@ -355,7 +355,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
   };
   bench.begin({name, "INST_BRANCH"}, KperfStrategyChoice::AtExit);
   CHECK(bench.events.events.size() == 1);
-  CHECK(has(bench.notes(), NoteKind::EventsLeftOut));
+  CHECK(has(bench.notes(), "events_left_out"));
   bench.check_passes("run 3ms");
 }
 
@@ -387,7 +387,7 @@ TEST_CASE("an event that is refused only when counting begins is named, and the 
     return (classes & 2U) != 0 && is_set ? std::optional(EPERM) : std::nullopt;
   };
   bench.begin({"INST_ALL", "INST_BRANCH"}, KperfStrategyChoice::AtExit);
-  CHECK(has(note_of(bench.notes(), NoteKind::EventsLeftOut), "inst_branch"));
+  CHECK(has(note_of(bench.notes(), "events_left_out"), "inst_branch"));
   bench.check_passes("run 3ms");
   CHECK(bench.end() == kNothing);
 }
@@ -398,12 +398,12 @@ TEST_CASE("a portable name leads to another event where this kernel refuses the 
       static_cast<std::uint16_t>(word_of(setup.chip, "L1D_CACHE_MISS_LD_NONSPEC"));
   KperfBench bench{std::move(setup)};
   bench.begin({"l1d-cache-misses", "INST_ALL"}, KperfStrategyChoice::AtExit);
-  CHECK(note_of(bench.notes(), NoteKind::OtherEvent) ==
+  CHECK(note_of(bench.notes(), "other_event") ==
         "l1d-cache-misses is counted by L1D_CACHE_MISS_LD, because this kernel refuses "
         "L1D_CACHE_MISS_LD_NONSPEC");
   const auto counted = bench.counts_of("run 9ms");
   CHECK(counted.at("l1d-cache-misses") == bench.truth().events.at("L1D_CACHE_MISS_LD"));
-  CHECK_FALSE(has(bench.notes(), NoteKind::EventsLeftOut));
+  CHECK_FALSE(has(bench.notes(), "events_left_out"));
 }
 
 TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused") {

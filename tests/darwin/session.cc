@@ -265,12 +265,12 @@ class Play {
     if (!any) return;
     const Process& command = bench_.latest();
     const std::vector<Note> notes = bench_.notes();
-    const bool is_bound = has(notes, NoteKind::Sampled);
+    const bool is_bound = has(notes, "sampled");
     const bool has_survivors = outlives(command, false);
     // A daemon whose birth was lost, and which has not ended, cannot be noticed.
     const bool may_be_unseen = session_.rules.late_in_run.has_value();
     if (outlives(command, true) && !may_be_unseen && !counted.redo && !is_machine(pass) &&
-        !has(notes, NoteKind::Orphans))
+        !has(notes, "orphans"))
       faults_ += "survivors without a note\n";
     const Truth tree = has_survivors ? ended_with(command) : bench_.truth();
     for (const auto& [name, count] : bench_.named(counted, pass)) {

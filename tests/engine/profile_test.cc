@@ -681,7 +681,7 @@ TEST_CASE("where the kernel may not be sampled, user space is, and a note says s
   const os::LinuxCalls calls = kernel.calls();
   const EventSet set = must(profile(&calls)->select({}));
   REQUIRE(set.notes.size() == 1);
-  CHECK(set.notes[0].kind == NoteKind::UserSpaceOnly);
+  CHECK(set.notes[0].kind == "user_space_only");
   CHECK(set.events.back().privilege_levels == CountedPrivilegeLevels::UserOnly);
 }
 
@@ -716,7 +716,7 @@ TEST_CASE("a run that lost samples is run again, three times at most, and a note
   const CountsOfRun lossy = sampled->finish({}, 0);
   REQUIRE(lossy.redo.has_value());
   CHECK(lossy.redo->max_repetitions == 3);
-  CHECK(lossy.note->kind == NoteKind::SamplesLost);
+  CHECK(lossy.note->kind == "samples_lost");
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
   const CountsOfRun whole = sampled->finish({}, 0);
   CHECK_FALSE(whole.redo.has_value());

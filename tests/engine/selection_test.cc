@@ -113,7 +113,7 @@ TEST_CASE("an unknown event is refused with the nearest names") {
 TEST_CASE("a name that is given twice is counted once, with a note") {
   const Selection selection = selected(chip("m2"), {"branches", "INST_BRANCH", "inst_branch"});
   CHECK(selection.events.size() == 1);
-  CHECK(has(note_of(selection.notes, NoteKind::SameEvent), "'inst_branch'"));
+  CHECK(has(note_of(selection.notes, "same_event"), "'inst_branch'"));
 }
 
 TEST_CASE("the kernel's own counts need no counter and are in every pass") {

@@ -142,7 +142,7 @@ TEST_CASE("a forked process that may count twice is reported if it is less than 
                                   {"instructions"});
   CHECK(counted.counts.at(0) == 201000);
   CHECK_FALSE(counted.why_missing_counts.has_value());
-  CHECK(counted.note.value().kind == NoteKind::SimulationInexact);
+  CHECK(counted.note.value().kind == "simulation_inexact");
 }
 
 TEST_CASE("a parent that became another program says nothing about what its child began with") {

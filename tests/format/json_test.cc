@@ -222,7 +222,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
                                 .look = 3,
                                 .decided_by = gate::DecidedBy::Ranks}};
   results.warnings = {{NotInterleaved{true}}};
-  results.session.notes = {{NoteKind::NoCounters, "a note"}};
+  results.session.notes = {{"no_counters", "a note"}};
   results.are_all_deltas_paired = false;
   results.session.complete = false;
   const json document = document_of(results);

@@ -86,7 +86,7 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
   CHECK(cycles.counted_privilege_levels == CountedPrivilegeLevels::Unknown);
   CHECK(cycles.metric_suffix == "(region) (user)");
   REQUIRE(recording.notes.size() == 1);
-  CHECK(recording.notes[0].kind == NoteKind::Other);
+  CHECK(recording.notes[0].kind == "");
   CHECK(has(recording.notes[0].text, "--check"));
   CHECK(recording.discarded_runs.row(0).reason == RedoReason::Other);
   const auto& verdicts = file->benchmarks.front().findings.verdicts;

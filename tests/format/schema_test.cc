@@ -283,6 +283,13 @@ std::vector<std::string> find_faults(const Schema& schema) {
       .has<StoredCommandEnd>()
       .also({"metrics", "runs"}, {"redone_runs", "functions"})
       .finish();
+  ObjectCheck run = object("/$defs/command/properties/runs/items");
+  const RunDetails details;
+  for_each_detail(details,
+                  [&](std::string_view key, const auto& detail) { run.if_set(key, detail); });
+  run.also({"run", "kind", "round", "pass", "exit_code", "coverage"},
+           {"layout", "outcome", "wall_time", "own"})
+      .finish();
   object("/$defs/command/properties/function_changes/items").has<StoredFunctionChange>().finish();
   object("/$defs/metric")
       .has<StoredMetric>()
@@ -314,6 +321,8 @@ TEST_CASE("a schema with another key, type, word or required member is noticed")
   CHECK(faults_after("/$defs/gate/properties/verdict/enum/0", "passed") > 0);
   CHECK(faults_after("/$defs/session/properties/stop/properties/runs", {{"type", "integer"}}) > 0);
   CHECK(faults_after("/$defs/settings", {{"type", "string"}}) > 0);
+  const std::string run = "/$defs/command/properties/runs/items/properties/outlived";
+  CHECK(faults_after(run, {{"type", "boolean"}}) > 0);
 }
 
 }  // namespace lauka

@@ -2,6 +2,7 @@
 #include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "format/json.h"
+#include "notes.h"
 #include "plan/rows.h"
 #include "report/example.h"
 #include "report/exports.h"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -130,8 +132,8 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
   change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
   change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
-  change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
-  it.session.notes = {{NoteKind::Orphans, "a note"}, {NoteKind::Other, "another"}};
+  change(it.session.runs, 6, [](RunRecord& run) { run.details.below_overhead = true; });
+  it.session.notes = {{"orphans", "a note"}, {"", "another"}};
   it.session.counter_loss_files = {CounterLossFile{CounterLoss::Unreadable, "./old", true},
                                    std::nullopt};
   it.circumstances.machine.allowance = Allowance{{0, 2}, 0.5, 1'000'000};
@@ -212,6 +214,15 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   const auto again = read_back(results);
   CHECK(again.session.metrics[*find_metric(again.session.metrics, Role::Cycles)].name ==
         "cpu-cycles");
+}
+
+TEST_CASE("a note of a later lauka keeps its kind, unless that is no name") {
+  Case it(3);
+  it.session.notes = {{"seen_in_2040", "new"}, {"", "unnamed"}, {"Not a name", "wrong"}};
+  const std::vector<Note> notes = read_back(it.results()).session.notes;
+  CHECK(kinds_of(notes) == std::vector<std::string>{"seen_in_2040", "", ""});
+  CHECK(texts_of(notes) == std::vector<std::string>{"new", "unnamed", "wrong"});
+  check_same(read_back(it.results()));
 }
 
 TEST_CASE("percentiles are read back with the values that they are made of") {

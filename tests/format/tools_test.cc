@@ -1,5 +1,7 @@
+#include "core/choices.h"
 #include "core/text.h"
-#include "format/json.h"
+#include "format/exporters.h"
+#include "format/speedscope.h"
 #include "report/call_path_example.h"
 #include "report/example.h"
 #include "report/exports.h"
@@ -139,7 +141,7 @@ TEST_CASE("benchfmt: benchmarks whose names are equal after cleaning keep their 
 
 TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
   // Student's t for 95% and 8 degrees is 2.306: 0.0076 * 2.306 / 3 = 0.005842.
-  const json document = json::parse(written(write_bmf, manual_example()));
+  const json document = json::parse(written(exporter_of(ExportKind::Bmf), manual_example()));
   CHECK(document.size() == 2);
   const json& wall = document.at("./build-old").at("wall_time");
   CHECK(wall.at("value") == 0.591);
@@ -150,7 +152,7 @@ TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
 
 TEST_CASE("Bencher's JSON has the intervals over layouts, where there are layouts") {
   const Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
-  const json document = json::parse(written(write_bmf, results));
+  const json document = json::parse(written(exporter_of(ExportKind::Bmf), results));
   const json& wall = document.at("./build-old").at("wall_time");
   CHECK(wall.at("value") == 0.591);
   CHECK(wall.at("lower_value").get<double>() == doctest::Approx(0.95 * 0.591).epsilon(1e-6));
@@ -160,7 +162,8 @@ TEST_CASE("Bencher's JSON has the intervals over layouts, where there are layout
   Results few = results;
   few.commands[0].rows[0].layouts = std::make_shared<const LayoutResult>();
   CHECK_FALSE(
-      json::parse(written(write_bmf, few))["./build-old"]["wall_time"].contains("lower_value"));
+      json::parse(written(exporter_of(ExportKind::Bmf), few))["./build-old"]["wall_time"].contains(
+          "lower_value"));
 }
 
 TEST_CASE("names for trackers are unique, and a suite's stay the same from commit to commit") {
@@ -178,7 +181,7 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
   Results results = manual_example();
   results.session.metrics[1].shown = Shown::Verbose;
   results.session.metrics[2].better = Better::More;
-  const json entries = json::parse(written(write_github_benchmark, results));
+  const json entries = json::parse(written(exporter_of(ExportKind::GithubBenchmark), results));
   CHECK(entries.size() == 2);
   CHECK(entries.at(0) == json{{"name", "./build-old wall_time"},
                               {"unit", "s"},
@@ -190,7 +193,7 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
 TEST_CASE("a run is a line of JSON, without what was not measured in it") {
   const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::ErrorRate::AnyFalseFail);
   CHECK(
-      written(write_runs_jsonl, suite) ==
+      written(exporter_of(ExportKind::Jsonl), suite) ==
       R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,"outcome":"succeeded",)"
       R"("metrics":{"wall_time":0.5}})"
       "\n"
@@ -200,7 +203,7 @@ TEST_CASE("a run is a line of JSON, without what was not measured in it") {
   Results results = manual_example();
   results.session.metrics[2].unit = Unit::Count;
   results.session.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});
-  const json line = json::parse(written(write_runs_jsonl, results));
+  const json line = json::parse(written(exporter_of(ExportKind::Jsonl), results));
   CHECK_FALSE(line.contains("benchmark"));
   CHECK(line.at("metrics") == json{{"core_active_cycle", 7}});
 }

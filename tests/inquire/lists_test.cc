@@ -146,7 +146,7 @@ TEST_CASE("one pass is drawn counter by counter, idle ones too") {
 TEST_CASE("several passes are drawn one after the other, with the reason") {
   const Explanation explanation{{{{"PMC7", "inst_all"}}, {{"PMC7", "inst_ldst"}}},
                                 "inst_all and inst_ldst compete for PMC7",
-                                {{NoteKind::EventsLeftOut, "not counted: a"}}};
+                                {{"events_left_out", "not counted: a"}}};
   CHECK(explain_events(explanation) ==
         "not counted: a\nlauka needs 2 passes, and each run counts the events of one of "
         "them\nfewer passes are not possible: inst_all and inst_ldst compete for PMC7\n\npass 1\n  "

@@ -69,11 +69,11 @@ TEST_CASE("rounds come back from their line as they were") {
   RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
   run.usage.wall_ns = 18'446'744'073'709'551'615U;
   run.reported = {std::nullopt, 0.1};
-  run.number_in_suite = 12;
+  run.details.number_in_suite = 12;
   rounds.runs = {run};
   rounds.redone = {{run, RedoReason::CoreShare, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
-  rounds.notes = {{NoteKind::Orphans, "a note\nof two \xff lines"}};
+  rounds.notes = {{"orphans", "a note\nof two \xff lines"}};
   rounds.uncounted = {{"", {"why", "remedy"}, 3, "cycles"}};
   rounds.discovered = {{.name = "rate", .unit = parse_own_unit("MiB"), .better = Better::More}};
   rounds.overheads = {{1, 2, 3}};
@@ -82,7 +82,7 @@ TEST_CASE("rounds come back from their line as they were") {
   const auto back = parse_rounds(line).value();
   CHECK(back.first == 5);
   CHECK(back.second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
-  CHECK(back.second.runs.at(0).number_in_suite == 12);
+  CHECK(back.second.runs.at(0).details.number_in_suite == 12);
   CHECK(back.second.paces.at(0).wall_time_seconds.mean == 1.0 / 3.0);
   CHECK(back.second.discovered.at(0).unit.word == "MiB");
   CHECK(back.second.uncounted.at(0).events == "cycles");

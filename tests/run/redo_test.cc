@@ -84,7 +84,7 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   bench.machine.throttled = [&] { return ++batch == 2; };
   auto session = bench.carry_out(counted_plan());
   CHECK(counted_values(*session) == std::vector<double>{1, 3, 4});
-  CHECK(kinds_of(session->notes) == NoteKinds{NoteKind::RunsRepeated});
+  CHECK(kinds_of(session->notes) == std::vector<std::string>{"runs_repeated"});
   CHECK(session->discarded_runs.row(0).reason == RedoReason::Throttled);
   bench.machine.throttled = [] { return true; };
   session = bench.carry_out(counted_plan());

@@ -452,7 +452,7 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   REQUIRE(session.runs.size() == 2);
   for (std::size_t metric = 0; metric <= region_metrics().size(); ++metric)
     CHECK_FALSE(session.runs.value(0, metric));
-  const std::string note = note_of(session.notes, NoteKind::RunsUncounted);
+  const std::string note = note_of(session.notes, "runs_uncounted");
   CHECK(note.starts_with("'it': "));
   CHECK(has(note, "2 runs"));
 }

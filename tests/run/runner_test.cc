@@ -458,7 +458,7 @@ TEST_CASE("turns of many benchmarks share a batch, until its time is over") {
   std::set<std::uint32_t> numbers;
   for (const SessionResult& one : measured)
     for (std::size_t run = 0; run < one.session.runs.size(); ++run)
-      numbers.insert(one.session.runs.row(run).number_in_suite);
+      numbers.insert(one.session.runs.row(run).details.number_in_suite);
   CHECK(numbers.size() == 300);
   CHECK(*numbers.rbegin() == 300);
   // 26 runs of 1 ms begin within kBatchTime; a request for each turn would make 200.

@@ -38,7 +38,7 @@ TEST_CASE("sampled runs that use much more CPU time than timed runs are said to"
   add(cost, 1, 120);
   const auto note = cost.note();
   REQUIRE(note.has_value());
-  CHECK(note->kind == NoteKind::SamplingCost);
+  CHECK(note->kind == "sampling_cost");
   CHECK(note->text.starts_with("sampled runs of 'old' used 20% more CPU time than its timed runs"));
 }
 

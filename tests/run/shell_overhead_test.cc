@@ -157,7 +157,7 @@ TEST_CASE("counted runs lose the shell's start, and say where it was more than t
   REQUIRE(session->overheads.size() == 1);
   CHECK(session->overheads[0].wall_ns == 1'000'000);
   CHECK(session->runs.wall_seconds(0) + session->runs.wall_seconds(1) == 0.002);
-  CHECK(session->runs.row(0).below_overhead != session->runs.row(1).below_overhead);
+  CHECK(session->runs.row(0).details.below_overhead != session->runs.row(1).details.below_overhead);
 }
 
 }  // namespace lauka

@@ -206,7 +206,7 @@ TEST_CASE("metrics that the baseline counted otherwise, or simulated, are named 
   const auto user = CountedPrivilegeLevels::UserOnly;
   const std::vector<Note> notes = notes_of(user, RoundKind::Counting, all);
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].kind == NoteKind::OtherLevels);
+  CHECK(notes[0].kind == "other_levels");
   CHECK(notes[0].text ==
         "loads: counted in user space only in 'b.json', and user space and the kernel here; such "
         "values are not compared");

@@ -153,7 +153,7 @@ TEST_CASE("--from with two files of one session says so") {
   REQUIRE(plan);
   const std::vector<Note>& notes = plan->setting.events.notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].kind == NoteKind::SameSession);
+  CHECK(notes[0].kind == "same_session");
   CHECK(has(notes[0].text, "'a.json' and 'copy.json' are the same session"));
 }
 

@@ -103,7 +103,7 @@ class OfCallingThreads final : public EngineWrapper {
   std::vector<Note> notes() const override {
     std::vector<Note> all;
     if (counts_whole_) all = wrapped_engine().notes();
-    all.push_back({NoteKind::CallingThreadsOnly,
+    all.push_back({"calling_threads_only",
                    "cycles and instructions of the region cover only the threads that call "
                    "lauka_region_begin and lauka_region_end, not other threads and children"});
     return all;

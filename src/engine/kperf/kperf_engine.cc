@@ -113,13 +113,13 @@ class KperfEngine final : public DatabaseEngine {
     if (auto taken = claim_.take_counters(); !taken) return taken;
 
     if (claim_.had_leftovers())
-      notes_.push_back({NoteKind::CountersInUse,
-                        "lauka switched off the counters that a killed session had left on"});
+      notes_.push_back(
+          {"counters_in_use", "lauka switched off the counters that a killed session had left on"});
     if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
-          {NoteKind::OtherStrategy, fmt::format("macOS has changed its private framework ({} is "
-                                                "missing), so lauka uses sysctls instead",
-                                                *missing)});
+          {"other_strategy", fmt::format("macOS has changed its private framework ({} is "
+                                         "missing), so lauka uses sysctls instead",
+                                         *missing)});
 
     const int all = std::popcount(database().config_counters);
     if (!find_available())
@@ -130,7 +130,7 @@ class KperfEngine final : public DatabaseEngine {
 
     if (const int usable = std::popcount(room().available); usable != all)
       notes_.push_back(
-          {NoteKind::CountersInUse,
+          {"counters_in_use",
            fmt::format("only {} of {} configurable counters can be used here", usable, all)});
 
     return {};
@@ -247,9 +247,9 @@ class KperfEngine final : public DatabaseEngine {
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
             true;
         notes_.push_back(
-            {NoteKind::EventsLeftOut, fmt::format("{} cannot be counted, because this kernel "
-                                                  "does not allow its selector {:#x} here",
-                                                  event.name, counted.selector_number)});
+            {"events_left_out", fmt::format("{} cannot be counted, because this kernel "
+                                            "does not allow its selector {:#x} here",
+                                            event.name, counted.selector_number)});
       }
 
       // The same name may stand for another event, now that this one is marked as refused.
@@ -257,7 +257,7 @@ class KperfEngine final : public DatabaseEngine {
       const bool has_other = other && !other->hardware_event.is_refused_by_kernel;
       if (!refused || has_other) allowed.names.push_back(event.name);
       if (refused && has_other)
-        notes_.back() = {NoteKind::OtherEvent,
+        notes_.back() = {"other_event",
                          fmt::format("{} is counted by {}, because this kernel refuses {}",
                                      event.name, other->hardware_event.name, counted.name)};
     }
@@ -304,7 +304,7 @@ class KperfEngine final : public DatabaseEngine {
     }
 
     if (room().user_only && has_fixed_counter)
-      set.notes.push_back({NoteKind::KernelNotLeftOut,
+      set.notes.push_back({"kernel_not_left_out",
                            "the counters of cycles and instructions include the kernel; count "
                            "CORE_ACTIVE_CYCLE and INST_ALL to leave the kernel out"});
 
@@ -380,7 +380,7 @@ class TotalsEngine final : public CounterEngine {
     }
     if (!by_name)
       set.notes.push_back(
-          {NoteKind::EventsLeftOut,
+          {"events_left_out",
            fmt::format("only cycles, instructions and energy are counted: {}", why_.line())});
     return set;
   }
@@ -400,7 +400,7 @@ class TotalsEngine final : public CounterEngine {
   std::vector<Note> notes() const override {
     constexpr double worth_a_note = 0.02;
     if (share_of_children_ < worth_a_note) return {};
-    return {{NoteKind::OneProcessOnly,
+    return {{"one_process_only",
              fmt::format("cycles, instructions and energy cover only the command's own process, "
                          "not its children, which used up to {:.0f}% of the CPU time",
                          share_of_children_ * 100)}};

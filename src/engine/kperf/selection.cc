@@ -180,9 +180,8 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
       selection.notes.push_back(
-          {NoteKind::SameEvent,
-           fmt::format("'{}' is the same event as '{}', so it is counted only once", event->name,
-                       same->name)});
+          {"same_event", fmt::format("'{}' is the same event as '{}', so it is counted only once",
+                                     event->name, same->name)});
   }
 
   std::stable_partition(selection.events.begin(), selection.events.end(),
@@ -203,7 +202,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
   }
   if (!left_out.empty())
     selection.notes.push_back(
-        {NoteKind::EventsLeftOut,
+        {"events_left_out",
          fmt::format("{} cannot be counted, because the counters of {} have no such event, or "
                      "because it needs a counter that cannot be used",
                      listed(left_out), processor(database))});

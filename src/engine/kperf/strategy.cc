@@ -118,18 +118,18 @@ class ThreadStrategy final : public CountingStrategy {
     std::vector<Note> notes;
     if (sampling_.period_ns && period_was_raised_)
       notes.push_back(
-          {NoteKind::PeriodRaised,
+          {"period_raised",
            "--period was raised to 1 ms, because the kernel does not sample more often"});
 
     if (!sampling_.samples_ending_threads)
       notes.push_back(
-          {NoteKind::Sampled, fmt::format("counts are sampled every {:.3g} ms, so they lack what "
-                                          "each thread did after its last sample",
-                                          static_cast<double>(period_ns_) * 1e-6)});
+          {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
+                                  "each thread did after its last sample",
+                                  static_cast<double>(period_ns_) * 1e-6)});
 
     if (threads_not_ended_ > 0)
       notes.push_back(
-          {NoteKind::Orphans,
+          {"orphans",
            fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
                        threads_not_ended_ == 1 ? "thread had" : "threads had",
                        sampling_.period_ns ? "what they did after their last sample is not counted"
@@ -255,12 +255,12 @@ class MachineStrategy final : public CountingStrategy {
   std::vector<Note> notes() const override {
     constexpr double quiet = 1.05;
     std::vector<Note> notes = {
-        {NoteKind::WholeMachine, "the counts include everything else that ran on the machine"}};
+        {"whole_machine", "the counts include everything else that ran on the machine"}};
     if (most_coverage_ > quiet)
       notes.push_back(
-          {NoteKind::WholeMachine, fmt::format("up to {:.2f} times as many instructions ran on the "
-                                               "machine as in the command itself",
-                                               most_coverage_)});
+          {"whole_machine", fmt::format("up to {:.2f} times as many instructions ran on the "
+                                        "machine as in the command itself",
+                                        most_coverage_)});
     return notes;
   }
 
@@ -636,7 +636,7 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
     if (!failure) {
       for (const Failed& failed : all_failed)
         tried.notes.push_back(
-            {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
+            {"other_strategy", Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
 

@@ -291,7 +291,7 @@ class PerfEngine final : public CounterEngine {
     if (auto divided = divide(wanted); !divided) return divided.error();
 
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part))
-      set.notes.push_back({NoteKind::UserSpaceOnly,
+      set.notes.push_back({"user_space_only",
                            "counters cover user space only: " +
                                why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
 
@@ -417,9 +417,9 @@ class PerfEngine final : public CounterEngine {
       if (same == sources_.end())
         sources_.push_back(*std::move(source));
       else if (same->event.name != source->event.name)
-        notes.push_back({NoteKind::SameEvent,
-                         fmt::format("'{}' is the same event as '{}', so it is counted only once",
-                                     source->event.name, same->event.name)});
+        notes.push_back(
+            {"same_event", fmt::format("'{}' is the same event as '{}', so it is counted only once",
+                                       source->event.name, same->event.name)});
     }
     return {};
   }
@@ -442,9 +442,8 @@ class PerfEngine final : public CounterEngine {
     if (sources_.empty()) return make_empty_event_set(first_reason);
     EventSet set;
     if (!left_out.empty())
-      set.notes.push_back(
-          {NoteKind::EventsLeftOut,
-           fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())});
+      set.notes.push_back({"events_left_out", fmt::format("not counted: {} ({})", listed(left_out),
+                                                          first_reason.line())});
     return set;
   }
 

@@ -360,7 +360,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
                             kMaxRedos),
                 ""};
     else
-      counted.note = Note{NoteKind::SamplesLost, incomplete.note};
+      counted.note = Note{"samples_lost", incomplete.note};
   }
 
   void add_to_totals(const SampledRun& run, const os::Ended& ended, std::uint64_t sampled_ns) {
@@ -444,12 +444,12 @@ class WithProfile final : public EngineWrapper {
   std::vector<Note> notes() const override {
     std::vector<Note> notes = wrapped_engine().notes();
     if (auto note = note_few_samples(); !note.empty())
-      notes.push_back({NoteKind::FewSamples, std::move(note)});
+      notes.push_back({"few_samples", std::move(note)});
     if (auto note = note_incomplete_stacks(); !note.empty())
-      notes.push_back({NoteKind::IncompleteStacks, std::move(note)});
+      notes.push_back({"incomplete_stacks", std::move(note)});
     if (seen_->has_left_out_paths)
       notes.push_back(
-          {NoteKind::TooManyPaths,
+          {"too_many_paths",
            fmt::format("a sampled run had too many call paths, so lauka shows those after the "
                        "first {} callers below {}; give --call-graph none to do without call paths",
                        RunRecords::kMaxCallers, kTooManyPaths)});
@@ -558,7 +558,7 @@ class WithProfile final : public EngineWrapper {
       } else if (is_denied && !has(os::kPerfExcludeKernel)) {
         attributes_.flags |= kUserOnly;
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
-        note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
+        note = {"user_space_only", "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
         return Error{
             fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",

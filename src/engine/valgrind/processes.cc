@@ -472,7 +472,7 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
 
     value = sum.counted;
     if (sum.inherited > 0)
-      counted.note = Note{NoteKind::SimulationInexact,
+      counted.note = Note{"simulation_inexact",
                           "simulated counts may be up to 1% too high, because in a forked "
                           "process Valgrind counts the work of its parent again"};
   }
@@ -500,7 +500,7 @@ void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
 
 void ProcessCounts::enter_functions(CountsOfRun& counted) {
   if (has_too_many_functions()) {
-    counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each of them"};
+    counted.note = Note{"functions_left_out", "has too many functions to count each of them"};
     return;
   }
 

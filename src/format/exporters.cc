@@ -1,0 +1,168 @@
+#include "format/exporters.h"
+
+#include "core/metric.h"
+#include "core/recording.h"
+#include "core/runs.h"
+#include "format/json.h"
+#include "format/json_text.h"
+#include "format/speedscope.h"
+#include "report/exports.h"
+#include "report/format.h"
+#include "report/html.h"
+#include "report/stacks.h"
+#include "results/analyse.h"
+#include "results/results.h"
+#include "session/baseline.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// The table of all export formats is at the end. Before it are the formats in JSON for other tools,
+// which are called by the table alone.
+
+namespace lauka {
+
+namespace {
+
+Json bmf_measure(const MetricResult& row, double confidence) {
+  if (row.quantile)
+    return {{"value", row.quantile->value},
+            {"lower_value", row.quantile->low},
+            {"upper_value", row.quantile->high}};
+  const auto estimate = estimate_mean(row, confidence);
+  if (!estimate) return nullptr;
+  Json measure = {{"value", estimate->mean}};
+  if (!estimate->bounds) return measure;
+  measure["lower_value"] = estimate->bounds->low;
+  measure["upper_value"] = estimate->bounds->high;
+  return measure;
+}
+
+/// Writes Bencher's JSON (BMF): for each command, the known means and percentiles of its metrics,
+/// with their intervals if known, and the number of failed runs if it is not 0.
+void write_bmf(const Report& report, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('{');
+  for (const Results& results : report.benchmarks) {
+    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      json.open(names[c].text(), '{');
+      for (const MetricResult& row : results.commands[c].rows)
+        if (const Json measure = bmf_measure(row, results.session.confidence); !measure.is_null())
+          json.put(results.session.metrics[row.metric].name, measure);
+      if (const std::size_t failed = results.commands[c].endings.failed_runs(); failed > 0)
+        json.put("failed_runs", {{"value", failed}});
+      json.close();
+    }
+  }
+  json.close();
+}
+
+Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command,
+                  const Endings& endings) {
+  const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
+  if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
+  Json entry = {{"name", command + " " + metric.name},
+                {"unit", unit_symbol(metric.unit)},
+                {"value", row.quantile ? row.quantile->value : row.summary->mean}};
+  if (row.summary && row.summary->variance)
+    entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev());
+  entry["extra"] = fmt::format("{} runs", row.runs) +
+                   (endings.failed_run_groups.empty() ? "" : "; " + report::failures_text(endings));
+  return entry;
+}
+
+/// Writes github-action-benchmark's JSON (customSmallerIsBetter). Contains only metrics that are
+/// shown without --verbose and for which smaller is better.
+void write_github_benchmark(const Report& report, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('[');
+  for (const Results& results : report.benchmarks) {
+    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
+    for (std::size_t c = 0; c < results.commands.size(); ++c)
+      for (const MetricResult& row : results.commands[c].rows)
+        if (const Json entry = github_entry(row, results.session.metrics[row.metric],
+                                            names[c].text(), results.commands[c].endings);
+            !entry.is_null())
+          json.put({}, entry);
+  }
+  json.close();
+}
+
+void write_lines(const Results& results, const Sink& sink) {
+  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
+    const RunRow run = results.session.runs.row(i);
+    Json line = Json::object();
+
+    if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
+    if (run.details.number_in_suite != 0) line["order"] = run.details.number_in_suite;
+    line.update({{"command", results.session.commands[run.command].name},
+                 {"run", i + 1},
+                 {"round", run.round + 1},
+                 {"pass", run.pass + 1},
+                 {"status", run.status ? Json(*run.status) : Json(nullptr)},
+                 {"outcome", ending_word(run.ending)},
+                 {"metrics", Json::object()}});
+    if (count_layouts(results.session, run.command) > 1) line["layout"] = run.layout + 1;
+    for (const Parameter& parameter : results.session.commands[run.command].parameters)
+      line["parameters"][parameter.name] = parameter.value;
+
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      const Metric& metric = results.session.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.session.runs.value(i, m);
+      if (!value) continue;
+      std::string text;
+      add_sample(value, metric.unit, text);
+      line["metrics"][metric.name] = Json::parse(text);
+    }
+
+    sink(json_text(line) + "\n");
+  }
+}
+
+/// Writes a line with a JSON object for each run in Recording::runs.
+void write_runs_jsonl(const Report& report, const Sink& sink) {
+  for (const Results& results : report.benchmarks) write_lines(results, sink);
+}
+
+struct ExporterRow {
+  ExportKind kind;
+  report::Exporter write;
+};
+
+constexpr auto kExporters = std::to_array<ExporterRow>({
+    {ExportKind::Csv, &report::write_summary_csv},
+    {ExportKind::Bmf, &write_bmf},
+    {ExportKind::GithubBenchmark, &write_github_benchmark},
+    {ExportKind::Markdown, &report::write_markdown},
+    {ExportKind::AsciiDoc, &report::write_asciidoc},
+    {ExportKind::Org, &report::write_orgmode},
+    {ExportKind::Runs, &report::write_runs_csv},
+    {ExportKind::Jsonl, &write_runs_jsonl},
+    {ExportKind::Benchfmt, &report::write_benchfmt},
+    {ExportKind::Html, &report::write_html},
+    {ExportKind::Folded, &report::write_first_folded},
+    {ExportKind::Speedscope, &write_speedscope},
+    {ExportKind::Json, &write_json},
+});
+
+constexpr bool has_row_of_each_kind() {
+  for (std::size_t i = 0; i < kExporters.size(); ++i)
+    if (kExporters.at(i).kind != static_cast<ExportKind>(i)) return false;
+  return kExporters.size() == kExports.size();
+}
+static_assert(has_row_of_each_kind(), "kExporters lacks a kind, or has another order");
+
+}  // namespace
+
+report::Exporter exporter_of(ExportKind kind) {
+  return kExporters.at(static_cast<std::size_t>(kind)).write;
+}
+
+}  // namespace lauka

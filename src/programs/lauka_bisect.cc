@@ -114,6 +114,13 @@ class Bisection {
   void say_remarks(const SearchRecord& record);
 
   void read_entries();
+  /// Where other commits of a search may contribute to its change.
+  struct Rest {
+    bool is_before = false;
+    bool is_after = false;
+  };
+  Rest find_rest(const SearchRecord& record) const;
+  std::string describe_rest(const SearchRecord& record, const Rest& rest) const;
   void add_rest(const SearchRecord& record, std::vector<Ends>& left) const;
   static bool explains_most(const SearchRecord& record);
   std::string metric() const { return request_.metric(); }
@@ -181,15 +188,19 @@ int Bisection::run(std::vector<Commit> commits) {
                                                          : ExitStatus::GateInconclusive);
 }
 
+Bisection::Rest Bisection::find_rest(const SearchRecord& record) const {
+  if (record.culprit() == nullptr || explains_most(record)) return {};
+  return {.is_before = record.parent->id != record.good.id &&
+                       repository_.is_ancestor(record.good.id, record.parent->id),
+          .is_after = record.culprit()->id != record.bad.id};
+}
+
 /// Adds what is left on both sides of a commit that explains too little, the older part last, so
 /// that it is searched next.
 void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& left) const {
-  if (record.culprit() == nullptr || explains_most(record)) return;
-  const std::string& culprit = record.culprit()->id;
-  if (culprit != record.bad.id) left.push_back({culprit, record.bad.id});
-  if (record.parent->id != record.good.id &&
-      repository_.is_ancestor(record.good.id, record.parent->id))
-    left.push_back({record.good.id, record.parent->id});
+  const Rest rest = find_rest(record);
+  if (rest.is_after) left.push_back({record.culprit()->id, record.bad.id});
+  if (rest.is_before) left.push_back({record.good.id, record.parent->id});
 }
 
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
@@ -492,22 +503,30 @@ bool Bisection::explains_most(const SearchRecord& record) {
   return record.share_explained().value_or(1.0) >= kMostOfChange;
 }
 
+/// Returns a sentence that tells where the search goes on, or where the user can search.
+std::string Bisection::describe_rest(const SearchRecord& record, const Rest& rest) const {
+  const bool is_on_both_sides = rest.is_before && rest.is_after;
+  if (request_.finds_all)
+    return fmt::format(
+        "The search goes on {} this commit.",
+        is_on_both_sides ? "before and after" : (rest.is_before ? "before" : "after"));
+
+  const std::string before = "up to " + record.parent->short_id();
+  const std::string after = fmt::format("from {} on", record.culprit()->short_id());
+  return fmt::format("Search again with --all, or search the commits {}.",
+                     is_on_both_sides ? fmt::format("{} and those {} separately", after, before)
+                                      : (rest.is_before ? before : after));
+}
+
 /// Says what qualifies an answer.
 void Bisection::say_remarks(const SearchRecord& record) {
-  const Commit* culprit = record.culprit();
-  if (culprit == nullptr) return;
+  if (record.culprit() == nullptr) return;
 
-  if (!explains_most(record)) {
-    const std::string how = request_.finds_all
-                                ? "The search goes on before and after this commit."
-                                : fmt::format(
-                                      "Search again with --all, or search the commits from {} on "
-                                      "and those up to {} separately.",
-                                      culprit->short_id(), record.parent->short_id());
+  const Rest rest = find_rest(record);
+  if (rest.is_before || rest.is_after)
     workshop_.print(
         fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",
-                    report::short_delta_text(record.ends->change), how));
-  }
+                    report::short_delta_text(record.ends->change), describe_rest(record, rest)));
 
   const auto change = record.from_parent->change.change;
   if (std::abs(change.value_or(0.0)) < kPlacementChange && !request_.options.run.layouts &&

@@ -150,7 +150,7 @@ TEST_CASE("the difference that would have been found is known without --runs, to
   CHECK(said.out_has("would have been found in four of five such sessions"));
 }
 
-TEST_CASE("a commit that stays undecided is measured again, and then passed over") {
+TEST_CASE("a commit that stays undecided is measured again, and has a part of the change") {
   // Half of the change is there in the middle. The values scatter by much more than that.
   const ValueRepository there({"0", "50", "100"});
   const std::string json_file = there.path() + "/../result.json";
@@ -162,16 +162,20 @@ TEST_CASE("a commit that stays undecided is measured again, and then passed over
   const Said said = lauka(start);
   CAPTURE(said.out);
   CAPTURE(said.err);
-  CHECK(said.status == 4);
-  CHECK(said.out_has(there.output_of("git rev-parse HEAD~1").substr(0, 12) +
+  CHECK(said.status == 3);
+  const std::string middle = there.output_of("git rev-parse HEAD~1").substr(0, 12);
+  CHECK(said.out_has(", undecided\nmeasuring " + middle +
                      " again, for longer and with another limit\n"));
-  CHECK(said.out_has("(undecided)\n"));
+  CHECK(said.out_has(", a part of the change is already here\n"));
+  CHECK(said.out_has("Search again with --all, or search the commits from " + middle + " on.\n"));
 
   const auto written = nlohmann::json::parse(text_of(json_file));
   const auto& steps = written.at("searches").at(0).at("steps");
   REQUIRE(steps.size() == 2);
   CHECK(steps.at(0).at("commit") == steps.at(1).at("commit"));
-  CHECK(steps.at(0).at("limit") != steps.at(1).at("limit"));
+  CHECK(steps.at(0).at("answer") == "undecided");
+  CHECK(steps.at(1).at("answer") == "after");
+  CHECK(steps.at(1).at("limit") < steps.at(0).at("limit"));
 }
 
 TEST_CASE("too few runs to tell are no answer that the ends are alike") {

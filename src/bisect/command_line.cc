@@ -203,6 +203,17 @@ bool is_writable(const ExportTarget& target) {
   return target.kind == ExportKind::Json || target.kind == ExportKind::Markdown;
 }
 
+/// Returns the refusal of the first of `words` that is an option which is refused.
+std::optional<Error> find_refusal(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const std::size_t name = 2;
+    if (auto refusal = refusal_of(std::string_view(word).substr(name, word.find('=') - name)))
+      return refusal;
+  }
+  return std::nullopt;
+}
+
 Result<void> refuse_unfit(const Options& options) {
   for (const CommandLineOption& typed : options.command_line_options)
     if (auto refusal = refusal_of(typed.key)) return *std::move(refusal);
@@ -268,14 +279,10 @@ Result<Request> parse(std::span<const std::string> words) {
   std::vector<const char*> argv{"lauka-bisect"};
   for (const std::string& word : before) argv.push_back(word.c_str());
   auto options = cli::parse(static_cast<int>(argv.size()), argv.data());
-  if (!options) {
-    // lauka's advice about an option that is refused here would not help.
-    for (const std::string& word : Words(before.begin(), std::ranges::find(before, "--")))
-      if (word.starts_with("--"))
-        if (auto refusal = refusal_of(std::string_view(word).substr(2, word.find('=') - 2)))
-          return *std::move(refusal);
-    return options.error();
-  }
+  // lauka's advice about an option that is refused here would not help.
+  if (!options)
+    return find_refusal(words.first(static_cast<std::size_t>(dashes - words.begin())))
+        .value_or(options.error());
   request.options = *std::move(options);
   if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
   return request;

@@ -60,9 +60,13 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
     {"description", kHasNoTitle},
 });
 
-bool is_refused(std::string_view name) {
-  return std::ranges::find(kRefused, name, [](const auto& row) { return row.first; }) !=
-         kRefused.end();
+/// Returns the refusal of the option `name`; nullopt if it is not refused.
+std::optional<Error> refusal_of(std::string_view name) {
+  const auto* const refused =
+      std::ranges::find(kRefused, name, [](const auto& row) { return row.first; });
+  if (refused == kRefused.end()) return std::nullopt;
+  return Error{fmt::format("--{} cannot be used here, because {}", name, refused->second),
+               "leave it out"};
 }
 
 cli::OptionGroup own_options() {
@@ -122,7 +126,7 @@ cli::ProgramDescription description() {
   const cli::OptionGroup own = whole.groups.front();
   const auto is_unfit = [&](const cli::OptionDescription& option) {
     const cli::OptionInfo* info = cli::find_option(option.name);
-    return is_refused(option.name) ||
+    return refusal_of(option.name) ||
            std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end() ||
            (info != nullptr && info->rules.scope == cli::Scope::Call) ||
            std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
@@ -199,14 +203,20 @@ bool is_writable(const ExportTarget& target) {
   return target.kind == ExportKind::Json || target.kind == ExportKind::Markdown;
 }
 
-Result<void> refuse_unfit(const Options& options) {
-  for (const CommandLineOption& typed : options.command_line_options) {
-    const auto* const refused =
-        std::ranges::find(kRefused, typed.key, [](const auto& row) { return row.first; });
-    if (refused != kRefused.end())
-      return Error{fmt::format("--{} cannot be used here, because {}", typed.key, refused->second),
-                   "leave it out"};
+/// Returns the refusal of the first of `words` that is an option which is refused.
+std::optional<Error> find_refusal(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const std::size_t name = 2;
+    if (auto refusal = refusal_of(std::string_view(word).substr(name, word.find('=') - name)))
+      return refusal;
   }
+  return std::nullopt;
+}
+
+Result<void> refuse_unfit(const Options& options) {
+  for (const CommandLineOption& typed : options.command_line_options)
+    if (auto refusal = refusal_of(typed.key)) return *std::move(refusal);
 
   if (options.inquiry)
     return Error{"lauka-bisect answers no questions about the machine",
@@ -269,7 +279,10 @@ Result<Request> parse(std::span<const std::string> words) {
   std::vector<const char*> argv{"lauka-bisect"};
   for (const std::string& word : before) argv.push_back(word.c_str());
   auto options = cli::parse(static_cast<int>(argv.size()), argv.data());
-  if (!options) return options.error();
+  // lauka's advice about an option that is refused here would not help.
+  if (!options)
+    return find_refusal(words.first(static_cast<std::size_t>(dashes - words.begin())))
+        .value_or(options.error());
   request.options = *std::move(options);
   if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
   return request;

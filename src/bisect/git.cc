@@ -105,7 +105,9 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
     return Error{fmt::format("{} is not an ancestor of {}", cited(good), cited(bad)),
                  "name the older commit first; git merge-base A B finds a common ancestor"};
   for (const Commit& end : {*first, *last})
-    if (auto fits = refuse_unfit(end); !fits) return fits.error();
+    if (const auto obstacle = find_obstacle(end.id))
+      return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),
+                   obstacle->remedy};
 
   std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
                                  kFormat};
@@ -216,23 +218,18 @@ Result<Commit> Repository::find_commit(const std::string& revision) const {
                "git log lists the commits, and git fetch gets new ones from the server"};
 }
 
-/// Refuses a commit that git could check out only in part.
-Result<void> Repository::refuse_unfit(const Commit& commit) const {
-  constexpr const char* other_way =
-      "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125";
-  if (ask(folder_, {"cat-file", "-e", commit.id + ":.gitmodules"}).succeeded)
-    return Error{fmt::format("the commit {} has submodules, which lauka-bisect cannot check out",
-                             commit.short_id()),
-                 other_way};
+std::optional<Error> Repository::find_obstacle(const std::string& id) const {
+  if (ask(folder_, {"cat-file", "-e", id + ":.gitmodules"}).succeeded)
+    return Error{"has submodules, which lauka-bisect cannot check out",
+                 "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125"};
 
   // Without the filter, git would check out small texts in place of the files.
   const bool uses_lfs =
-      ask(folder_, {"grep", "-q", "filter=lfs", commit.id, "--", "*.gitattributes"}).succeeded;
+      ask(folder_, {"grep", "-q", "filter=lfs", id, "--", "*.gitattributes"}).succeeded;
   const bool has_lfs =
       ask(folder_, {"config", "--get-regexp", "^filter\\.lfs\\.(smudge|process)$"}).succeeded;
-  if (!uses_lfs || has_lfs) return {};
-  return Error{fmt::format("the commit {} has files in LFS, for which git has no filter here",
-                           commit.short_id()),
+  if (!uses_lfs || has_lfs) return std::nullopt;
+  return Error{"has files in LFS, for which git has no filter here",
                "install git-lfs, and run git lfs install"};
 }
 

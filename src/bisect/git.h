@@ -40,6 +40,10 @@ class Repository {
   Result<std::vector<Commit>> list_commits(const std::string& good, const std::string& bad,
                                            Parents parents) const;
 
+  /// Returns why git could check out only a part of the commit `id`, with a remedy. `what` goes on
+  /// after the name of the commit: "has submodules, ...". nullopt if git can check out all of it.
+  std::optional<Error> find_obstacle(const std::string& id) const;
+
   /// Returns the first parent of the commit `id`.
   Result<Commit> find_parent(const std::string& id) const;
 
@@ -75,7 +79,6 @@ class Repository {
              Errors errors = Errors::Dropped) const;
   Answer wait_for(std::vector<std::string> words, const std::string& folder) const;
   Result<Commit> find_commit(const std::string& revision) const;
-  Result<void> refuse_unfit(const Commit& commit) const;
 
   std::string folder_;
   std::optional<User> user_;

@@ -31,15 +31,20 @@ Search::Search(std::size_t last, double error, Ranking ranking)
     : ranking_(std::move(ranking)),
       known_{.after = last, .is_passed_over = std::vector<bool>(last + 1)},
       suspects_(ranking_(known_)),
-      error_left_(error) {}
+      error_left_(error),
+      most_tests_(steps_for(last)) {}
 
 std::optional<Step> Search::next() const {
-  if (undecided_ >= kMaxUndecidedSteps) return std::nullopt;
+  if (open_question_)
+    return Step{.commit = open_question_->commit,
+                .dividing_level = open_question_->dividing_level,
+                .error = error_of_next(),
+                .asks_again = true};
+
+  if (undecided_commits_ >= kMaxUndecidedCommits || has_spent_builds()) return std::nullopt;
   for (const std::size_t commit : suspects_)
     if (!known_.is_passed_over[commit])
-      return Step{.commit = commit,
-                  .middle = (level_before_ + level_after_) / 2.0,
-                  .error = error_of_next()};
+      return Step{.commit = commit, .dividing_level = middle(), .error = error_of_next()};
   return std::nullopt;
 }
 
@@ -49,51 +54,73 @@ std::vector<std::size_t> Search::suspects() const {
   return ascending;
 }
 
+/// Without undecided commits there is no limit, because the middle of merged branches may be far
+/// from half of their commits.
+bool Search::has_spent_builds() const {
+  return undecided_commits_ > 0 && tested_commits_ >= most_tests_;
+}
+
+std::size_t Search::count_untested() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      suspects_, [this](std::size_t commit) { return !known_.is_passed_over[commit]; }));
+}
+
 std::size_t Search::steps_left() const {
-  const auto untested = std::ranges::count_if(
-      suspects_, [this](std::size_t commit) { return !known_.is_passed_over[commit]; });
-  return steps_for(static_cast<std::size_t>(untested) + 1);
+  const std::size_t needed = steps_for(count_untested() + 1);
+  if (undecided_commits_ == 0) return needed;
+  return std::min(needed, most_tests_ - std::min(most_tests_, tested_commits_));
 }
 
 /// Each step gets the same share if each halves what is left. One more share is kept in reserve, so
 /// that something is left for steps that become necessary because others stay undecided.
 double Search::error_of_next() const {
-  return error_left_ / static_cast<double>(steps_left() + 1);
+  return error_left_ / static_cast<double>(steps_for(count_untested() + 1) + 1);
 }
 
 void Search::take(const StepResult& result) {
   // An undecided step could have been wrong, too. Only a commit that was not measured costs
   // nothing.
-  if (result.answer != StepAnswer::Untestable) error_left_ -= error_of_next();
+  if (result.answer != StepAnswer::Untestable) {
+    error_left_ -= error_of_next();
+    if (!open_question_) ++tested_commits_;
+  }
 
   take_answer(result);
   suspects_ = ranking_(known_);
 }
 
+/// Takes a level that proves a change on both sides. Returns false if it does not.
+bool Search::take_change_on_both_sides(const StepResult& result) {
+  if (!result.level || result.answer == StepAnswer::Untestable) return false;
+  const Level& level = *result.level;
+  if (level.low <= level_before_ + quarter() || level.high >= level_after_ - quarter())
+    return false;
+  if (level.estimate >= middle())
+    go_after(result, true);
+  else
+    go_before(result, true);
+  return true;
+}
+
 void Search::take_answer(const StepResult& result) {
-  if (result.level && result.answer != StepAnswer::Untestable) {
-    const Level& level = *result.level;
-    const double quarter = (level_after_ - level_before_) / 4.0;
-    if (level.low > level_before_ + quarter && level.high < level_after_ - quarter) {
-      const bool is_larger_before = level.estimate >= (level_before_ + level_after_) / 2.0;
-      if (is_larger_before)
-        known_.after = result.commit;
-      else
-        known_.before.push_back(result.commit);
-      (is_larger_before ? level_after_ : level_before_) = level.estimate;
-      return;
-    }
-  }
+  const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
+  if (take_change_on_both_sides(result)) return;
 
   switch (result.answer) {
     case StepAnswer::Before:
-      known_.before.push_back(result.commit);
+      go_before(result, asked_again);
       return;
     case StepAnswer::After:
-      known_.after = result.commit;
+      go_after(result, asked_again);
       return;
     case StepAnswer::Undecided:
-      ++undecided_;
+      if (!asked_again && result.level) {
+        const bool is_above = result.level->estimate >= middle();
+        open_question_ = {result.commit,
+                          is_above ? level_before_ + quarter() : level_after_ - quarter()};
+        return;
+      }
+      ++undecided_commits_;
       break;
     case StepAnswer::Untestable:
       break;
@@ -101,8 +128,23 @@ void Search::take_answer(const StepResult& result) {
   known_.is_passed_over[result.commit] = true;
 }
 
-double limit_percent(const EndsChange& ends, double middle) {
-  return 100.0 * middle * ends.near_end;
+/// Goes on after a commit. `uses_level`: a part of the change may lie before it, so that the
+/// estimate of its level begins what is searched.
+void Search::go_before(const StepResult& result, bool uses_level) {
+  known_.before.push_back(result.commit);
+  if (uses_level && result.level)
+    level_before_ = std::clamp(result.level->estimate, level_before_, level_after_ - quarter());
+}
+
+/// Goes on before a commit, or ends there. `uses_level`: a part of the change may lie after it.
+void Search::go_after(const StepResult& result, bool uses_level) {
+  known_.after = result.commit;
+  if (uses_level && result.level)
+    level_after_ = std::clamp(result.level->estimate, level_before_ + quarter(), level_after_);
+}
+
+double limit_percent(const EndsChange& ends, double level) {
+  return 100.0 * level * ends.near_end;
 }
 
 double level_of(const EndsChange& ends, double change) {

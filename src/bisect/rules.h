@@ -9,9 +9,9 @@
 
 namespace lauka::bisect {
 
-/// What a step has shown about a commit. Before: at most half of the change is there. After: more
-/// than half of it. Undecided: the measurement could not tell. Untestable: the commit does not
-/// build, or its command fails.
+/// What a step has shown about a commit. Before: its level is at most Step::dividing_level. After:
+/// it is higher. Undecided: the measurement could not tell. Untestable: the commit does not build,
+/// or its command fails.
 enum class StepAnswer : unsigned char { Before, After, Undecided, Untestable };
 
 /// The level of a commit with its confidence interval. A level is a share of the whole change: 0
@@ -31,12 +31,17 @@ struct StepResult {
 /// A commit to test next.
 struct Step {
   std::size_t commit = 0;
-  double middle = 0.5;  ///< level that separates Before from After
-  double error = 0.0;   ///< probability with which the step's answer may be wrong
+  double dividing_level = 0.5;  ///< separates Before from After
+  double error = 0.0;           ///< probability with which the step's answer may be wrong
+  /// True if this is the commit of the step before, which stayed undecided. It is built already.
+  bool asks_again = false;
 };
 
-/// The number of steps that may stay undecided before the search ends with a range.
-inline constexpr std::size_t kMaxUndecidedSteps = 3;
+/// The number of commits that may stay undecided before the search ends with a range.
+inline constexpr std::size_t kMaxUndecidedCommits = 3;
+
+/// The time that a step may take which asks again, in times of another step's.
+inline constexpr int kTimesToAskAgain = 4;
 
 /// Returns the number of halvings that leave one of `commits` (at least 1) commits: ceil(log2).
 std::size_t steps_for(std::size_t commits);
@@ -60,6 +65,14 @@ std::vector<std::size_t> rank_line(const Known& known);
 
 /// Searches commits for the one that made the change. Commit 0 is the good end, and the last commit
 /// is the bad end. Decides only; its owner builds and measures.
+///
+/// A step first asks for the middle level. If it stays undecided, the commit's level is near the
+/// middle. More rounds would hardly decide that, but the level is then far from a quarter and from
+/// three quarters of what is searched. So the next step asks about the same build whether it is
+/// beyond the quarter on the other side of its estimate. Either answer leaves a part in which there
+/// is certainly a change. A commit that is undecided even then is passed over. Its build was spent
+/// for nothing, so the search ends with a range when it has tested as many commits as a search
+/// without such a commit tests at most.
 class Search {
  public:
   /// `last`: index of the bad end, at least 1. `error`: probability with which any answer of any
@@ -84,12 +97,25 @@ class Search {
   /// Commits besides first_after() that may have made the change, in ascending order.
   std::vector<std::size_t> suspects() const;
 
-  /// Returns the number of steps that are probably left.
+  /// Returns the number of commits that are probably still to be tested.
   std::size_t steps_left() const;
 
  private:
+  /// A commit whose first step stayed undecided, and the level to ask for in the next one.
+  struct OpenQuestion {
+    std::size_t commit = 0;
+    double dividing_level = 0.0;
+  };
+
+  double middle() const { return (level_before_ + level_after_) / 2.0; }
+  double quarter() const { return (level_after_ - level_before_) / 4.0; }
+  bool has_spent_builds() const;
+  std::size_t count_untested() const;
   double error_of_next() const;
   void take_answer(const StepResult& result);
+  bool take_change_on_both_sides(const StepResult& result);
+  void go_before(const StepResult& result, bool uses_level);
+  void go_after(const StepResult& result, bool uses_level);
 
   Ranking ranking_;
   Known known_;
@@ -97,7 +123,10 @@ class Search {
   double level_before_ = 0.0;
   double level_after_ = 1.0;
   double error_left_;
-  std::size_t undecided_ = 0;
+  std::optional<OpenQuestion> open_question_{};
+  std::size_t undecided_commits_ = 0;
+  std::size_t tested_commits_ = 0;  ///< those that could be measured
+  std::size_t most_tests_;          ///< that are needed if none stays undecided
 };
 
 /// What the comparison of both ends has shown, as fractions of the good end.
@@ -113,10 +142,10 @@ struct EndsChange {
 /// first estimate.
 inline constexpr double kPreciseShareOfChange = 0.2;
 
-/// Returns the limit in percent of the good end that separates Before from After at level `middle`.
-/// The near end stands for the change, because the estimate is too large on average: one searches
-/// for what looked large.
-double limit_percent(const EndsChange& ends, double middle);
+/// Returns the limit in percent of the good end that separates Before from After at `level`. The
+/// near end stands for the change, because the estimate is too large on average: one searches for
+/// what looked large.
+double limit_percent(const EndsChange& ends, double level);
 
 /// Returns `change`, a fraction of the good end, as a level.
 double level_of(const EndsChange& ends, double change);

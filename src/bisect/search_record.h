@@ -20,7 +20,7 @@ struct MeasuredChange {
   std::size_t rounds = 0;
   stats::Change change{};  ///< as a fraction of the first commit
   /// Smallest increase, as a fraction, that four of five such sessions would have found. nullopt if
-  /// unknown, and if gates ended the session.
+  /// unknown, and if a decision of gates ended the session.
   std::optional<double> detectable{};
 };
 

@@ -42,10 +42,12 @@ std::string function_lines(const SearchRecord& search) {
   return lines;
 }
 
+/// Returns the last step about a commit; null without one.
 const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
-  const auto found = std::ranges::find_if(
-      search.steps, [&](const StepRecord& step) { return step.commit.id == commit.id; });
-  return found == search.steps.end() ? nullptr : &*found;
+  const auto found =
+      std::ranges::find_if(search.steps.rbegin(), search.steps.rend(),
+                           [&](const StepRecord& step) { return step.commit.id == commit.id; });
+  return found == search.steps.rend() ? nullptr : &*found;
 }
 
 std::string range_text(const SearchRecord& search) {
@@ -88,9 +90,11 @@ report::Table make_table(const SearchRecord& search) {
                   column("verdict", CellContent::Text, true)}};
 
   table.rows.push_back(make_row(search.bad, search.ends, "the bad end"));
-  for (const StepRecord& step : search.steps) {
+  for (std::size_t i = 0; i < search.steps.size(); ++i) {
+    const StepRecord& step = search.steps[i];
+    const bool asked_again = i > 0 && search.steps[i - 1].commit.id == step.commit.id;
     const std::string verdict =
-        step.reason.empty() ? std::string(meaning_of(step.answer)) : step.reason;
+        step.reason.empty() ? std::string(meaning_of(step.answer, asked_again)) : step.reason;
     table.rows.push_back(make_row(step.commit, step.change, verdict));
   }
   return table;
@@ -119,12 +123,12 @@ std::string change_text(const MeasuredChange& change) {
   return report::delta_text(change.change);
 }
 
-std::string_view meaning_of(StepAnswer answer) {
+std::string_view meaning_of(StepAnswer answer, bool asked_again) {
   switch (answer) {
     case StepAnswer::Before:
-      return "the change comes later";
+      return asked_again ? "a part of the change comes later" : "the change comes later";
     case StepAnswer::After:
-      return "the change is already here";
+      return asked_again ? "a part of the change is already here" : "the change is already here";
     case StepAnswer::Undecided:
       return "undecided";
     case StepAnswer::Untestable:

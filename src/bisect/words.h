@@ -17,8 +17,9 @@ std::string describe(const Commit& commit);
 /// Returns a change with its interval: "+4.1% ± 0.4%".
 std::string change_text(const MeasuredChange& change);
 
-/// Returns what a step's answer means for the search: "the change comes later".
-std::string_view meaning_of(StepAnswer answer);
+/// Returns what a step's answer means for the search: "the change comes later". `asked_again`:
+/// Step::asks_again.
+std::string_view meaning_of(StepAnswer answer, bool asked_again);
 
 /// Returns the lines that tell the answer of a search, which must have ended.
 std::string answer_text(const SearchRecord& search, const std::string& metric);

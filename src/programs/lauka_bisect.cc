@@ -57,6 +57,24 @@ std::string make_head(std::span<const std::string> words, const std::vector<Comm
                               commits.back().id, shell_quoted(words)));
 }
 
+/// True if a commit was measured by this search. The first parent of a commit on a merged branch
+/// may not have been.
+bool is_known_to_run(const Commit& commit, const SearchRecord& record) {
+  return commit.id == record.good.id ||
+         std::ranges::any_of(record.steps, [&](const StepRecord& step) {
+           return step.commit.id == commit.id && step.answer != StepAnswer::Untestable;
+         });
+}
+
+/// Returns the number of commits that the steps were about. A commit that stayed undecided has two
+/// steps, one after the other.
+std::size_t count_commits(const std::vector<StepRecord>& steps) {
+  std::size_t commits = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (i == 0 || steps[i].commit.id != steps[i - 1].commit.id) ++commits;
+  return commits;
+}
+
 class Bisection {
  public:
   Bisection(const Request& request, const Repository& repository, Workshop& workshop)
@@ -85,6 +103,7 @@ class Bisection {
   Stop end_failed(const MeasuredCandidate& comparison) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
+  void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
@@ -95,6 +114,13 @@ class Bisection {
   void say_remarks(const SearchRecord& record);
 
   void read_entries();
+  /// Where other commits of a search may contribute to its change.
+  struct Rest {
+    bool is_before = false;
+    bool is_after = false;
+  };
+  Rest find_rest(const SearchRecord& record) const;
+  std::string describe_rest(const SearchRecord& record, const Rest& rest) const;
   void add_rest(const SearchRecord& record, std::vector<Ends>& left) const;
   static bool explains_most(const SearchRecord& record);
   std::string metric() const { return request_.metric(); }
@@ -124,9 +150,12 @@ void Bisection::read_entries() {
     const std::string_view kind = std::string_view(entry).substr(0, blank);
     const std::string_view rest = std::string_view(entry).substr(blank + 1);
     if (kind == kEndsEntry) {
+      unfinished_ = {};
       unfinished_.ends = parse_change(rest);
     } else if (kind == kStepEntry) {
-      if (auto step = parse_step(rest)) unfinished_.steps.push_back(*std::move(step));
+      // Steps mean nothing without the change that they divide.
+      auto step = parse_step(rest);
+      if (unfinished_.ends && step) unfinished_.steps.push_back(*std::move(step));
     } else if (kind == kSearchEntry) {
       if (auto search = parse_search(rest)) known_searches_.push_back(*std::move(search));
       unfinished_ = {};
@@ -159,15 +188,19 @@ int Bisection::run(std::vector<Commit> commits) {
                                                          : ExitStatus::GateInconclusive);
 }
 
+Bisection::Rest Bisection::find_rest(const SearchRecord& record) const {
+  if (record.culprit() == nullptr || explains_most(record)) return {};
+  return {.is_before = record.parent->id != record.good.id &&
+                       repository_.is_ancestor(record.good.id, record.parent->id),
+          .is_after = record.culprit()->id != record.bad.id};
+}
+
 /// Adds what is left on both sides of a commit that explains too little, the older part last, so
 /// that it is searched next.
 void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& left) const {
-  if (record.culprit() == nullptr || explains_most(record)) return;
-  const std::string& culprit = record.culprit()->id;
-  if (culprit != record.bad.id) left.push_back({culprit, record.bad.id});
-  if (record.parent->id != record.good.id &&
-      repository_.is_ancestor(record.good.id, record.parent->id))
-    left.push_back({record.good.id, record.parent->id});
+  const Rest rest = find_rest(record);
+  if (rest.is_after) left.push_back({record.culprit()->id, record.bad.id});
+  if (rest.is_before) left.push_back({record.good.id, record.parent->id});
 }
 
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
@@ -265,8 +298,12 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   workshop_.say(
       fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
   // A precision can only wait for the metrics of timed runs.
+  constexpr int times_of_duration = 4;
   Question question{.error = error_of_ends()};
-  if (!is_counted_separately) question.precision = std::abs(ends.change) * kPreciseShareOfChange;
+  if (!is_counted_separately) {
+    question.precision = std::abs(ends.change) * kPreciseShareOfChange;
+    question.times_of_duration = times_of_duration;
+  }
   auto again =
       workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
   if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
@@ -298,12 +335,13 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
     return MeasuredCandidate{.failure = failure};
 
   if (const auto stop = workshop_.build_needed(Tree::Good, commits_.front())) return *stop;
-  const double limit = limit_percent(ends, step.middle);
+  const double limit = limit_percent(ends, step.dividing_level);
   return workshop_.compare({Tree::Good, commits_.front()}, {Tree::Test, commit},
                            {.gates = {Condition{.metric = metric(),
                                                 .limit = GateLimit::of_change(limit),
                                                 .fails_below_limit = limit < 0.0}},
-                            .error = step.error});
+                            .error = step.error,
+                            .times_of_duration = step.asks_again ? kTimesToAskAgain : 1});
 }
 
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
@@ -312,13 +350,13 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   const MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(measured));
 
   StepRecord record{.commit = commits_[step.commit],
-                    .limit = limit_percent(ends, step.middle) / 100.0};
+                    .limit = limit_percent(ends, step.dividing_level) / 100.0};
   if (comparison.failure.empty()) {
     record.answer = answer_of(comparison.verdicts.front().answer);
     record.change = comparison.change();
     workshop_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
                               change_text(*record.change), plural(record.change->rounds, "round"),
-                              meaning_of(record.answer)));
+                              meaning_of(record.answer, step.asks_again)));
   } else {
     record.answer = StepAnswer::Untestable;
     record.reason = one_line(comparison.failure);
@@ -347,6 +385,21 @@ std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
   return order;
 }
 
+/// Takes up the steps of an earlier call, up to the first one that this search would not do.
+void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const {
+  for (auto step = record.steps.begin(); step != record.steps.end(); ++step) {
+    const auto next = search.next();
+    if (!next || commits_[next->commit].id != step->commit.id) {
+      record.steps.erase(step, record.steps.end());
+      break;
+    }
+    search.take(to_result(*step, next->commit, ends));
+  }
+  if (!record.steps.empty())
+    workshop_.say(fmt::format("continuing after {} from an earlier call",
+                              plural(count_commits(record.steps), "step")));
+}
+
 /// Halves the commits until one is left, or until none of those that are left can be tested.
 std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   const EndsChange ends = to_ends(record.ends->change);
@@ -354,18 +407,14 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   Search search(commits_.size() - 1, error() / 2.0,
                 request_.parents == Parents::All ? by_git : rank_line);
 
-  for (const StepRecord& step : record.steps) {
-    const auto commit = std::ranges::find(commits_, step.commit.id, &Commit::id);
-    if (search.next() && commit != commits_.end())
-      search.take(to_result(step, static_cast<std::size_t>(commit - commits_.begin()), ends));
-  }
-  if (!record.steps.empty())
-    workshop_.say(fmt::format("continuing after {} from an earlier call",
-                              plural(record.steps.size(), "step")));
+  repeat_steps(ends, record, search);
 
   for (auto step = search.next(); step; step = search.next()) {
-    workshop_.say(fmt::format("step {}, {} left", record.steps.size() + 1,
-                              plural(search.steps_left(), "step")));
+    workshop_.say(step->asks_again
+                      ? fmt::format("measuring {} again, for longer and with another limit",
+                                    commits_[step->commit].short_id())
+                      : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
+                                    plural(search.steps_left(), "step")));
     auto done = do_step(*step, ends);
     if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
     record.steps.push_back(std::get<StepRecord>(std::move(done)));
@@ -426,13 +475,15 @@ std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
       {.gates = {Condition{.metric = metric(), .fails_below_limit = ends.change < 0.0}},
        .error = error(),
        .lists_functions =
-           options.output.presentation.functions || options.counting.profiling_period});
+           options.output.presentation.functions || options.counting.profiling_period,
+       .is_reference_untested = !is_known_to_run(before.commit, record)});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(compared));
 
   if (!comparison.failure.empty()) {
-    record.doubt =
-        fmt::format("it was not compared with its parent, because it {}", comparison.failure);
+    record.doubt = fmt::format("it was not compared with its parent, because {} {}",
+                               comparison.is_failure_of_reference ? before.commit.short_id() : "it",
+                               comparison.failure);
     return std::nullopt;
   }
   record.from_parent = comparison.change();
@@ -452,22 +503,30 @@ bool Bisection::explains_most(const SearchRecord& record) {
   return record.share_explained().value_or(1.0) >= kMostOfChange;
 }
 
+/// Returns a sentence that tells where the search goes on, or where the user can search.
+std::string Bisection::describe_rest(const SearchRecord& record, const Rest& rest) const {
+  const bool is_on_both_sides = rest.is_before && rest.is_after;
+  if (request_.finds_all)
+    return fmt::format(
+        "The search goes on {} this commit.",
+        is_on_both_sides ? "before and after" : (rest.is_before ? "before" : "after"));
+
+  const std::string before = "up to " + record.parent->short_id();
+  const std::string after = fmt::format("from {} on", record.culprit()->short_id());
+  return fmt::format("Search again with --all, or search the commits {}.",
+                     is_on_both_sides ? fmt::format("{} and those {} separately", after, before)
+                                      : (rest.is_before ? before : after));
+}
+
 /// Says what qualifies an answer.
 void Bisection::say_remarks(const SearchRecord& record) {
-  const Commit* culprit = record.culprit();
-  if (culprit == nullptr) return;
+  if (record.culprit() == nullptr) return;
 
-  if (!explains_most(record)) {
-    const std::string how = request_.finds_all
-                                ? "The search goes on before and after this commit."
-                                : fmt::format(
-                                      "Search again with --all, or search the commits from {} on "
-                                      "and those up to {} separately.",
-                                      culprit->short_id(), record.parent->short_id());
+  const Rest rest = find_rest(record);
+  if (rest.is_before || rest.is_after)
     workshop_.print(
         fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",
-                    report::short_delta_text(record.ends->change), how));
-  }
+                    report::short_delta_text(record.ends->change), describe_rest(record, rest)));
 
   const auto change = record.from_parent->change.change;
   if (std::abs(change.value_or(0.0)) < kPlacementChange && !request_.options.run.layouts &&

@@ -50,6 +50,18 @@ TEST_CASE("options that make no sense in a search are refused") {
   }
 }
 
+TEST_CASE("an option that is refused here is refused as such, whatever lauka says about its use") {
+  for (const Words& before : {Words{"--race", "-r", "30"}, Words{"-r", "30", "--precision=1"},
+                              Words{"--parameter-list", "x"}, Words{"--suite=x.toml"}}) {
+    CAPTURE(before.back());
+    Words words = before;
+    words.insert(words.end(), {"a", "b", "--", "true"});
+    const auto refused = parse(words);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().what.find(" cannot be used here, because ") != std::string::npos);
+  }
+}
+
 TEST_CASE("a command line without ends or command is refused") {
   CHECK_FALSE(parse(Words{}));
   CHECK_FALSE(parse(Words{"a", "b"}));

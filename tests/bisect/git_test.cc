@@ -135,8 +135,11 @@ TEST_CASE("files in LFS need git's filter for them") {
   const bool has_own_filter =
       std::system("git config --get-regexp '^filter[.]lfs[.](smudge|process)$' >/dev/null") == 0;
   CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First).has_value() == has_own_filter);
+  CHECK(repository.find_obstacle("HEAD").has_value() == !has_own_filter);
+  CHECK_FALSE(repository.find_obstacle("HEAD~1"));
   there.run("git config filter.lfs.smudge cat");
   CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First));
+  CHECK_FALSE(repository.find_obstacle("HEAD"));
 }
 
 TEST_CASE("a folder without repository and a shallow clone are refused") {

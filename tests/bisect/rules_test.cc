@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -155,7 +156,7 @@ TEST_CASE("the answer is the smallest range if the commits within do not build")
 TEST_CASE("a search ends with a range after three undecided steps") {
   Search search(64, 0.025);
   const Walk done = walk(search, [](std::size_t) { return StepAnswer::Undecided; });
-  CHECK(done.tested.size() == kMaxUndecidedSteps);
+  CHECK(done.tested.size() == kMaxUndecidedCommits);
   CHECK(done.error < 0.025);
   CHECK_FALSE(search.is_found());
 }
@@ -165,12 +166,12 @@ TEST_CASE("a level near the middle sends the search into the part with the large
   later.take({8, StepAnswer::Undecided, Level{.low = 0.3, .estimate = 0.4, .high = 0.5}});
   CHECK(later.suspects().front() == 9);
   CHECK(later.first_after() == 16);
-  CHECK(later.next()->middle == doctest::Approx(0.7));
+  CHECK(later.next()->dividing_level == doctest::Approx(0.7));
 
   Search earlier(16, 0.025);
   earlier.take({8, StepAnswer::Undecided, Level{.low = 0.5, .estimate = 0.6, .high = 0.7}});
   CHECK(earlier.first_after() == 8);
-  CHECK(earlier.next()->middle == doctest::Approx(0.3));
+  CHECK(earlier.next()->dividing_level == doctest::Approx(0.3));
 }
 
 TEST_CASE("a level whose interval leaves the middle half proves nothing about both sides") {
@@ -178,7 +179,75 @@ TEST_CASE("a level whose interval leaves the middle half proves nothing about bo
   search.take({8, StepAnswer::Undecided, Level{.low = 0.2, .estimate = 0.5, .high = 0.7}});
   CHECK(search.suspects().front() == 1);
   CHECK(search.first_after() == 16);
+  CHECK(search.next()->commit == 8);
+}
+
+TEST_CASE(
+    "an undecided commit is asked about again, at the quarter that is farther from its level") {
+  Search search(16, 0.025);
+  const double error = search.next()->error;
+  search.take({8, StepAnswer::Undecided, Level{.low = 0.2, .estimate = 0.55, .high = 0.9}});
+  const auto below = search.next();
+  REQUIRE(below);
+  CHECK(below->commit == 8);
+  CHECK(below->asks_again);
+  CHECK(below->dividing_level == doctest::Approx(0.25));
+  CHECK(error + below->error < 0.025);
+
+  Search other(16, 0.025);
+  other.take({8, StepAnswer::Undecided, Level{.low = 0.1, .estimate = 0.45, .high = 0.8}});
+  CHECK(other.next()->dividing_level == doctest::Approx(0.75));
+}
+
+TEST_CASE(
+    "the answer about a quarter leads to a part with a change, from the level that was seen") {
+  const Level near_middle{.low = 0.2, .estimate = 0.55, .high = 0.9};
+  Search earlier(16, 0.025);
+  earlier.take({8, StepAnswer::Undecided, near_middle});
+  earlier.take({8, StepAnswer::After, Level{.low = 0.26, .estimate = 0.5, .high = 0.8}});
+  CHECK(earlier.first_after() == 8);
+  CHECK(earlier.next()->dividing_level == doctest::Approx(0.25));
+  CHECK_FALSE(earlier.next()->asks_again);
+
+  Search later(16, 0.025);
+  later.take({8, StepAnswer::Undecided, near_middle});
+  later.take({8, StepAnswer::Before, Level{.low = 0.0, .estimate = 0.1, .high = 0.2}});
+  CHECK(later.suspects().front() == 9);
+  CHECK(later.next()->dividing_level == doctest::Approx(0.55));
+}
+
+TEST_CASE("a commit that is undecided twice is passed over") {
+  Search search(16, 0.025);
+  const Level unclear{.low = -0.5, .estimate = 0.5, .high = 1.5};
+  search.take({8, StepAnswer::Undecided, unclear});
+  search.take({8, StepAnswer::Undecided, unclear});
   CHECK(search.next()->commit == 9);
+  CHECK_FALSE(search.next()->asks_again);
+  CHECK(search.first_after() == 16);
+}
+
+TEST_CASE("with undecided commits, a search tests no more commits than without them") {
+  const Level unclear{.low = -0.5, .estimate = 0.5, .high = 1.5};
+  for (std::size_t culprit = 1; culprit <= 128; ++culprit) {
+    for (std::size_t which = 0; which < 7; ++which) {
+      Search search(128, 0.025);
+      std::size_t tested = 0;
+      double error = 0.0;
+      while (const auto step = search.next()) {
+        if (!step->asks_again) ++tested;
+        error += step->error;
+        const bool is_undecided = tested == which + 1;
+        search.take({step->commit,
+                     is_undecided ? StepAnswer::Undecided : changed_from(culprit)(step->commit),
+                     is_undecided ? std::optional(unclear) : std::nullopt});
+      }
+      const std::vector<std::size_t> suspects = search.suspects();
+      REQUIRE(tested <= steps_for(128));
+      REQUIRE(error < 0.025);
+      REQUIRE((suspects.empty() ? search.first_after() : suspects.front()) <= culprit);
+      REQUIRE(search.first_after() >= culprit);
+    }
+  }
 }
 
 TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
@@ -188,7 +257,8 @@ TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
     while (const auto step = search.next()) {
       const double level =
           (step->commit >= larger ? 0.6 : 0.0) + (step->commit >= smaller ? 0.4 : 0.0);
-      const StepAnswer answer = level > step->middle ? StepAnswer::After : StepAnswer::Before;
+      const StepAnswer answer =
+          level > step->dividing_level ? StepAnswer::After : StepAnswer::Before;
       search.take({step->commit, answer, Level{level - 0.05, level, level + 0.05}});
     }
     CHECK(search.is_found());

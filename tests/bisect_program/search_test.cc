@@ -2,6 +2,7 @@
 #include "contract/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -134,6 +135,49 @@ TEST_CASE("ends that do not differ come with the difference that would have been
   CHECK(ends.at("detectable").get<double>() < 0.02);
 }
 
+TEST_CASE("the difference that would have been found is known without --runs, too") {
+  const ValueRepository there({"1", "2"});
+  Start start = there.search();
+  start.arguments.erase(start.arguments.begin(), start.arguments.begin() + 2);  // -r 30
+  start.arguments.insert(
+      start.arguments.end(),
+      {"--duration=0.2", "-S", "HEAD~1", "HEAD", "--",
+       "echo x >> n; expr 1000 + $(wc -l < n) \\* '(' 5 + $(cat built) ')' % 13"});
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("would have been found in four of five such sessions"));
+}
+
+TEST_CASE("a commit that stays undecided is measured again, and has a part of the change") {
+  // Half of the change is there in the middle. The values scatter by much more than that.
+  const ValueRepository there({"0", "50", "100"});
+  const std::string json_file = there.path() + "/../result.json";
+  Start start = there.search();
+  start.arguments.insert(
+      start.arguments.end(),
+      {"--export-json", json_file, "-S", "HEAD~2", "HEAD", "--",
+       "echo x >> n; expr 1000 + $(cat built) + $(wc -l < n) \\* '(' 50 + $(cat built) ')' % 211"});
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 3);
+  const std::string middle = there.output_of("git rev-parse HEAD~1").substr(0, 12);
+  CHECK(said.out_has(", undecided\nmeasuring " + middle +
+                     " again, for longer and with another limit\n"));
+  CHECK(said.out_has(", a part of the change is already here\n"));
+  CHECK(said.out_has("Search again with --all, or search the commits from " + middle + " on.\n"));
+
+  const auto written = nlohmann::json::parse(text_of(json_file));
+  const auto& steps = written.at("searches").at(0).at("steps");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps.at(0).at("commit") == steps.at(1).at("commit"));
+  CHECK(steps.at(0).at("answer") == "undecided");
+  CHECK(steps.at(1).at("answer") == "after");
+  CHECK(steps.at(1).at("limit") < steps.at(0).at("limit"));
+}
+
 TEST_CASE("too few runs to tell are no answer that the ends are alike") {
   const ValueRepository there({"100", "100", "120"});
   Start few = there.search();
@@ -208,6 +252,27 @@ TEST_CASE("a commit whose build does not make the program is passed over") {
       "cp source built; printf '#!/bin/sh\\ncat built\\n' >show; chmod +x show; "
       "test \"$last\" != no || rm show",
       "./show", " does not make the program that is to be run");
+}
+
+TEST_CASE("a commit that git can check out only in part is passed over") {
+  for (const auto& [file, content, reason] : std::vector<std::array<std::string, 3>>{
+           {".gitmodules", "", "has submodules, which lauka-bisect cannot check out"},
+           {".gitattributes", "*.bin filter=lfs",
+            "has files in LFS, for which git has no filter"}}) {
+    const ValueRepository there({"100", "100"});
+    there.run("echo '" + content + "' > " + file + " && git add . && git commit -qm partly");
+    there.run("git rm -q " + file + " && git commit -qm removed");
+    there.run("echo 110 > source && git commit -qam guilty");
+    Start start = there.search();
+    start.environment.emplace_back("GIT_CONFIG_GLOBAL", "/dev/null");
+    start.environment.emplace_back("GIT_CONFIG_NOSYSTEM", "1");
+    const Said said = there.find(start, "HEAD~4", "HEAD");
+    CAPTURE(said.out);
+    CAPTURE(said.err);
+    CHECK(said.status == 3);
+    CHECK(said.out_has(reason));
+    CHECK(said.out_has("subject: guilty\n"));
+  }
 }
 
 TEST_CASE("a fault of the machine ends the search, is no commit's fault, and is gone later") {
@@ -450,6 +515,25 @@ TEST_CASE("a commit of a merged branch is found with --no-first-parent, and its 
   CAPTURE(commit.err);
   CHECK(commit.status == 3);
   CHECK(commit.out_has("subject: guilty\n"));
+  CHECK(there.is_clean());
+}
+
+TEST_CASE("a commit whose parent cannot be measured is not named with certainty") {
+  // The merged branch began before the good end.
+  const ValueRepository there({"dead", "100", "100"});
+  there.run("git checkout -q -b side HEAD~2 && echo 110 > other && git add other");
+  there.run("git commit -qm guilty && git checkout -q main && git merge -q -m merge side");
+  Start start = there.search();
+  start.arguments.back() = "cp source built; test ! -e other || cp other built";
+  start.arguments.insert(start.arguments.end(),
+                         {"--no-first-parent", "HEAD~2", "HEAD", "--", "grep -v dead built"});
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  CHECK(said.status == 4);
+  CHECK(said.out_has("it was not compared with its parent, because " +
+                     there.output_of("git rev-parse side~1").substr(0, 12) + " fails"));
+  CHECK(said.out_has("subject: guilty\n"));
   CHECK(there.is_clean());
 }
 

@@ -43,10 +43,6 @@ Stop stop_for_signal() {
 
 constexpr Stop kFailed{static_cast<int>(ExitStatus::Failed)};
 
-/// The time of a session that measures the size of a change, in times of --duration. Gates may take
-/// as much.
-constexpr int kTimesToMeasurePrecisely = 4;
-
 constexpr std::uintmax_t kLeastFreeBytes = std::uintmax_t{1} << 20U;
 
 /// True if the command is to blame for how a run ended, and not the machine.
@@ -69,22 +65,25 @@ bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
   return false;
 }
 
-/// True if what the candidate did prevents its comparison, and not how it was measured.
-bool is_fault_of_candidate(const gate::Hindrance& hindrance) {
+/// Returns the command that prevents a comparison by what it did; nullopt if how it was measured
+/// does.
+std::optional<std::size_t> find_command_at_fault(const gate::Hindrance& hindrance) {
   switch (hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
     case gate::Obstacle::NoValue:
-      // The reference was measured before. If it gives nothing now, the machine has changed.
-      return hindrance.side == gate::Side::Candidate;
+      // If both give nothing now, the machine has changed.
+      if (hindrance.side == gate::Side::Both) return std::nullopt;
+      break;
     case gate::Obstacle::FailureRates:
     case gate::Obstacle::NoCommonRound:
     case gate::Obstacle::UpperBounds:
     case gate::Obstacle::NoPercentage:
     case gate::Obstacle::NoFunction:
-      return hindrance.side != gate::Side::Reference;
+      break;
     default:
-      return false;
+      return std::nullopt;
   }
+  return hindrance.side == gate::Side::Reference ? 0 : 1;
 }
 
 /// Adds the change by all rounds of the session.
@@ -318,9 +317,8 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (!there) return Stop{refuse(there.error(), ExitStatus::Failed)};
 
-  auto made = os::is_there(path_of(tree) + "/.gitmodules")
-                  ? OrStop<std::string>("has submodules, which are not checked out")
-                  : run_build(tree, commit);
+  const auto obstacle = repository_.find_obstacle(commit.id);
+  auto made = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   std::string failure = std::get<std::string>(std::move(made));
@@ -361,9 +359,21 @@ Error Workshop::failure_of(const CommitInTree& side, const std::string& failure)
                      "absolute paths"};
 }
 
-/// Says why a session ended early. Returns the candidate's failure, if it is the cause.
+/// Returns the `failure` of a `command` (0: the reference) as what the comparison has shown. Ends
+/// the search if no commit is to blame.
+OrStop<MeasuredCandidate> Workshop::take_failure(const ComparedCommits& compared,
+                                                 std::size_t command,
+                                                 const std::string& failure) const {
+  const bool is_of_reference = command == 0;
+  if (is_of_reference && !compared.is_reference_untested)
+    return Stop{refuse(failure_of(compared.reference, failure), ExitStatus::Failed)};
+  if (const auto stop = stop_if_disk_is_full()) return *stop;
+  return MeasuredCandidate{.failure = failure, .is_failure_of_reference = is_of_reference};
+}
+
+/// Says why a session ended early. Returns a commit's failure, if it is the cause.
 OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
-                                                   const CommitInTree& reference) const {
+                                                   const ComparedCommits& compared) const {
   const SessionResult& measured = call.benchmarks.front().session_result;
   const EarlyEnd& end = *measured.session.cut_short;
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
@@ -371,45 +381,38 @@ OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
 
   const auto* const run = std::get_if<RunFailed>(&end);
   const auto* const hook = std::get_if<HookFailed>(&end);
-  MeasuredCandidate failed;
+  // The message about another reference is complete already.
+  const std::size_t first_to_blame = compared.is_reference_untested ? 0 : 1;
   const bool has_shell = call.benchmarks.front().plan.shell.has_value();
+  if (measured.command_at_fault && *measured.command_at_fault >= first_to_blame)
+    return take_failure(compared, *measured.command_at_fault,
+                        "lacks the metric or the output that is expected of it");
+  if (hook != nullptr && hook->command >= first_to_blame &&
+      is_fault_of_command(hook->outcome, true))
+    return take_failure(compared, hook->command, "fails: a hook did not succeed");
   if (run != nullptr && is_fault_of_command(run->outcome, has_shell))
-    failed.failure = "fails: the command " + report::outcome_text(run->outcome);
-  if (run != nullptr && run->step.command == 0 && !failed.failure.empty())
-    return Stop{refuse(failure_of(reference, failed.failure), ExitStatus::Failed)};
-  if (hook != nullptr && hook->command == 1 && is_fault_of_command(hook->outcome, true))
-    failed.failure = "fails: a hook did not succeed";
-  if (measured.command_at_fault == 1)
-    failed.failure = "lacks the metric or the output that is expected of it";
-  if (failed.failure.empty()) return kFailed;
-  if (const auto stop = stop_if_disk_is_full()) return *stop;
-  return failed;
+    return take_failure(compared, run->step.command,
+                        "fails: the command " + report::outcome_text(run->outcome));
+  return kFailed;
 }
 
-/// Enters the candidate's failure if it is the reason why the commits cannot be compared. Ends the
+/// Returns a commit's failure if it is the reason why the commits cannot be compared. Ends the
 /// search if something else is.
-std::optional<Stop> Workshop::take_hindrance(const gate::Hindrance& hindrance,
-                                             const CommitInTree& reference,
-                                             const CommitInTree& candidate,
-                                             MeasuredCandidate& comparison) const {
-  if (is_fault_of_candidate(hindrance)) {
-    comparison.failure = "cannot be compared by " + request_.metric();
-    return std::nullopt;
-  }
-  const bool has_few_layouts = hindrance.obstacle == gate::Obstacle::FewLayouts;
-  return Stop{
-      refuse({fmt::format("{} and {} cannot be compared by {}", reference.commit.short_id(),
-                          candidate.commit.short_id(), request_.metric()),
-              has_few_layouts ? "give --layouts a larger value"
-                              : "to see why, build both commits and compare them with lauka"},
-             ExitStatus::Failed)};
-}
+OrStop<MeasuredCandidate> Workshop::take_hindrance(const gate::Hindrance& hindrance,
+                                                   const ComparedCommits& compared) const {
+  const std::string failure = "cannot be compared by " + request_.metric();
+  const auto command = find_command_at_fault(hindrance);
+  if (command == 1U) return MeasuredCandidate{.failure = failure};
+  if (command == 0U && compared.is_reference_untested)
+    return MeasuredCandidate{.failure = failure, .is_failure_of_reference = true};
 
-OrStop<MeasuredCandidate> Workshop::take_missing_program(std::size_t command,
-                                                         const CommitInTree& reference) const {
-  const std::string failure = "does not make the program that is to be run";
-  if (command == 0) return Stop{refuse(failure_of(reference, failure), ExitStatus::Failed)};
-  return MeasuredCandidate{.failure = failure};
+  const bool has_few_layouts = hindrance.obstacle == gate::Obstacle::FewLayouts;
+  return Stop{refuse(
+      {fmt::format("{} and {} cannot be compared by {}", compared.reference.commit.short_id(),
+                   compared.candidate.commit.short_id(), request_.metric()),
+       has_few_layouts ? "give --layouts a larger value"
+                       : "to see why, build both commits and compare them with lauka"},
+      ExitStatus::Failed)};
 }
 
 OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
@@ -423,7 +426,7 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
   call.options.gates.conditions = std::move(question.gates);
   call.options.gates.confidence = 1.0 - question.error;
   call.options.gates.max_half_width = question.precision;
-  if (question.precision) call.options.run.time_per_command *= kTimesToMeasurePrecisely;
+  call.options.run.time_per_command *= question.times_of_duration;
   call.options.gates.precision_metric = request_.metric();
   call.says_hints = !std::exchange(has_measured_, true);
 
@@ -435,21 +438,26 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
   if (!status && !missing) status = measure(call);
   launcher_ = std::move(call.launcher);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (missing) return take_missing_program(*missing, reference);
+  const ComparedCommits compared{reference, candidate, question.is_reference_untested};
+  if (missing)
+    return take_failure(compared, *missing, "does not make the program that is to be run");
   // The reason has been said. It lies with the command line or the machine, and not with a commit.
   if (status) return kFailed;
 
-  const SessionResult& measured = call.benchmarks.front().session_result;
-  if (measured.session.cut_short) return take_early_end(call, reference);
+  SessionResult& measured = call.benchmarks.front().session_result;
+  if (measured.session.cut_short) return take_early_end(call, compared);
 
   // Without comparable values, an undecided gate says nothing about a change.
   MeasuredCandidate comparison{.verdicts = measured.findings.verdicts};
-  for (const gate::Verdict& verdict : comparison.verdicts) {
-    if (verdict.hindrance.obstacle == gate::Obstacle::None) continue;
-    if (const auto stop = take_hindrance(verdict.hindrance, reference, candidate, comparison))
-      return *stop;
-    return comparison;
-  }
+  for (const gate::Verdict& verdict : comparison.verdicts)
+    if (verdict.hindrance.obstacle != gate::Obstacle::None)
+      return take_hindrance(verdict.hindrance, compared);
+
+  // An undecided gate has waited for its last look. The number of rounds is then that of any such
+  // session, and says nothing about their noise.
+  if (std::ranges::find(comparison.verdicts, gate::Answer::Inconclusive, &gate::Verdict::answer) !=
+      comparison.verdicts.end())
+    measured.session.ended_by_gates = false;
 
   const Results results = analyse_session(call);
   add_change(results, request_.metric(), comparison);

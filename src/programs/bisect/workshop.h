@@ -34,22 +34,26 @@ struct CommitInTree {
 struct Question {
   std::vector<Condition> gates{};  ///< empty: only the size of the change is wanted
   double error = 0.0;              ///< error rate that the gates share
-  /// Half width of the change's interval to reach, as a fraction, in at most four times the time of
-  /// --duration; nullopt: the gates alone decide.
+  /// Half width of the change's interval to reach, as a fraction; nullopt: the gates alone decide.
   std::optional<double> precision{};
   bool lists_functions = false;  ///< true: MeasuredCandidate::functions is wanted
+  /// The time of the session, in times of --duration. Gates may take four times as much.
+  int times_of_duration = 1;
+  /// True if the reference was not measured before, so that its failure is no fault of the machine.
+  bool is_reference_untested = false;
 };
 
 /// What a session has shown about the candidate.
 struct MeasuredCandidate {
   std::vector<gate::Verdict> verdicts{};
-  /// What the commit does wrong, so that it cannot be measured; empty if it was measured.
+  /// What a commit does wrong, so that it cannot be measured; empty if both were measured.
   std::string failure{};
   MeasuredChange change_of_all_rounds{};  ///< not only up to the look at which a gate was decided
   bool is_counted_separately = false;     ///< the metric is not one of timed runs
   std::string functions_of{};             ///< see SearchRecord
   Unit functions_unit = Unit::Count;
   std::vector<FunctionRecord> functions{};
+  bool is_failure_of_reference = false;  ///< whose failure it is
 
   /// Returns the change at the moment at which the first gate was decided.
   MeasuredChange change() const {
@@ -72,6 +76,13 @@ struct WorkshopSetup {
   std::unique_ptr<os::Launcher> launcher{};
   std::optional<User> user{};
   std::string work{};  ///< the folder of worktrees and log, an absolute path
+};
+
+/// Two commits that are compared.
+struct ComparedCommits {
+  const CommitInTree& reference;
+  const CommitInTree& candidate;
+  bool is_reference_untested = false;  ///< Question::is_reference_untested
 };
 
 /// Builds commits in worktrees, measures them, and keeps what is done in a log.
@@ -103,7 +114,8 @@ class Workshop {
   /// Builds a commit without which the search cannot go on.
   std::optional<Stop> build_needed(Tree tree, const Commit& commit);
 
-  /// Compares two commits that are built. What is no fault of the candidate ends the search.
+  /// Compares two commits that are built. What is no fault of the candidate, or of a reference that
+  /// was not measured before, ends the search.
   OrStop<MeasuredCandidate> compare(const CommitInTree& reference, const CommitInTree& candidate,
                                     Question question);
 
@@ -126,13 +138,12 @@ class Workshop {
   void keep_output(const Commit& commit, const std::string& output);
   std::optional<Error> find_full_disk() const;
   std::optional<Stop> stop_if_disk_is_full() const;
-  OrStop<MeasuredCandidate> take_early_end(const Call& call, const CommitInTree& reference) const;
+  OrStop<MeasuredCandidate> take_failure(const ComparedCommits& compared, std::size_t command,
+                                         const std::string& failure) const;
+  OrStop<MeasuredCandidate> take_early_end(const Call& call, const ComparedCommits& compared) const;
   std::optional<std::string> find_left_out_file(Tree tree) const;
-  OrStop<MeasuredCandidate> take_missing_program(std::size_t command,
-                                                 const CommitInTree& reference) const;
-  std::optional<Stop> take_hindrance(const gate::Hindrance& hindrance,
-                                     const CommitInTree& reference, const CommitInTree& candidate,
-                                     MeasuredCandidate& comparison) const;
+  OrStop<MeasuredCandidate> take_hindrance(const gate::Hindrance& hindrance,
+                                           const ComparedCommits& compared) const;
   void read_entries();
   std::string path_of(Tree tree) const;
 

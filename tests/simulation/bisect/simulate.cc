@@ -1,7 +1,10 @@
 // bisect_simulator: searches by lauka-bisect's own rules and lauka's own gates on simulated
 // commits. scripts/bench bisect runs it. Exits with 1 where a limit is broken.
 //
-//   bisect_simulator SEARCHES
+//   bisect_simulator SEARCHES [PART OF]
+//
+// It prints a row for each kind of search, whose heading is in scripts/bench bisect. With PART and
+// OF, it takes every OF-th row from row number PART (from 0) on.
 //
 // The change is 5 %. The noise of a round is the standard deviation of the logarithm of its ratio,
 // as a multiple of the change. Placement is what the linker adds to each build, whatever its code:
@@ -70,18 +73,47 @@ struct Line {
   std::vector<std::size_t> culprits;
 };
 
+/// What a session has shown about one gate.
+struct GateResult {
+  std::optional<gate::Answer> answer{};  ///< nullopt before its decision
+  stats::Delta delta{};
+};
+
 struct Session {
-  std::vector<gate::Verdict> verdicts;
+  std::vector<GateResult> gates;
   std::size_t rounds = 0;
 };
+
+/// Takes a look at a gate as gate::decide_at_look() does, but without the bounds of its decision,
+/// which no rule uses, and which take longer than all looks.
+GateResult look_at_gate(const Condition& condition, const Comparison& samples,
+                        const gate::LookErrors& levels, bool is_last) {
+  const gate::Evidence evidence{.reference = samples.reference,
+                                .candidate = samples.candidate,
+                                .paired = samples.paired,
+                                .reference_layouts = samples.reference_layouts,
+                                .candidate_layouts = samples.candidate_layouts};
+  const gate::Judgement judgement = gate::judge(
+      evidence,
+      {.limit = condition.limit.fraction(),
+       .fails_when = condition.fails_below_limit ? gate::FailsWhen::Below : gate::FailsWhen::Above,
+       .levels = levels,
+       .is_last_look = is_last});
+  if (!judgement.answer) return {};
+  return {.answer = judgement.answer,
+          .delta = evidence.has_layouts()
+                       ? stats::delta_over_layouts(evidence.samples_with_layouts(), levels.tails)
+                       : stats::estimate_delta(evidence.samples(), levels.tails)};
+}
 
 /// The machine on which a search takes place.
 class Machine {
  public:
   Machine(const Case& what, noise::Source& source) : what_(what), source_(source) {}
 
+  /// `planned`: rounds up to the first planned look.
   Session compare(const Build& reference, const Build& candidate,
-                  const std::vector<Condition>& gates, double error);
+                  const std::vector<Condition>& gates, double error, std::size_t planned);
   /// Measures until the interval of the change has this half width, for at most four times the
   /// planned rounds. Returns the change, and adds the rounds to `rounds`.
   stats::Delta measure_precisely(const Build& reference, const Build& candidate, double half_width,
@@ -131,33 +163,28 @@ void Machine::add_rounds(const Build& reference, const Build& candidate, std::si
 }
 
 Session Machine::compare(const Build& reference, const Build& candidate,
-                         const std::vector<Condition>& gates, double error) {
+                         const std::vector<Condition>& gates, double error, std::size_t planned) {
   gate::Schedule schedule(1.0 - error, gates.size(), 10, gate::LookTiming::Early);
   Comparison samples;
-  Session session;
-  std::vector<bool> is_decided(gates.size());
-  for (const Condition& condition : gates) session.verdicts.push_back({.condition = condition});
+  Session session{.gates = std::vector<GateResult>(gates.size())};
 
   const auto look = [&](std::size_t rounds, const gate::LookErrors& levels, bool last) {
     add_rounds(reference, candidate, rounds, samples);
     session.rounds = samples.reference.size();
-    bool all = true;
-    for (std::size_t g = 0; g < gates.size(); ++g) {
-      if (!is_decided[g])
-        is_decided[g] = gate::decide_at_look(session.verdicts[g], {.samples = samples}, levels,
-                                             {.number = 1, .last = last});
-      all = all && is_decided[g];
-    }
-    return all;
+    for (std::size_t g = 0; g < gates.size(); ++g)
+      if (!session.gates[g].answer)
+        session.gates[g] = look_at_gate(gates[g], samples, levels, last);
+    return std::ranges::all_of(session.gates,
+                               [](const GateResult& of) { return of.answer.has_value(); });
   };
 
-  for (auto next = schedule.rounds_at_next_early_look(); next && *next < what_.planned;
+  for (auto next = schedule.rounds_at_next_early_look(); next && *next < planned;
        next = schedule.rounds_at_next_early_look()) {
     const auto levels = schedule.look_early(*next);
     if (levels && look(*next, *levels, false)) return session;
   }
-  for (const std::size_t rounds : gate::look_rounds(what_.planned)) {
-    const bool last = rounds == 4 * what_.planned;
+  for (const std::size_t rounds : gate::look_rounds(planned)) {
+    const bool last = rounds == 4 * planned;
     if (look(rounds, schedule.look_as_planned(rounds, last), last)) return session;
   }
   return session;
@@ -222,8 +249,8 @@ struct Found {
   std::size_t commit = 0;
   std::size_t builds = 0;
   std::size_t failed_builds = 0;
-  std::size_t undecided_steps = 0;
   std::size_t rounds = 0;
+  std::size_t asked_again = 0;  ///< commits that were measured twice
 };
 
 std::optional<EndsChange> to_ends(const stats::Delta& delta) {
@@ -232,32 +259,32 @@ std::optional<EndsChange> to_ends(const stats::Delta& delta) {
   return EndsChange{.change = *delta.change, .near_end = *near_end};
 }
 
-StepAnswer answer_of(const gate::Verdict& verdict) {
-  if (verdict.answer == gate::Answer::Inconclusive) return StepAnswer::Undecided;
-  return verdict.answer == gate::Answer::Fail ? StepAnswer::After : StepAnswer::Before;
+StepAnswer answer_of(const GateResult& gate) {
+  if (gate.answer == gate::Answer::Inconclusive) return StepAnswer::Undecided;
+  return gate.answer == gate::Answer::Fail ? StepAnswer::After : StepAnswer::Before;
 }
 
 /// Asks whether a build is beyond `limit` percent of the good end.
-gate::Verdict test_step(Machine& machine, const Line& line, const bisect::Step& step,
-                        double limit_percent, Found& found) {
+GateResult test_step(Machine& machine, const Line& line, const bisect::Step& step,
+                     double limit_percent, std::size_t planned, Found& found) {
   const Session session = machine.compare(line.builds.front(), line.builds[step.commit],
                                           {{.metric = "v",
                                             .limit = GateLimit::of_change(limit_percent),
                                             .fails_below_limit = limit_percent < 0.0}},
-                                          step.error);
+                                          step.error, planned);
   found.rounds += session.rounds;
-  return session.verdicts.front();
+  return session.gates.front();
 }
 
 Found search_line(const Line& line, const Case& what, noise::Source& source) {
   Machine machine(what, source);
   Found found{.builds = 2};
-  const Session first =
-      machine.compare(line.builds.front(), line.builds.back(),
-                      {{.metric = "v"}, {.metric = "v", .fails_below_limit = true}}, kError / 4.0);
+  const Session first = machine.compare(
+      line.builds.front(), line.builds.back(),
+      {{.metric = "v"}, {.metric = "v", .fails_below_limit = true}}, kError / 4.0, what.planned);
   found.rounds += first.rounds;
-  const auto failed = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
-  if (failed == first.verdicts.end()) return found;
+  const auto failed = std::ranges::find(first.gates, gate::Answer::Fail, &GateResult::answer);
+  if (failed == first.gates.end()) return found;
 
   found.answer = Answer::Range;
   auto ends = to_ends(failed->delta);
@@ -270,24 +297,21 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
   Search search(what.commits, kError / 2.0);
   std::size_t in_test_tree = what.commits;
   while (const auto step = search.next()) {
-    ++found.builds;
+    (step->asks_again ? found.asked_again : found.builds) += 1;
     StepResult result{.commit = step->commit, .answer = StepAnswer::Untestable};
     if (line.builds[step->commit].succeeds) {
       in_test_tree = step->commit;
-      const gate::Verdict verdict =
-          test_step(machine, line, *step, bisect::limit_percent(*ends, step->middle), found);
-      result.answer = answer_of(verdict);
-      result.level = bisect::find_level(*ends, verdict.delta);
+      const std::size_t planned =
+          what.planned * (step->asks_again ? bisect::kTimesToAskAgain : std::size_t{1});
+      const GateResult gate = test_step(
+          machine, line, *step, bisect::limit_percent(*ends, step->dividing_level), planned, found);
+      result.answer = answer_of(gate);
+      result.level = bisect::find_level(*ends, gate.delta);
     } else {
       ++found.failed_builds;
       in_test_tree = 0;
     }
-    const std::vector<std::size_t> suspects = search.suspects();
     search.take(result);
-    // An undecided step whose level proves a change on both sides halves the commits all the same.
-    const bool is_passed_over =
-        result.answer == StepAnswer::Undecided && search.suspects() == suspects;
-    found.undecided_steps += is_passed_over ? 1 : 0;
   }
   if (!search.is_found()) return found;
 
@@ -295,11 +319,11 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
   const std::size_t parent = found.commit - 1;  // of a line
   ++found.builds;                               // the culprit, in a worktree of its own
   if (parent != 0 && in_test_tree != parent) ++found.builds;
-  const Session last =
-      machine.compare(line.builds[parent], line.builds[found.commit],
-                      {{.metric = "v", .fails_below_limit = ends->change < 0.0}}, kError);
+  const Session last = machine.compare(line.builds[parent], line.builds[found.commit],
+                                       {{.metric = "v", .fails_below_limit = ends->change < 0.0}},
+                                       kError, what.planned);
   found.rounds += last.rounds;
-  if (last.verdicts.front().answer == gate::Answer::Fail) found.answer = Answer::Commit;
+  if (last.gates.front().answer == gate::Answer::Fail) found.answer = Answer::Commit;
   return found;
 }
 
@@ -326,7 +350,7 @@ Found search_as_git(const Line& line, const Case& what, noise::Source& source) {
     StepAnswer answer = StepAnswer::Untestable;
     if (line.builds[*next].succeeds)
       answer = answer_of(test_step(machine, line, {.commit = *next, .error = kError},
-                                   100.0 * kChange / 2.0, found));
+                                   100.0 * kChange / 2.0, what.planned, found));
     if (answer == StepAnswer::Before)
       known.before.push_back(*next);
     else if (answer == StepAnswer::After)
@@ -344,10 +368,12 @@ struct Tally {
   double unchanged = 0;
   double builds = 0;
   double rounds = 0;
+  double asked_again = 0;
 
   void add(const Found& found, const Line& line) {
     builds += static_cast<double>(found.builds);
     rounds += static_cast<double>(found.rounds);
+    asked_again += static_cast<double>(found.asked_again);
     named += found.answer == Answer::Commit ? 1 : 0;
     ranges += found.answer == Answer::Range ? 1 : 0;
     unchanged += found.answer == Answer::NoChange ? 1 : 0;
@@ -374,9 +400,7 @@ bool simulate(const Case& what, std::size_t searches) {
     const Line line = make_line(what, source);
     const Found found = search_line(line, what, source);
     ours.add(found, line);
-    // An undecided step passes over a commit that was built.
-    const std::size_t needed =
-        bisect::steps_for(what.commits) + found.failed_builds + found.undecided_steps;
+    const std::size_t needed = bisect::steps_for(what.commits) + found.failed_builds;
     if (found.builds > needed) most_above_log = std::max(most_above_log, found.builds - needed);
     gits.add(search_as_git(line, what, source), line);
   }
@@ -385,13 +409,13 @@ bool simulate(const Case& what, std::size_t searches) {
   const bool has_change = what.shape != Shape::NoChange;
   const double right_share = ours.right_share(has_change);
   std::printf(
-      "| %-30s | %5zu | %5.0f | %8zu | %6.1f | %6.1f | %6.1f | %6.1f | %5.1f | +%zu | %7.0f | "
-      "%6.1f "
-      "| %6.1f | %5.1f | %7.0f |\n",
+      "| %-22s | %4zu | %5.0f | %8zu | %6.1f | %6.1f | %6.1f | %6.1f | %6.1f | +%zu | %5.2f | "
+      "%6.0f | %6.1f | %6.1f | %6.1f | %6.0f |\n",
       what.name.c_str(), what.commits, what.noise, searches, 100 * right_share,
       100 * ours.named / all, 100 * ours.ranges / all, 100 * ours.unchanged / all,
-      ours.builds / all, most_above_log, ours.rounds / all, 100 * gits.right_share(has_change),
-      100 * gits.named / all, gits.builds / all, gits.rounds / all);
+      ours.builds / all, most_above_log, ours.asked_again / all, ours.rounds / all,
+      100 * gits.right_share(has_change), 100 * gits.named / all, gits.builds / all,
+      gits.rounds / all);
   std::fflush(stdout);
 
   // Three standard errors allow for the number of searches.
@@ -399,7 +423,7 @@ bool simulate(const Case& what, std::size_t searches) {
   const double allowance = 3.0 * std::sqrt(0.95 * 0.05 / std::max(decided, 1.0));
   constexpr std::size_t most_builds_above_log = 4;
   constexpr double least_named = 0.5;  // a search that never names a commit is useless
-  const bool names_commits = what.shape != Shape::OneStep || ours.named >= least_named * all;
+  const bool names_commits = !has_change || !what.is_checked() || ours.named >= least_named * all;
   const bool is_right = right_share >= 0.95 - allowance && names_commits;
   return (is_right || !what.is_checked()) && most_above_log <= most_builds_above_log;
 }
@@ -436,20 +460,21 @@ std::vector<Case> all_cases() {
 }  // namespace lauka::simulation
 
 int main(int argc, char** argv) {
-  const auto searches = static_cast<std::size_t>(argc > 1 ? std::atol(argv[1]) : 0);
-  if (searches == 0) {
-    std::fputs("usage: bisect_simulator SEARCHES\n", stderr);
+  const auto number = [&](int place, std::size_t otherwise) {
+    return argc > place ? static_cast<std::size_t>(std::atol(argv[place])) : otherwise;
+  };
+  const std::size_t searches = number(1, 0);
+  const std::size_t part = number(2, 0);
+  const std::size_t parts = number(3, 1);
+  if (searches == 0 || part >= parts) {
+    std::fputs("usage: bisect_simulator SEARCHES [PART OF]\n", stderr);
     return 2;
   }
-  std::puts(
-      "| searches                       | n     | noise | searches | right  | commit | range  | "
-      "none "
-      "  | builds | above log2 | rounds | git: right | commit | builds | rounds |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
   bool holds = true;
-  for (const auto& what : lauka::simulation::all_cases())
+  const auto cases = lauka::simulation::all_cases();
+  for (std::size_t row = part; row < cases.size(); row += parts)
     holds = lauka::simulation::simulate(
-                what, std::max<std::size_t>(searches / what.searches_divisor, 1)) &&
+                cases[row], std::max<std::size_t>(searches / cases[row].searches_divisor, 1)) &&
             holds;
   if (!holds) std::puts("BROKEN: a named commit is wrong too often, or there are too many builds");
   return holds ? 0 : 1;

@@ -85,7 +85,9 @@ TEST_CASE("the schema's test finds what is missing, wrong or not documented") {
   broken["lauka"]["surprise"] = 1;
   broken["results"][1]["lauka"]["runs"][0]["round"] = 0;
   CHECK(faults(broken, schema()).size() >= 6);
-  CHECK(faults(json(1), json({{"pattern", "a"}})).size() == 1);
+  CHECK(faults(json(1), json({{"maxLength", 1}})).size() == 1);
+  CHECK(faults(json("b"), json({{"pattern", "^a$"}})).size() == 1);
+  CHECK(faults(json("a"), json({{"pattern", "^a$"}})).empty());
 }
 
 TEST_CASE("a file has every key, of the same type, that hyperfine 1 writes") {

@@ -379,9 +379,10 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
       added.command = command;
       if (!has_placeholder) continue;
 
-      std::string name = benchmark.plan.commands[command].name;
-      if (!benchmark.name.empty())
-        name = commands.size() == 1 ? benchmark.name : benchmark.name + "-" + name;
+      const std::string& name_of_command = benchmark.plan.commands[command].name;
+      std::string name = name_of_command;
+      if (!benchmark.name.empty()) name = benchmark.name;
+      if (!benchmark.name.empty() && commands.size() > 1) name += "-" + name_of_command;
       added.file.replace(placeholder_at, placeholder.size(), file_name_part(name));
     }
   }

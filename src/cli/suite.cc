@@ -350,7 +350,7 @@ class SuiteReader {
     const std::vector<std::string> list_of_gates(gates.begin(), gates.end());
     first_benchmark->notes.push_back(
         {"gate_replaced", fmt::format("the gates in the suite's file replace {} in {}",
-                                             listed(list_of_gates), listed(names))});
+                                      listed(list_of_gates), listed(names))});
   }
 
   Result<ParsedOptions> read_draft(const Settings& own, bool of_session) const {

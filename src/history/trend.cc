@@ -239,12 +239,20 @@ double CommitValue::half_width_95() const {
                                 degrees_of_sum(*error, degrees, link_error, normal));
 }
 
+namespace {
+
+/// Returns what a trend compares values with: the anchor if one is wanted and the latest session
+/// measured it.
+ComparedWith choose_comparison(const MetricHistory& series, ComparedWith wanted) {
+  if (wanted != ComparedWith::AnchorIfPresent) return wanted;
+  const bool has_anchor = !series.points.empty() && series.points.back().values.ratio_to_anchor;
+  return has_anchor ? ComparedWith::Anchor : ComparedWith::Nothing;
+}
+
+}  // namespace
+
 Trend make_trend(const MetricHistory& series, ComparedWith against) {
-  Trend trend{.against = against};
-  if (against == ComparedWith::AnchorIfPresent) {
-    const bool has_anchor = !series.points.empty() && series.points.back().values.ratio_to_anchor;
-    trend.against = has_anchor ? ComparedWith::Anchor : ComparedWith::Nothing;
-  }
+  Trend trend{.against = choose_comparison(series, against)};
 
   // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
   const bool has_medians = std::ranges::all_of(

@@ -413,17 +413,16 @@ Catalog Prober::catalog() const {
 
   // The events that most users want come first: those with a short name, the other events that the
   // kernel knows by name, those of this machine, and at last those that the kernel itself counts.
-  for (const KnownEvent& event : known_events())
-    if (!event.alias.empty()) add(event.alias);
-
+  std::vector<std::string_view> hardware_events;
   std::vector<std::string_view> software_events;
   for (const KnownEvent& event : known_events()) {
-    if (!event.alias.empty()) continue;
-    if (event.type == os::kPerfTypeSoftware)
-      software_events.push_back(event.name);
+    if (!event.alias.empty())
+      add(event.alias);
     else
-      add(event.name);
+      (event.type == os::kPerfTypeSoftware ? software_events : hardware_events)
+          .push_back(event.name);
   }
+  for (const std::string_view name : hardware_events) add(name);
 
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
     if (pmu.kind == os::PmuKind::PerPackage) continue;

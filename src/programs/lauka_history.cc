@@ -74,12 +74,12 @@ Result<Answer> add(Database& database, const Request& request) {
 Result<Answer> list(Database& database, const Request& request) {
   Loader loader(database);
   if (request.lists_benchmarks) {
-    const auto variants = loader.variants(request.series_selection);
+    const auto variants = loader.load_variants(request.series_selection);
     if (!variants) return variants.error();
     return Answer{benchmarks_text(*variants, style())};
   }
-  const auto sessions =
-      loader.sessions(request.series_selection.max_sessions, request.series_selection.commit);
+  const auto sessions = loader.load_latest_sessions(request.series_selection.max_sessions,
+                                                    request.series_selection.commit);
   if (!sessions) return sessions.error();
   return Answer{sessions_text(*sessions, style())};
 }
@@ -87,12 +87,12 @@ Result<Answer> list(Database& database, const Request& request) {
 /// Calls `visit` with each wanted series. That there is none is an error.
 Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
-  const auto variants = loader.variants(wanted);
+  const auto variants = loader.load_variants(wanted);
   if (!variants) return variants.error();
 
   bool has_visited = false;
   for (const MeasuredCommand& variant : *variants) {
-    auto all_series = loader.series(variant, wanted);
+    auto all_series = loader.load_series(variant, wanted);
     if (!all_series) return all_series.error();
     for (MetricHistory& series : *all_series) {
       has_visited = true;
@@ -108,7 +108,7 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   // The names of all metrics are read only for the suggestion in the error.
   std::set<std::string> known_names;
   for (const MeasuredCommand& variant : *variants) {
-    const auto all_series = loader.series(variant, {.metrics = {"all"}});
+    const auto all_series = loader.load_series(variant, {.metrics = {"all"}});
     if (!all_series) return all_series.error();
     for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
   }

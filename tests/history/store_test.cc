@@ -113,9 +113,9 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
 
     Loader loader(database);
-    const auto variants = loader.variants({.benchmark = "new"}).value();
+    const auto variants = loader.load_variants({.benchmark = "new"}).value();
     REQUIRE(variants.size() == 1);
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.size() == 1);
     REQUIRE(series.front().points.size() == 1);
     const SessionPoint& point = series.front().points.front();
@@ -127,7 +127,7 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(point.values.ratio_to_reference->value == before.ratio_to_reference->value);
     CHECK(point.values.ratio_to_reference->error == before.ratio_to_reference->error);
     CHECK(variants.front().machine.cpu_model == "CPU");
-    const auto lines = loader.sessions(10, "").value();
+    const auto lines = loader.load_latest_sessions(10, "").value();
     REQUIRE(lines.size() == 2);
     CHECK(lines.front().commit == "def");
     CHECK(lines.back().uuid == sessions[0].id);
@@ -150,9 +150,9 @@ TEST_CASE("names may hold anything, in both databases") {
   in_each([&](Database& database, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, hostile, hostile, {{hostile, {1.0}}}})};
     CHECK(store.add(sessions).value() == 1);
-    const auto variants = loader.variants({.benchmark = hostile}).value();
+    const auto variants = loader.load_variants({.benchmark = hostile}).value();
     CHECK(variants.front().benchmark == hostile);
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     CHECK(series.front().points.front().commit == hostile);
     CHECK(forget(database, {.commit = hostile}).value() == 1);
   });
@@ -163,12 +163,14 @@ TEST_CASE("classes of machines are never pooled") {
     const std::vector sessions = {record({1, "abc", "CPU", {{"it", {1.0}}}}),
                                   record({2, "abc", "other CPU", {{"it", {9.0}}}})};
     CHECK(store.add(sessions).value() == 2);
-    const auto both = loader.variants({.benchmark = "it"}).value();
+    const auto both = loader.load_variants({.benchmark = "it"}).value();
     REQUIRE(both.size() == 2);
     for (const MeasuredCommand& variant : both)
-      CHECK(loader.series(variant, {}).value().front().points.size() == 1);
+      CHECK(loader.load_series(variant, {}).value().front().points.size() == 1);
     const std::string chosen = both.back().machine_class.substr(0, 8);
-    CHECK(loader.variants({.benchmark = "it", .machine_class_prefix = chosen}).value().size() == 1);
+    CHECK(
+        loader.load_variants({.benchmark = "it", .machine_class_prefix = chosen}).value().size() ==
+        1);
   });
 }
 
@@ -179,12 +181,12 @@ TEST_CASE("a candidate's series is shown where a suite has one, and other roles 
       {1, "abc", "CPU", {{"./old", {1.0}, "a", "reference"}, {"./new", {2.0}, "a", "candidate"}}})};
   REQUIRE(Store(database).add(sessions));
   Loader loader(database);
-  const auto usual = loader.variants({.benchmark = "a"}).value();
+  const auto usual = loader.load_variants({.benchmark = "a"}).value();
   REQUIRE(usual.size() == 1);
   CHECK(usual.front().role == "candidate");
-  CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
-  CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
-  CHECK(loader.variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
+  CHECK(loader.load_variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
+  CHECK(loader.load_variants({.benchmark = "a", .role = "all"}).value().size() == 2);
+  CHECK(loader.load_variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
 }
 
 TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {
@@ -272,17 +274,17 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
 
     Loader loader(*database);
-    const auto lines = loader.sessions(100, "").value();
+    const auto lines = loader.load_latest_sessions(100, "").value();
     REQUIRE(lines.size() == 20);
     CHECK(lines.front().began == sessions.back().began.time_since_epoch().count());
     CHECK(lines.back().began == 1'767'225'600'000);
     CHECK(has(sessions_text(lines, {}), "2026-01-01 03:10"));
     CHECK(has(sessions_text(lines, {}), "machine"));
     CHECK_FALSE(has(sessions_text(lines, {.width = 50}), "machine"));
-    const auto variants = loader.variants({}).value();
+    const auto variants = loader.load_variants({}).value();
     REQUIRE(variants.size() == 1);
     CHECK(variants.front().id == variant);
-    auto series = loader.series(variants.front(), {}).value();
+    auto series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
       const SessionPoint& point = series.front().points[i];
@@ -308,7 +310,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     SessionRecord late = newest;
     late.began = sessions.back().began + std::chrono::milliseconds(123);
     REQUIRE(store.add(std::vector{late}).value() == 1);
-    series = loader.series(variants.front(), {}).value();
+    series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 21);
     CHECK(series.front().points.back().commit == "c20");
     CHECK(forget(*database, {.before_date = "2026-01-01T03:10:00.123Z"}).value() == 20);
@@ -404,8 +406,8 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
       made.began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
       REQUIRE(store.add(std::vector{std::move(made)}));
     }
-    const auto variants = loader.variants({}).value();
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto variants = loader.load_variants({}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     std::string order;
     for (const SessionPoint& point : series.front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
@@ -435,7 +437,7 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
     REQUIRE(store.add(std::vector{std::move(made)}));
   }
   Loader loader(database);
-  const auto series = loader.series(loader.variants({}).value().front(), {}).value();
+  const auto series = loader.load_series(loader.load_variants({}).value().front(), {}).value();
   std::string order;
   for (const SessionPoint& point : series.front().points) order += point.commit;
   CHECK(order == "c0c1c2c3c4c5c6c7");

@@ -344,8 +344,8 @@ Result<UtcTime> parse_date(const std::string& text) {
   const std::string date_time = has_time ? text : text + "T00:00:00Z";
   const auto time = parse_utc_time(date_time);
 
-  // The parser also takes other forms, and days such as February 30. A time that is written like
-  // what was typed, with or without a fraction of a second, is a date.
+  // The parser also takes other forms, such as an offset from UTC. A time that is written like what
+  // was typed, with or without a fraction of a second, is a date.
   const auto whole_second = std::chrono::floor<std::chrono::seconds>(time);
   const bool is_written_alike = rfc3339(time) == date_time || rfc3339(whole_second) == date_time;
   const bool has_date = std::ranges::count(text, '-') == 2;

@@ -28,17 +28,18 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kDrawing = 25;  // cells
-constexpr std::size_t kShownOfId = 8;
+constexpr std::size_t kDrawingCells = 25;
+constexpr std::size_t kShownUuidDigits = 8;  // enough for `forget`, which takes the beginning
 
+/// Converts the logarithm of a ratio into a change, with its interval.
 stats::Change make_change(double logarithm, const stats::IntervalEnds& bounds) {
   return {.change = std::expm1(logarithm),
           .bounds = stats::IntervalEnds{std::expm1(bounds.low), std::expm1(bounds.high)}};
 }
 
-stats::Change make_change(double logarithm, std::optional<double> reach) {
-  if (!reach) return {.change = std::expm1(logarithm)};
-  return make_change(logarithm, {logarithm - *reach, logarithm + *reach});
+stats::Change make_change(double logarithm, std::optional<double> half_width) {
+  if (!half_width) return {.change = std::expm1(logarithm)};
+  return make_change(logarithm, {logarithm - *half_width, logarithm + *half_width});
 }
 
 /// Returns the change between two exact values: in percent or, for values that are no logarithms
@@ -55,7 +56,7 @@ std::string exact_change_text(const SteppedSeries& stepped, double from, double 
 
 /// Returns the end of a sentence about a combined change that is not significant: which change
 /// would have been found. Empty if it is significant, or if there are too few classes of machines.
-std::string detectable_in_words(const FleetEffect& effect) {
+std::string describe_detectable_change(const FleetEffect& effect) {
   const stats::Change change = make_change(effect.combined.value, effect.combined.bounds);
   if (change.is_significant()) return "";
   const std::size_t count = effect.machines.size();
@@ -65,26 +66,29 @@ std::string detectable_in_words(const FleetEffect& effect) {
                                  "combinations of sessions");
 }
 
-/// Returns a difference of values that are no logarithms.
+/// Returns a difference of values that are no logarithms. A difference that is only a rounding
+/// error of values of the size `scale` is shown as 0.
 std::string difference_text(const SteppedSeries& stepped, double difference, double scale) {
   const double change = stats::without_rounding_error(difference, scale);
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
-constexpr std::size_t kMinMachines =
-    4;  // with fewer classes of machines, their differences are uncertain
+/// With fewer classes of machines, their differences are uncertain.
+constexpr std::size_t kMinMachines = 4;
 
-/// Says how much the change differs between machines.
-std::string differences_in_words(const FleetEffect& effect) {
+/// Returns the note below a combined change: how much the change differs between machines, and how
+/// sure that is.
+std::string describe_differences_between_machines(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t count = effect.machines.size();
   if (count == 1)
     return "there is only one class of machines, so nothing is known about others" +
-           detectable_in_words(effect);
+           describe_detectable_change(effect);
 
   // The estimate is 0 if the errors of the machines' changes alone explain the differences.
   std::string text = "the difference between the machines is within the margin of error";
   if (combined.deviation_between_machines > 0.0) {
+    // A standard deviation has no sign, but signed_percent() always begins with one.
     const std::string with_sign =
         report::signed_percent(std::expm1(combined.deviation_between_machines), 1);
     text = fmt::format("the change differs between machines by {} (standard deviation)",
@@ -100,32 +104,36 @@ std::string differences_in_words(const FleetEffect& effect) {
     text +=
         fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
 
-  return text + detectable_in_words(effect);
+  return text + describe_detectable_change(effect);
 }
 
-std::optional<double> reach_between(const CommitValue& from, const CommitValue& to) {
+/// Returns half the width of the 95% interval of the change between two commits; nullopt if it is
+/// unknown.
+std::optional<double> half_width_between(const CommitValue& from, const CommitValue& to) {
   if (!from.error || !to.error) return std::nullopt;
+  // Values with the same anchor were converted by the same ratio, whose error cancels out.
   const bool has_same_anchor = from.link_error == to.link_error;
   const double error = has_same_anchor ? std::hypot(*from.error, *to.error)
                                        : std::hypot(*from.whole_error(), *to.whole_error());
   return half_width_95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
+/// Returns the color of the change from the previous commit: green for better, red for worse, dim
+/// for a change that is not significant or of a metric without direction.
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
   const CommitValue& from = stepped.trend.observations[commit - 1];
   const CommitValue& to = stepped.trend.observations[commit];
   const Better better = stepped.series.metric.better;
-  const auto reach = reach_between(from, to);
+  const auto half_width = half_width_between(from, to);
   const double change = to.value - from.value;
-  if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
-  return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
+  const bool is_significant = half_width && std::abs(change) > *half_width;
+  if (!is_significant || better == Better::Neither) return report::Ink::Dim;
+
+  const bool is_better = (change < 0.0) == (better == Better::Less);
+  return is_better ? report::Ink::Green : report::Ink::Red;
 }
 
-std::string number(std::optional<double> value) {
-  return value ? report::exact_decimal(*value) : "";
-}
-
-std::string time_of_day(std::int64_t milliseconds) {
+std::string utc_time_text(std::int64_t milliseconds) {
   return rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
 }
 
@@ -137,8 +145,9 @@ std::string join_names(const MeasuredCommand& variant, std::string_view separato
   return all;
 }
 
-/// Returns what is exported of one session's value.
-nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& point) {
+/// Returns what is exported of one session's value. The keys are the columns of CSV, in their
+/// order.
+nlohmann::ordered_json make_export_row(const MetricHistory& series, const SessionPoint& point) {
   const auto number_or_null = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -152,7 +161,7 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
                                 {"machine", series.variant.machine_class},
                                 {"method", series.method_text},
                                 {"session", point.uuid},
-                                {"began", time_of_day(point.began)},
+                                {"began", utc_time_text(point.began)},
                                 {"commit", point.commit},
                                 {"branch", point.branch},
                                 {"mean", point.values.mean},
@@ -175,21 +184,22 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
   return row;
 }
 
+/// Returns a value of make_export_row() as CSV. null is an empty field.
 std::string csv_text(const nlohmann::ordered_json& value) {
   if (value.is_string()) return report::csv_field(value.get_ref<const std::string&>());
-  if (value.is_number_float()) return number(value.get<double>());
+  if (value.is_number_float()) return report::exact_decimal(value.get<double>());
   return value.is_null() ? "" : value.dump();
 }
 
 TableWriter csv_writer(const Sink& sink) {
-  const auto columns = fields({}, {});
+  const auto empty_row = make_export_row({}, {});
   std::string head;
-  for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
+  for (const auto& [name, value] : empty_row.items()) head += (head.empty() ? "" : ",") + name;
   sink(head + "\r\n");
   return {[sink](const MetricHistory& series) {
     for (const SessionPoint& point : series.points) {
       std::string line;
-      for (const auto& value : fields(series, point)) line += csv_text(value) + ",";
+      for (const auto& value : make_export_row(series, point)) line += csv_text(value) + ",";
       line.pop_back();
       sink(line + "\r\n");
     }
@@ -199,38 +209,38 @@ TableWriter csv_writer(const Sink& sink) {
 TableWriter json_lines_writer(const Sink& sink) {
   return {[sink](const MetricHistory& series) {
     for (const SessionPoint& point : series.points)
-      sink(json_text(fields(series, point), -1) + "\n");
+      sink(json_text(make_export_row(series, point), -1) + "\n");
   }};
 }
 
 /// Writes the text format of Go's benchmarks, with a line for each session.
 TableWriter benchfmt_writer(const Sink& sink) {
   return {[sink, configuration = std::map<std::string, std::string>(),
-           benchmarks = report::BenchfmtNames(),
-           commands = report::BenchfmtNames()](const MetricHistory& series) mutable {
+           benchmark_names = report::BenchfmtNames(),
+           command_names = report::BenchfmtNames()](const MetricHistory& series) mutable {
     // A configuration line holds for all results below it, so only changes are written.
-    const auto set = [&](const std::string& key, const std::string& value) {
+    const auto write_if_changed = [&](const std::string& key, const std::string& value) {
       if (configuration[key] == value) return;
       configuration[key] = value;
       sink(key + ": " + one_line(value) + "\n");
     };
 
     const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
-    std::string name = "Benchmark" + benchmarks.word_of(series.variant.benchmark);
+    std::string name = "Benchmark" + benchmark_names.word_of(series.variant.benchmark);
     if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
     if (!series.variant.command.empty())
-      name += "/command=" + commands.word_of(series.variant.command);
+      name += "/command=" + command_names.word_of(series.variant.command);
 
-    set("machine", series.variant.machine_class);
-    set("cpu", series.variant.machine.cpu_model);
-    set("method", series.method_text);
+    write_if_changed("machine", series.variant.machine_class);
+    write_if_changed("cpu", series.variant.machine.cpu_model);
+    write_if_changed("method", series.method_text);
 
     for (const SessionPoint& point : series.points) {
-      set("session", point.uuid);
-      set("commit", point.commit);
-      set("branch", point.branch);
+      write_if_changed("session", point.uuid);
+      write_if_changed("commit", point.commit);
+      write_if_changed("branch", point.branch);
       sink(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
-                       number(point.values.mean), unit));
+                       report::exact_decimal(point.values.mean), unit));
     }
   }};
 }
@@ -270,15 +280,16 @@ TableWriter bmf_writer(const Sink& sink) {
 
 /// Writes CSV for Apache Otava: a line for each session, and a column for each series.
 TableWriter otava_writer(const Sink& sink) {
-  struct Line {
+  struct SessionRow {
     std::string commit{};
     std::string branch{};
     std::map<std::size_t, double> value_by_column{};
   };
+  // Sorts sessions by their begin, and tells apart those that began at the same time.
+  using SessionKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   struct State {
     std::vector<std::string> columns{};
-    /// The line of each session. The keys sort sessions by their begin.
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
+    std::map<SessionKey, SessionRow> row_by_session{};
   };
 
   // A line has the values of all series, so nothing can be written before the last series.
@@ -286,10 +297,11 @@ TableWriter otava_writer(const Sink& sink) {
   const auto add = [state](const MetricHistory& series) {
     const std::size_t column = state->columns.size();
     for (const SessionPoint& point : series.points) {
-      Line& line = state->lines[{point.began, point.order_added, point.session_row_id}];
-      line.commit = point.commit;
-      line.branch = point.branch;
-      line.value_by_column[column] = point.values.mean;
+      SessionRow& row =
+          state->row_by_session[{point.began, point.order_added, point.session_row_id}];
+      row.commit = point.commit;
+      row.branch = point.branch;
+      row.value_by_column[column] = point.values.mean;
     }
     state->columns.push_back(join_names(series.variant, ".") + "." + series.metric.name + "@" +
                              series.variant.machine_class);
@@ -300,14 +312,14 @@ TableWriter otava_writer(const Sink& sink) {
     for (const std::string& column : state->columns) head += "," + report::csv_field(column);
     sink(head + "\n");
 
-    for (const auto& [key, line] : state->lines) {
-      const std::int64_t began = std::get<0>(key);
-      std::string text = time_of_day(began) + "," + report::csv_field(line.commit) + "," +
-                         report::csv_field(line.branch);
+    for (const auto& [session_key, row] : state->row_by_session) {
+      const std::int64_t began = std::get<0>(session_key);
+      std::string text = utc_time_text(began) + "," + report::csv_field(row.commit) + "," +
+                         report::csv_field(row.branch);
       for (std::size_t column = 0; column < state->columns.size(); ++column) {
         text += ",";
-        const auto value = line.value_by_column.find(column);
-        if (value != line.value_by_column.end()) text += number(value->second);
+        const auto value = row.value_by_column.find(column);
+        if (value != row.value_by_column.end()) text += report::exact_decimal(value->second);
       }
       sink(text + "\n");
     }
@@ -316,21 +328,24 @@ TableWriter otava_writer(const Sink& sink) {
   return {add, end};
 }
 
-struct Drawing {
+/// Draws intervals below each other, to one scale: "  ──●──   ".
+struct IntervalDrawer {
   bool ascii;
   report::Extent scale{};
 
-  std::string draw(double value, double from, double to) const {
-    const auto cell = [&](double place) {
-      const double part =
-          scale.high > scale.low ? (place - scale.low) / (scale.high - scale.low) : 0.5;
-      return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
+  std::string draw(double value, double low, double high) const {
+    // If all values are equal, they are in the middle.
+    const auto find_cell = [&](double position) {
+      const double share =
+          scale.high > scale.low ? (position - scale.low) / (scale.high - scale.low) : 0.5;
+      return static_cast<std::size_t>(std::lround(share * static_cast<double>(kDrawingCells - 1)));
     };
+
     std::string drawing;
-    for (std::size_t i = 0; i < kDrawing; ++i) {
-      if (i == cell(value))
+    for (std::size_t i = 0; i < kDrawingCells; ++i) {
+      if (i == find_cell(value))
         drawing += ascii ? "o" : "●";
-      else if (i >= cell(from) && i <= cell(to))
+      else if (i >= find_cell(low) && i <= find_cell(high))
         drawing += ascii ? "-" : "─";
       else
         drawing += ' ';
@@ -348,7 +363,9 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   return table;
 }
 
-report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
+/// Adds a column without a heading for the drawings of IntervalDrawer, which narrow terminals do
+/// not show.
+report::Table make_table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back(
       {.dropped_when_omitting = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
@@ -356,7 +373,7 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
   return table;
 }
 
-std::string machine_text(const Machine& machine) {
+std::string describe_machine(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
   if (!machine.cpu_identity.empty()) text += fmt::format(" ({})", machine.cpu_identity);
   if (allows_only_some_cpus(machine))
@@ -376,7 +393,8 @@ std::string machine_text(const Machine& machine) {
   return one_line(text);
 }
 
-std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
+/// Returns a line of `lauka-history steps`: the step's id, its change, its commit and its state.
+std::string describe_step(const SteppedSeries& stepped, const KnownStep& known) {
   const auto& commits = stepped.trend.observations;
   const stats::LevelStep& step = known.step;
   std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
@@ -402,20 +420,20 @@ Metric as_metric(const MetricRecord& record) {
 }
 
 std::string date_time_text(std::int64_t milliseconds) {
-  std::string text = rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
-  constexpr std::size_t to_minute = 16;
-  text.resize(to_minute);
+  constexpr std::size_t size_without_seconds = 16;
+  std::string text = utc_time_text(milliseconds);
+  text.resize(size_without_seconds);
   std::ranges::replace(text, 'T', ' ');
   return text;
 }
 
 std::string short_commit(const std::string& commit) {
-  constexpr std::size_t digits = 10;
+  constexpr std::size_t shown_digits = 10;
   const std::size_t plus = commit.find('+');
   const std::string hash = commit.substr(0, plus);
   const bool is_hash =
-      hash.size() > digits && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
-  std::string text = is_hash ? hash.substr(0, digits) : hash;
+      hash.size() > shown_digits && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  std::string text = is_hash ? hash.substr(0, shown_digits) : hash;
   if (plus != std::string::npos) text += commit.substr(plus);
   return one_line(text);
 }
@@ -435,13 +453,15 @@ std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) 
         report::exact_quantity(*commit.exact_value, as_metric(stepped.series.metric)),
         {.is_exact = true});
 
-  std::optional<double> half;
-  if (commit.error) half = commit.half_width_95();
+  std::optional<double> half_width;
+  if (commit.error) half_width = commit.half_width_95();
   if (trend.against != ComparedWith::Nothing)
-    return report::delta_text(make_change(commit.value, half));
+    return report::delta_text(make_change(commit.value, half_width));
+
+  // The half width of a logarithm is relative, so it is converted to the value's unit.
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
-  if (half && trend.is_logarithm) *half *= value;
-  return report::mean_text(value, half, as_metric(stepped.series.metric));
+  if (half_width && trend.is_logarithm) *half_width *= value;
+  return report::mean_text(value, half_width, as_metric(stepped.series.metric));
 }
 
 std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
@@ -451,7 +471,7 @@ std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
     return exact_change_text(stepped, *from.exact_value, *to.exact_value);
   const double change = to.value - from.value;
   if (stepped.trend.is_logarithm)
-    return report::delta_text(make_change(change, reach_between(from, to)));
+    return report::delta_text(make_change(change, half_width_between(from, to)));
   return difference_text(stepped, change, std::abs(from.value) + std::abs(to.value));
 }
 
@@ -497,7 +517,7 @@ std::string_view values_heading(ComparedWith against) {
 
 std::string machine_line(const MeasuredCommand& variant) {
   return fmt::format("machine {}: {}", one_line(variant.machine_class),
-                     machine_text(variant.machine));
+                     describe_machine(variant.machine));
 }
 
 std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step) {
@@ -524,15 +544,15 @@ std::string pending_text(const SteppedSeries& stepped) {
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.observations;
-  const auto in_style = [&](const std::string& line) {
+  const auto to_ascii_if_needed = [&](const std::string& line) {
     return style.ascii ? report::to_ascii(line) : line;
   };
 
   std::string text;
   for (const KnownStep& known : stepped.steps) {
-    const std::string line = step_line(stepped, known);
+    const std::string line = describe_step(stepped, known);
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
-    text += report::inked(in_style(line), ink, style.color) + "\n";
+    text += report::inked(to_ascii_if_needed(line), ink, style.color) + "\n";
   }
 
   // With too few commits for steps, the last change is shown if it is significant.
@@ -542,7 +562,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     const std::string line = fmt::format(
         "  {} {}, which cannot be judged yet with {} of {} commits\n", commit_name(commits.back()),
         change_text(stepped, last), commits.size(), stats::kMinForSteps);
-    if (is_significant) text += in_style(line);
+    if (is_significant) text += to_ascii_if_needed(line);
   }
 
   if (stepped.possible_step_at)
@@ -563,14 +583,19 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
       make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
   for (const SessionLine& line : sessions)
     table.rows.push_back(
-        {{line.uuid.substr(0, kShownOfId)},
+        {{line.uuid.substr(0, kShownUuidDigits)},
          {date_time_text(line.began)},
          {short_commit(line.commit)},
          {line.branch},
          {line.machine_class},
          {line.host},
          {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
-  for (const std::size_t column : {3U, 4U, 5U})
+
+  // A narrow terminal shows no branch, machine and host.
+  constexpr std::size_t branch_column = 3;
+  constexpr std::size_t machine_column = 4;
+  constexpr std::size_t host_column = 5;
+  for (const std::size_t column : {branch_column, machine_column, host_column})
     table.columns[column].dropped_when_omitting = report::OmittedPart::Place;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Place});
   return report::terminal_text(table, style);
@@ -583,7 +608,7 @@ std::string benchmarks_text(const std::vector<MeasuredCommand>& variants,
     table.rows.push_back({{variant.benchmark},
                           {variant.role},
                           {variant.command},
-                          {variant.machine_class + ": " + machine_text(variant.machine)}});
+                          {variant.machine_class + ": " + describe_machine(variant.machine)}});
   return report::terminal_text(table, style);
 }
 
@@ -593,8 +618,8 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
 
-  report::Table table =
-      table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
+  report::Table table = make_table_with_drawing(
+      {"commit", "measured (UTC)", values_heading(trend.against), "change"});
   constexpr std::size_t date_column = 1;
   constexpr std::size_t value_column = 2;
   constexpr std::size_t change_column = 3;
@@ -606,11 +631,11 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   table.columns[change_column].cut = report::Cut::Nothing;
 
   // All intervals are drawn to one scale.
-  Drawing drawing{style.ascii};
+  IntervalDrawer drawer{style.ascii};
   for (const CommitValue& observation : trend.observations) {
     const double half_width = observation.half_width_95();
-    drawing.scale.include(observation.value - half_width);
-    drawing.scale.include(observation.value + half_width);
+    drawer.scale.include(observation.value - half_width);
+    drawer.scale.include(observation.value + half_width);
   }
 
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
@@ -622,7 +647,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
                          {date_time_text(observation.began)},
                          {value_text(stepped, observation)},
                          {},
-                         {drawing.draw(observation.value, low, high)}});
+                         {drawer.draw(observation.value, low, high)}});
     if (i > 0) row[change_column] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
 
@@ -652,23 +677,23 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   const stats::EffectOverMachines& combined = effect.combined;
 
   // All intervals are drawn to one scale, which also shows where "no change" is.
-  Drawing drawing{style.ascii};
-  drawing.scale.include(0.0);
-  drawing.scale.include(combined.bounds.low);
-  drawing.scale.include(combined.bounds.high);
+  IntervalDrawer drawer{style.ascii};
+  drawer.scale.include(0.0);
+  drawer.scale.include(combined.bounds.low);
+  drawer.scale.include(combined.bounds.high);
   for (const MachineEffect& machine : effect.machines) {
-    drawing.scale.include(machine.ratio_logarithm - machine.half_width_95());
-    drawing.scale.include(machine.ratio_logarithm + machine.half_width_95());
+    drawer.scale.include(machine.ratio_logarithm - machine.half_width_95());
+    drawer.scale.include(machine.ratio_logarithm + machine.half_width_95());
   }
 
-  report::Table table = table_with_drawing({"", "", ""});
+  report::Table table = make_table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double value = machine.ratio_logarithm;
     const double half_width = machine.half_width_95();
     table.rows.push_back({{"  " + machine.variant.machine_class},
-                          {machine_text(machine.variant.machine)},
+                          {describe_machine(machine.variant.machine)},
                           {report::delta_text(make_change(value, half_width))},
-                          {drawing.draw(value, value - half_width, value + half_width)}});
+                          {drawer.draw(value, value - half_width, value + half_width)}});
   }
 
   std::string class_count = fmt::format("{} classes of machines", effect.machines.size());
@@ -676,12 +701,12 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   table.rows.push_back({{"  all", report::Ink::Bold},
                         {class_count},
                         {report::delta_text(make_change(combined.value, combined.bounds))},
-                        {drawing.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
+                        {drawer.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
 
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
 
-  std::string note = "  " + differences_in_words(effect);
+  std::string note = "  " + describe_differences_between_machines(effect);
   if (effect.sessions_left_out > 0)
     note += fmt::format("; {} left out, because they have no interval", effect.sessions_left_out);
   return text + report::dim_note(style.ascii ? report::to_ascii(note) : note, style);
@@ -689,15 +714,15 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
 
 std::string fleet_html(const FleetEffect& effect) {
   std::vector<report::ChangeRow> rows;
-  const auto add = [&](const std::string& name, const stats::Change& change) {
+  const auto add_row = [&](const std::string& name, const stats::Change& change) {
     rows.push_back(report::change_row(report::html_text(name), change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
-    add(machine_line(machine.variant),
-        make_change(machine.ratio_logarithm, machine.half_width_95()));
-  add("all of them", make_change(effect.combined.value, effect.combined.bounds));
+    add_row(machine_line(machine.variant),
+            make_change(machine.ratio_logarithm, machine.half_width_95()));
+  add_row("all of them", make_change(effect.combined.value, effect.combined.bounds));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
-         report::html_text(differences_in_words(effect)) + "</p>\n";
+         report::html_text(describe_differences_between_machines(effect)) + "</p>\n";
 }
 
 TableWriter table_writer(std::string_view format, const Sink& sink) {

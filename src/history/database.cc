@@ -32,8 +32,14 @@ namespace {
 
 // A parameter without effect. SOCI interprets white space, quotes and the first '=' of an address,
 // so the address's query begins and ends with this parameter.
-constexpr std::string_view kNoEffect = "fallback_application_name=lauka-history";
+constexpr std::string_view kParameterWithoutEffect = "fallback_application_name=lauka-history";
 
+// Characters that SOCI interprets in an address, so they are percent-encoded there.
+constexpr std::string_view kCharsOfSoci = " \t\n\v\f\r'\"";
+constexpr std::string_view kCharsOfSociAndEquals = " \t\n\v\f\r'\"=";
+
+/// Returns nullopt if a '%' is not followed by two hexadecimal digits, or stands for a zero byte,
+/// which would end the text for libpq.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,63 +56,88 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return plain;
 }
 
-std::string percent_encoded(std::string_view text, std::string_view what) {
-  std::string coded;
-  for (const char c : text)
-    coded += what.find(c) == std::string_view::npos
-                 ? std::string(1, c)
-                 : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return coded;
-}
-
-std::optional<std::string_view> host_in(std::string_view text) {
-  std::size_t end = text.find(':');
-  if (text.substr(0, 1) == "[") {
-    end = text.find(']');
-    if (end == std::string_view::npos || end == 1) return std::nullopt;
-    ++end;
+/// Encodes each of `chars_to_encode` in `text`.
+std::string percent_encoded(std::string_view text, std::string_view chars_to_encode) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool is_plain = chars_to_encode.find(c) == std::string_view::npos;
+    if (is_plain)
+      encoded += c;
+    else
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  const std::string_view port = text.substr(std::min(end, text.size()));
-  if (port.empty()) return text;
-  if (port.front() != ':') return std::nullopt;
-  if (port.size() > 1 && !parse_whole_number(port.substr(1), 1, 65'535)) return std::nullopt;
-  return text.substr(0, end);
+  return encoded;
 }
 
-std::optional<std::string> hosts_in(std::string_view text) {
+/// Returns the host in "host:port", "[IPv6 address]:port" or a host alone; nullopt if the text is
+/// none of these.
+std::optional<std::string_view> parse_host(std::string_view host_and_port) {
+  std::size_t host_end = host_and_port.find(':');
+
+  // An IPv6 address has colons itself, so it is in brackets.
+  if (host_and_port.starts_with('[')) {
+    const std::size_t bracket = host_and_port.find(']');
+    const bool is_empty = bracket == 1;
+    if (bracket == std::string_view::npos || is_empty) return std::nullopt;
+    host_end = bracket + 1;
+  }
+
+  const std::string_view colon_and_port =
+      host_and_port.substr(std::min(host_end, host_and_port.size()));
+  if (colon_and_port.empty()) return host_and_port;
+  if (colon_and_port.front() != ':') return std::nullopt;
+
+  // A colon without a port is allowed, and means the usual port.
+  const std::string_view port = colon_and_port.substr(1);
+  if (!port.empty() && !parse_whole_number(port, 1, 65'535)) return std::nullopt;
+  return host_and_port.substr(0, host_end);
+}
+
+/// Returns the hosts in an address, which may list several servers, without their ports; nullopt if
+/// one is malformed.
+std::optional<std::string> parse_hosts(std::string_view text) {
   std::string hosts;
-  for (const std::string_view address : split(text, ',')) {
-    const auto host = host_in(address);
+  for (const std::string_view host_and_port : split(text, ',')) {
+    const auto host = parse_host(host_and_port);
     if (!host || !percent_decoded(*host)) return std::nullopt;
     hosts += (hosts.empty() ? "" : ",") + std::string(*host);
   }
   return hosts;
 }
 
-bool add_secret(Address& address, std::string_view text) {
-  const auto plain = percent_decoded(text);
+/// Adds a password, as it was typed and as a server's message would show it. Returns false if it is
+/// malformed.
+bool add_secret(Address& address, std::string_view password) {
+  const auto plain = percent_decoded(password);
   if (!plain) return false;
-  address.secrets.insert(address.secrets.end(), {std::string(text), *plain});
+  address.secrets.insert(address.secrets.end(), {std::string(password), *plain});
   return true;
 }
 
+/// Adds the parameters of "key=value&key=value". Returns false if one is malformed.
 bool add_query(Address& address, std::string_view query) {
   for (const std::string_view parameter : split(query, '&')) {
-    const std::size_t equals = parameter.find('=');
     if (parameter.empty()) continue;
+    const std::size_t equals = parameter.find('=');
     if (equals == std::string_view::npos) return false;
+
     const auto key = percent_decoded(parameter.substr(0, equals));
     const std::string_view value = parameter.substr(equals + 1);
-    if (!key || !percent_decoded(value) || value.find('=') != std::string_view::npos) return false;
-    if (key->find("password") != std::string::npos && !add_secret(address, value)) return false;
-    address.url += percent_encoded(parameter, " \t\n\v\f\r'\"") + "&";
+    const bool has_second_equals = value.find('=') != std::string_view::npos;
+    if (!key || !percent_decoded(value) || has_second_equals) return false;
+
+    // libpq has several such parameters: password, sslpassword.
+    const bool is_secret = key->find("password") != std::string::npos;
+    if (is_secret && !add_secret(address, value)) return false;
+    address.url += percent_encoded(parameter, kCharsOfSoci) + "&";
   }
   return true;
 }
 
-/// Takes the parts of a server's address. Returns false if the address is malformed.
+/// Adds what follows "postgresql://" to the name, the URL and the secrets of `address`. Returns
+/// false if the text is malformed.
 bool add_parts(Address& address, std::string_view text) {
-  std::string_view rest = text;  // "user:password@host/database?query", with parts left out
+  std::string_view rest = text;  // "user:password@host/database?query"; each part may be missing
 
   const std::size_t user_end = rest.find_first_of("@/");
   const bool has_user = user_end != std::string_view::npos && rest[user_end] == '@';
@@ -126,19 +157,20 @@ bool add_parts(Address& address, std::string_view text) {
   if (host_and_database.find('@') != std::string_view::npos) return false;
 
   const std::size_t host_end = std::min(host_and_database.find('/'), host_and_database.size());
-  const auto hosts = hosts_in(host_and_database.substr(0, host_end));
+  const auto hosts = parse_hosts(host_and_database.substr(0, host_end));
   const std::string_view database = host_and_database.substr(host_end);
   if (!hosts || !percent_decoded(database)) return false;
   address.name += *hosts + std::string(database);
 
-  const std::size_t size_of_user = text.size() - rest.size();
-  const std::size_t before_query = size_of_user + host_and_database.size();
-  address.url += percent_encoded(text.substr(0, before_query), " \t\n\v\f\r'\"=");
-  address.url += "?" + std::string(kNoEffect) + "&";
+  // The URL is the text itself, except for what SOCI would interpret.
+  const std::size_t host_begin = text.size() - rest.size();
+  const std::size_t query_mark = host_begin + host_and_database.size();
+  address.url += percent_encoded(text.substr(0, query_mark), kCharsOfSociAndEquals);
+  address.url += "?" + std::string(kParameterWithoutEffect) + "&";
 
-  const bool has_query = before_query < text.size();
-  if (has_query && !add_query(address, text.substr(before_query + 1))) return false;
-  address.url += kNoEffect;
+  const bool has_query = query_mark < text.size();
+  if (has_query && !add_query(address, text.substr(query_mark + 1))) return false;
+  address.url += kParameterWithoutEffect;
   return true;
 }
 
@@ -150,41 +182,61 @@ bool is_postgresql(const std::string& scheme) {
   return scheme == "postgresql" || scheme == "postgres";
 }
 
-constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
-constexpr int kTriesForLog = 100;
-constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";
+// Lets SQLite wait while another process writes, for so many milliseconds.
+constexpr std::string_view kSetBusyTimeout = "PRAGMA busy_timeout=60000";
+constexpr int kMaxTriesToSetLogMode = 100;
+
+/// SOCI's line above the reason that the server gave. It says no more than our own words.
+constexpr std::string_view kLineWithoutReason = "Cannot establish connection to the database.";
+
+/// The number of PostgreSQL's advisory lock for migrations: "lauka" in ASCII, so that other
+/// programs hardly use it.
 constexpr std::int64_t kSchemaLock = 0x6c61756b61;
 
-std::string_view without_function(std::string_view message) {
-  const std::size_t end = message.find(": ");
-  const bool has_name = end != std::string_view::npos && message.substr(0, end).find("::") < end;
-  return has_name ? message.substr(end + 2) : message;
+/// Returns a message of SOCI without the name of a function before it, such as
+/// "sqlite3_statement_backend::prepare: ".
+std::string_view without_function_name(std::string_view message) {
+  constexpr std::string_view separator = ": ";
+  const std::size_t end = message.find(separator);
+  if (end == std::string_view::npos) return message;
+  const bool is_function = message.substr(0, end).find("::") != std::string_view::npos;
+  return is_function ? message.substr(end + separator.size()) : message;
 }
 
-Error failed(const std::exception& error, std::string_view what = "query failed") {
+Error make_database_error(const std::exception& error, std::string_view what = "query failed") {
+  // what() of SOCI's errors adds the context, such as the statement, which is not the user's.
   std::string text = error.what();
-  const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
-  if (of_soci != nullptr) text = of_soci->get_error_message();
-  std::string line;
-  for (const std::string_view part : split(text, '\n'))
-    if (const auto words = without_function(trimmed(part));
-        !words.empty() && words != kNoConnection)
-      line += (line.empty() ? "" : " ") + std::string(words);
-  const bool is_readonly = line.find("readonly database") != std::string::npos;
-  return Error{fmt::format("{}: {}", what, one_line(line)),
+  const auto* soci_error = dynamic_cast<const soci::soci_error*>(&error);
+  if (soci_error != nullptr) text = soci_error->get_error_message();
+
+  std::string reason;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::string_view words = without_function_name(trimmed(line));
+    if (words.empty() || words == kLineWithoutReason) continue;
+    reason += (reason.empty() ? "" : " ") + std::string(words);
+  }
+
+  const bool is_readonly = reason.find("readonly database") != std::string::npos;
+  return Error{fmt::format("{}: {}", what, one_line(reason)),
                is_readonly ? "make its file and folder writable" : ""};
 }
 
 /// Returns what SOCI's SQLite backend takes for the database in the file `path`. `parameters`: of
 /// an SQLite URI, such as "mode=ro".
-Result<std::string> connection_text(const std::string& path, std::string_view parameters) {
+Result<std::string> make_sqlite_address(const std::string& path, std::string_view parameters) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
+
   // ":memory:" is special, and a path may not begin with two slashes in a URI.
-  const std::string whole = path.front() == '/' ? path : "./" + path;
-  return fmt::format("db=\"file:{}?{}\"", percent_encoded(whole, "%?#=\" \t\n\r"), parameters);
+  const std::string uri_path = path.front() == '/' ? path : "./" + path;
+
+  // These characters end the path in a URI, or are interpreted by SOCI.
+  constexpr std::string_view chars_to_encode = "%?#=\" \t\n\r";
+  return fmt::format("db=\"file:{}?{}\"", percent_encoded(uri_path, chars_to_encode), parameters);
 }
 
-constexpr auto kFirst = std::to_array<std::string_view>({
+// A migration of a published version stays as it is, because databases have had it already.
+
+constexpr auto kFirstMigration = std::to_array<std::string_view>({
     "CREATE TABLE lauka_name (id BIGINT PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE lauka_machine (id BIGINT PRIMARY KEY, class TEXT NOT NULL, parts BIGINT NOT "
     "NULL)",
@@ -205,17 +257,17 @@ constexpr auto kFirst = std::to_array<std::string_view>({
     "CREATE INDEX lauka_point_by_session ON lauka_point (session, variant)",
 });
 
-constexpr auto kSecond = std::to_array<std::string_view>({
+constexpr auto kSecondMigration = std::to_array<std::string_view>({
     "CREATE TABLE lauka_acknowledged (variant BIGINT NOT NULL, metric BIGINT NOT NULL, "
     "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
 });
 
-constexpr auto kThird = std::to_array<std::string_view>({
+constexpr auto kThirdMigration = std::to_array<std::string_view>({
     "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
 });
 
-constexpr auto kFourth = std::to_array<std::string_view>({
+constexpr auto kFourthMigration = std::to_array<std::string_view>({
     "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
@@ -226,14 +278,15 @@ constexpr auto kFourth = std::to_array<std::string_view>({
 
 // Since version 5, the names of metrics may say how the metrics were measured, which an older
 // lauka-history cannot read.
-constexpr std::array<std::string_view, 0> kFifth{};
+constexpr std::array<std::string_view, 0> kFifthMigration{};
 
-constexpr auto kMigrations =
-    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth, kFifth});
+constexpr auto kMigrations = std::to_array<std::span<const std::string_view>>(
+    {kFirstMigration, kSecondMigration, kThirdMigration, kFourthMigration, kFifthMigration});
 
 /// The oldest version whose tables queries can read.
 constexpr std::size_t kOldestReadable = 4;
 
+/// Returns 0 for a history whose table has no version yet.
 Result<std::size_t> read_version(Database& database) {
   const auto rows = database.ask("SELECT version FROM lauka_history", 1);
   if (!rows) return rows.error();
@@ -256,19 +309,26 @@ Result<void> migrate(Database& database) {
           database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
       !made)
     return made;
+
+  // Another process may have migrated since open_history() read the version.
   const auto version = read_version(database);
   if (!version) return version.error();
   if (auto known = check_version(*version); !known) return known;
   if (*version == kMigrations.size()) return {};
+
+  // The version is the number of migrations that the database has had.
   for (std::size_t next = *version; next < kMigrations.size(); ++next)
     for (const std::string_view statement : kMigrations[next])
       if (auto done = database.run(std::string(statement)); !done) return done;
+
   const std::string newest = std::to_string(kMigrations.size());
   return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
                                     : "UPDATE lauka_history SET version = " + newest);
 }
 
-bool is_address(const std::string& where) {
+/// True for the address of a server, also one that lauka-history does not support, such as
+/// "mysql://..."; false for the path of a file.
+bool is_server_address(const std::string& where) {
   if (where.find(':') == std::string::npos) return false;
   return is_postgresql(scheme_of(where)) || where.find("://") != std::string::npos;
 }
@@ -280,9 +340,10 @@ Result<Address> parse_address(const std::string& where) {
   if (!is_postgresql(scheme))
     return Error{"has an address that lauka-history does not support",
                  "write postgresql://user@host/database, or FILE"};
+  constexpr std::string_view separator = "://";
   Address address{.name = scheme + "://", .url = scheme + "://"};
   const std::string_view rest = std::string_view(where).substr(scheme.size());
-  if (rest.substr(0, 3) != "://" || !add_parts(address, rest.substr(3)))
+  if (!rest.starts_with(separator) || !add_parts(address, rest.substr(separator.size())))
     return Error{
         "has an address that cannot be read",
         "write postgresql://user@host/database, and put the password into PGPASSWORD or ~/.pgpass; "
@@ -291,17 +352,20 @@ Result<Address> parse_address(const std::string& where) {
 }
 
 std::string name_of_database(const std::string& where) {
-  if (!is_address(where)) return where;
+  if (!is_server_address(where)) return where;
   const auto address = parse_address(where);
   return address ? address->name : where.substr(0, where.find_first_of(":/@")) + "://...";
 }
 
 std::string without_secrets(std::string text, const Address& address) {
+  constexpr std::string_view replacement = "...";
   for (const std::string& secret : address.secrets) {
     if (secret.empty()) continue;
+
+    // Searches on behind the replacement, in which a secret of dots would be found again.
     for (std::size_t at = text.find(secret); at != std::string::npos;
-         at = text.find(secret, at + 3))
-      text.replace(at, secret.size(), "...");
+         at = text.find(secret, at + replacement.size()))
+      text.replace(at, secret.size(), replacement);
   }
   return text;
 }
@@ -316,8 +380,8 @@ struct Database::Connection {
   Result<void> open_file(const std::string& path, Access access);
 
  private:
-  Result<void> open_to_read(const std::string& path);
-  Result<void> open_uri(const std::string& path, std::string_view parameters);
+  Result<void> open_file_to_read(const std::string& path);
+  Result<void> open_file_with(const std::string& path, std::string_view uri_parameters);
 };
 
 // Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its many libraries.
@@ -342,7 +406,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
     session.once << "SET client_min_messages TO warning";
   } catch (const std::exception& error) {
     // The message may repeat the address with its password.
-    Error why = failed(error, "cannot be reached");
+    Error why = make_database_error(error, "cannot be reached");
     why.what = without_secrets(why.what, address);
     return why;
   }
@@ -350,49 +414,59 @@ Result<void> Database::Connection::open_server(const Address& address) {
   return {};
 }
 
-Result<void> Database::Connection::open_uri(const std::string& path, std::string_view parameters) {
-  const auto words = connection_text(path, parameters);
-  if (!words) return words.error();
+Result<void> Database::Connection::open_file_with(const std::string& path,
+                                                  std::string_view uri_parameters) {
+  const auto address = make_sqlite_address(path, uri_parameters);
+  if (!address) return address.error();
   session.close();
-  session.open(*soci::factory_sqlite3(), *words);
-  session.once << std::string(kBusyTimeout);
+  session.open(*soci::factory_sqlite3(), *address);
+  session.once << std::string(kSetBusyTimeout);
   return {};
 }
 
 Result<void> Database::Connection::open_file(const std::string& path, Access access) {
-  if (access == Access::Read) return open_to_read(path);
-  if (auto opened = open_uri(path, access == Access::Change ? "mode=rw" : "mode=rwc"); !opened)
-    return opened;
+  if (access == Access::Read) return open_file_to_read(path);
+
+  const std::string_view mode_parameter = access == Access::Change ? "mode=rw" : "mode=rwc";
+  if (auto opened = open_file_with(path, mode_parameter); !opened) return opened;
+
+  // The file keeps its log mode, so only the command that may create the file sets it.
   if (access == Access::Change) return {};
-  // While another process switches the mode, SQLite fails at once, in spite of its timeout.
-  std::string mode;
-  for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
+
+  // A write-ahead log lets others read while lauka-history writes. While another process switches
+  // the mode, SQLite fails at once, in spite of its timeout.
+  std::string log_mode;
+  for (int tries = 0; log_mode != "wal" && tries < kMaxTriesToSetLogMode; ++tries) {
     if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
     try {
-      session.once << "PRAGMA journal_mode=WAL", soci::into(mode);
+      session.once << "PRAGMA journal_mode=WAL", soci::into(log_mode);
     } catch (const soci::sqlite3_soci_error& error) {
-      if (error.result() != SQLITE_BUSY || tries + 1 == kTriesForLog) throw;
+      const bool was_last_try = tries + 1 == kMaxTriesToSetLogMode;
+      if (error.result() != SQLITE_BUSY || was_last_try) throw;
     }
   }
   session.once << "PRAGMA synchronous=FULL";
   return {};
 }
 
-Result<void> Database::Connection::open_to_read(const std::string& path) {
-  if (auto opened = open_uri(path, "mode=ro"); !opened) return opened;
-  int tables = 0;
+Result<void> Database::Connection::open_file_to_read(const std::string& path) {
+  if (auto opened = open_file_with(path, "mode=ro"); !opened) return opened;
+
+  // Opening reads nothing, so a query must show whether the file can be read.
+  int unused_table_count = 0;
   try {
-    session.once << "SELECT count(*) FROM sqlite_master", soci::into(tables);
+    session.once << "SELECT count(*) FROM sqlite_master", soci::into(unused_table_count);
   } catch (const soci::sqlite3_soci_error& error) {
-    const int kind = error.result() & 0xff;
-    if (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY) throw;
+    const int primary_result = error.result() & 0xff;  // without the bits of SQLite's extended code
+    if (primary_result != SQLITE_CANTOPEN && primary_result != SQLITE_READONLY) throw;
+
     // Readers of a database with a write-ahead log share a file next to it, which needs the right
     // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
     if (os::is_there(path + "-wal"))
       return Error{"is being written, and only users who may write to its folder can read it now",
                    "wait until nobody writes to it, or copy the database file and the file beside "
                    "it that ends in -wal"};
-    return open_uri(path, "mode=ro&immutable=1");
+    return open_file_with(path, "mode=ro&immutable=1");
   }
   return {};
 }
@@ -405,7 +479,7 @@ Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_shared<Connection>();
   connection->name = name_of_database(where);
 
-  if (is_address(where)) {
+  if (is_server_address(where)) {
     const auto address = parse_address(where);
     if (!address) return address.error();
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
@@ -419,13 +493,14 @@ Result<Database> Database::open(const std::string& where, Access access) {
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
 
-  // Lets names of files be URIs. Has no effect once SQLite has been used.
+  // Lets names of files be URIs, as make_sqlite_address() writes them. Has no effect once SQLite
+  // has been used.
   sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
 
   try {
     if (auto opened = connection->open_file(where, access); !opened) return opened.error();
   } catch (const std::exception& error) {
-    return failed(error, "cannot be opened");
+    return make_database_error(error, "cannot be opened");
   }
 
   return Database(std::move(connection));
@@ -463,7 +538,7 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
       visit(row);
     }
   } catch (const std::exception& error) {
-    return failed(error);
+    return make_database_error(error);
   }
   return {};
 }
@@ -509,12 +584,12 @@ std::span<const std::span<const std::string_view>> migrations() {
 }
 
 Result<Database> open_history(const std::string& where, Access access) {
-  const auto named = [&](const Error& error) {
+  const auto with_subject = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
   };
 
   auto database = Database::open(where, access);
-  if (!database) return named(database.error());
+  if (!database) return with_subject(database.error());
 
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
@@ -522,23 +597,23 @@ Result<Database> open_history(const std::string& where, Access access) {
   if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
     const bool is_without_history = has_history && !*has_history;
-    if (!is_without_history) return named(version.error());
-    return named({"has no history", "run lauka-history add FILE... to add sessions"});
+    if (!is_without_history) return with_subject(version.error());
+    return with_subject({"has no history", "run lauka-history add FILE... to add sessions"});
   }
 
   if (version) {
-    if (auto known = check_version(*version); !known) return named(known.error());
+    if (auto known = check_version(*version); !known) return with_subject(known.error());
   }
 
   // Migrates for readers, too, if their queries need newer tables.
   if (access == Access::Read) {
     if (version && *version >= kOldestReadable) return database;
     database = Database::open(where, Access::Change);
-    if (!database) return named(database.error());
+    if (!database) return with_subject(database.error());
   }
 
   if (auto migrated = database->in_transaction([&] { return migrate(*database); }); !migrated)
-    return named(migrated.error());
+    return with_subject(migrated.error());
   return database;
 }
 

@@ -24,128 +24,144 @@ const HistoryCommand* find_command(Commands commands, std::string_view name) {
   return found == commands.end() ? nullptr : &*found;
 }
 
+/// Describes the value of an option, which parsing writes to `target`.
 template <typename T>
-po::typed_value<T>* kept_in(T& place, const char* name) {
-  return po::value<T>(&place)->value_name(name);
+po::typed_value<T>* make_value(T& target, const char* placeholder) {
+  return po::value<T>(&target)->value_name(placeholder);
 }
 
-bool has(const HistoryCommand& command, unsigned group) {
+bool has_group(const HistoryCommand& command, unsigned group) {
   return (command.groups & group) != 0;
 }
 
-void add_option(po::options_description& options, const CommandOption& option, Request& to) {
+/// Adds an option, whose value parsing writes to a member of `request`.
+void add_option(po::options_description& options, const CommandOption& option, Request& request) {
   const std::string name(option.name);
   const std::string help(option.help);
   auto add = options.add_options();
 
   if (const auto* is_set = std::get_if<bool Request::*>(&option.place)) {
-    add(name.c_str(), po::bool_switch(&(to.**is_set)), help.c_str());
+    add(name.c_str(), po::bool_switch(&(request.**is_set)), help.c_str());
     return;
   }
-  auto* value = kept_in(to.*std::get<std::string Request::*>(option.place),
-                        std::string(option.placeholder).c_str());
+  auto* value = make_value(request.*std::get<std::string Request::*>(option.place),
+                           std::string(option.placeholder).c_str());
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
-/// The options of a command write into `to`, and --against, which must still be parsed, into
-/// `against`.
-po::options_description make_options(const HistoryCommand& command, Request& to,
-                                     std::string& against) {
+/// Makes the options of a command. Parsing them writes to `request`, except the value of --against,
+/// which is written to `typed_against`, because parse_against() must still parse it.
+po::options_description make_options(const HistoryCommand& command, Request& request,
+                                     std::string& typed_against) {
   po::options_description options;
-  SeriesSelection& wanted = to.series_selection;
+  SeriesSelection& wanted = request.series_selection;
   auto add = options.add_options();
 
-  add("db", kept_in(to.database, "DB"),
+  add("db", make_value(request.database, "DB"),
       "use this file of SQLite (default: lauka-history.db), or postgresql://user@host/database");
 
-  if (has(command, kGroupBenchmark))
-    add("benchmark", kept_in(wanted.benchmark, "NAME"), "write only this benchmark");
+  if (has_group(command, kGroupBenchmark))
+    add("benchmark", make_value(wanted.benchmark, "NAME"), "write only this benchmark");
 
-  if (has(command, kGroupSeries)) {
-    const bool takes_all = has(command, kGroupAllByDefault);
+  if (has_group(command, kGroupSeries)) {
+    const bool takes_all = has_group(command, kGroupAllByDefault);
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
         takes_all ? "write only this metric; may be repeated (default: all)"
                   : "use only this metric, or all metrics if NAME is 'all'; may be repeated "
                     "(default: wall_time)");
-    add("role", kept_in(wanted.role, "ROLE"),
+    add("role", make_value(wanted.role, "ROLE"),
         takes_all
             ? "use only the reference, the candidate or the anchor, or all of them (default: all)"
             : "use only the reference, the candidate or the anchor, or all of them (default: "
               "candidate if there is one)");
-    add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
+    add("machine", make_value(wanted.machine_class_prefix, "CLASS"),
         "use only classes of machines whose names begin with CLASS");
   }
 
-  if (has(command, kGroupBranch)) {
-    add("branch", kept_in(wanted.branch, "NAME"), "use only sessions of this branch");
-    add("against", kept_in(against, "WHAT"),
+  if (has_group(command, kGroupBranch)) {
+    add("branch", make_value(wanted.branch, "NAME"), "use only sessions of this branch");
+    add("against", make_value(typed_against, "WHAT"),
         "compare with the anchor, the reference or nothing (default: the anchor if there is one)");
   }
 
-  if (has(command, kGroupLast))
-    add("last", kept_in(wanted.max_sessions, "N"),
+  if (has_group(command, kGroupLast))
+    add("last", make_value(wanted.max_sessions, "N"),
         fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
-  if (has(command, kGroupCommit))
-    add("commit", kept_in(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
+  if (has_group(command, kGroupCommit))
+    add("commit", make_value(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
 
-  for (const CommandOption& option : command.options) add_option(options, option, to);
+  for (const CommandOption& option : command.options) add_option(options, option, request);
   add("help,h", "show this text");
   return options;
 }
 
-cli::ValueLister listing_of(std::string_view name, std::string_view option) {
-  // bash splits --db=NAME at the "=".
-  constexpr std::string_view script =
+/// Returns the shell script with which a completion lists values: it asks lauka-history itself,
+/// with the --db of the words that were typed. `list_option`: an option of `lauka-history list`.
+cli::ValueLister make_value_lister(std::string_view function_suffix, std::string_view list_option) {
+  // bash splits --db=NAME at the "=", so the script sees --db, = and NAME.
+  constexpr std::string_view find_database =
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; --db) [ \"$2\" = \"=\" ] && shift; "
       "db=$2 ;; esac; shift; done; lauka-history list ";
-  return {.function_suffix = std::string(name),
-          .script = std::string(script) + std::string(option) +
-                    " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u"};
+
+  // Drops the headings, and all columns but the first.
+  constexpr std::string_view keep_first_column =
+      " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u";
+  return {.function_suffix = std::string(function_suffix),
+          .script = std::string(find_database) + std::string(list_option) +
+                    std::string(keep_first_column)};
 }
 
-std::vector<cli::ValueWord> find_value_words(std::string_view shown) {
-  if (shown.empty()) return {};
-  if (shown == "ROLE") shown = "reference|candidate|anchor|all";
-  if (shown == "WHAT") shown = "anchor|reference|nothing";
-  cli::ValueWord word = cli::value_words(shown).front();
-  if (shown.find("BENCHMARK") != std::string_view::npos)
-    word.listing_script = listing_of("benchmarks", "--benchmarks");
-  if (shown.find("SESSION") != std::string_view::npos)
-    word.listing_script = listing_of("sessions", "");
-  word.is_file =
-      shown.find("FILE") != std::string_view::npos || shown == "DB" || shown == "OUT.html";
+/// Returns what a shell may complete where a placeholder such as "ROLE" or "[BENCHMARK]" stands;
+/// empty without a placeholder.
+std::vector<cli::ValueWord> find_value_words(std::string_view placeholder) {
+  if (placeholder.empty()) return {};
+  std::string_view choices = placeholder;
+  if (placeholder == "ROLE") choices = "reference|candidate|anchor|all";
+  if (placeholder == "WHAT") choices = "anchor|reference|nothing";
+
+  const auto mentions = [&](std::string_view name) {
+    return placeholder.find(name) != std::string_view::npos;
+  };
+  cli::ValueWord word = cli::value_words(choices).front();
+  if (mentions("BENCHMARK")) word.listing_script = make_value_lister("benchmarks", "--benchmarks");
+  if (mentions("SESSION")) word.listing_script = make_value_lister("sessions", "");
+  word.is_file = mentions("FILE") || placeholder == "DB" || placeholder == "OUT.html";
   return {std::move(word)};
 }
 
-cli::OptionDescription described(const po::option_description& option) {
-  const std::string shorts =
+cli::OptionDescription describe(const po::option_description& option) {
+  // Without a letter, Boost returns the long name here.
+  const std::string dash_and_letter =
       option.canonical_display_name(po::command_line_style::allow_dash_for_short);
+  const bool has_letter = dash_and_letter.size() == 2 && dash_and_letter.front() == '-';
   return {.name = option.long_name(),
-          .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
+          .letter = has_letter ? dash_and_letter.substr(1) : "",
           .value_placeholder = option.format_parameter(),
           .help = option.description(),
           .words = find_value_words(option.format_parameter())};
 }
 
-cli::CommandDescription described(const HistoryCommand& command) {
-  cli::CommandDescription all{.name = command.name,
-                              .argument_usage = command.argument_usage,
-                              .purpose = command.purpose,
-                              .argument_words = find_value_words(command.argument_usage),
-                              .groups = {{""}}};
-  Request unused;
-  std::string against;
-  const po::options_description options = make_options(command, unused, against);
+cli::CommandDescription describe(const HistoryCommand& command) {
+  cli::CommandDescription description{.name = command.name,
+                                      .argument_usage = command.argument_usage,
+                                      .purpose = command.purpose,
+                                      .argument_words = find_value_words(command.argument_usage),
+                                      .groups = {{""}}};
+
+  // The options are only described, so nothing is written to these.
+  Request unused_request;
+  std::string unused_against;
+  const po::options_description options = make_options(command, unused_request, unused_against);
   for (const auto& option : options.options())
-    all.groups.front().options.push_back(described(*option));
-  return all;
+    description.groups.front().options.push_back(describe(*option));
+  return description;
 }
 
-cli::ProgramDescription description(Commands commands) {
+cli::ProgramDescription describe_program(Commands commands) {
   cli::ProgramDescription history{.name = "lauka-history",
                                   .completions_made_by = "lauka-history",
                                   .purpose = "keeps what lauka measured, commit by commit"};
-  for (const HistoryCommand& command : commands) history.commands.push_back(described(command));
+  for (const HistoryCommand& command : commands) history.commands.push_back(describe(command));
   history.options_before_command = {{.name = "db",
                                      .value_placeholder = "DB",
                                      .help = "use this database",
@@ -161,28 +177,29 @@ cli::ProgramDescription description(Commands commands) {
   return history;
 }
 
-std::string write_help(const HistoryCommand& command) {
+std::string write_command_help(const HistoryCommand& command) {
   return fmt::format("Usage: lauka-history {} [options]{}{}\n\n{}\n{}", command.name,
                      command.argument_usage.empty() ? "" : " ", command.argument_usage,
                      fmt::join(wrapped(command.purpose, 79), "\n"),
-                     cli::options_help(described(command)));
+                     cli::options_help(describe(command)));
 }
 
-std::string help(Commands commands) {
+std::string write_program_help(Commands commands) {
   std::string text =
       "Usage: lauka-history COMMAND [options]\n\n"
       "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
       "Commands:\n";
   for (const HistoryCommand& command : commands) {
+    // Only the first line of a purpose has the usage before it.
     std::string usage = fmt::format("{} {}", command.name, command.argument_usage);
     for (const auto& line : wrapped(command.purpose, 60))
       text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
   return text + "\nEach command has the options --help and --db.\n" +
-         cli::list_statuses(description(commands));
+         cli::list_statuses(describe_program(commands));
 }
 
-Error wrong(const HistoryCommand& command, const std::string& what) {
+Error make_usage_error(const HistoryCommand& command, const std::string& what) {
   return {what, fmt::format("lauka-history {} --help lists the options", command.name)};
 }
 
@@ -194,15 +211,17 @@ Result<ComparedWith> parse_against(const std::string& text) {
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
-/// Returns what is wrong with what several commands have; empty if it is right.
-std::string fault_in(const HistoryCommand& command, const Request& request) {
+/// Returns what is wrong with the number of arguments or with --last, which several commands have;
+/// empty if they are right.
+std::string find_fault(const HistoryCommand& command, const Request& request) {
   const std::size_t count = request.command_arguments.size();
   if (count < command.fewest_arguments || count > command.most_arguments)
     return fmt::format("'{}' takes {}", command.name,
                        command.argument_usage.empty() ? "no arguments" : command.argument_usage);
 
-  const std::size_t last = request.series_selection.max_sessions;
-  if (has(command, kGroupLast) && (last == 0 || last > kMaxSessions))
+  const std::size_t max_sessions = request.series_selection.max_sessions;
+  const bool is_in_range = max_sessions > 0 && max_sessions <= kMaxSessions;
+  if (has_group(command, kGroupLast) && !is_in_range)
     return fmt::format("--last must be from 1 to {}", kMaxSessions);
   return {};
 }
@@ -220,6 +239,7 @@ Result<Request> parse_command(const HistoryCommand& command,
   positional.add("words", -1);  // any number of them
 
   try {
+    // Takes no beginnings of options for the options, which a new option could make ambiguous.
     constexpr int style =
         po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     po::variables_map values;
@@ -231,37 +251,45 @@ Result<Request> parse_command(const HistoryCommand& command,
               values);
 
     // Asked before notify(), which would complain of a required option that is missing.
-    if (values.count("help") > 0) return Request{.answer = write_help(command)};
+    if (values.count("help") > 0) return Request{.answer = write_command_help(command)};
     po::notify(values);
   } catch (const po::error& error) {
-    return wrong(command, one_line(error.what()));
+    return make_usage_error(command, one_line(error.what()));
   }
 
   const auto against = parse_against(typed_against);
   if (!against) return against.error();
   request.compared_with = *against;
 
-  const std::string fault = fault_in(command, request);
-  if (!fault.empty()) return wrong(command, fault);
+  const std::string fault = find_fault(command, request);
+  if (!fault.empty()) return make_usage_error(command, fault);
 
   // Some commands have rules of their own.
   if (command.settle != nullptr) {
     const std::string own_fault = command.settle(request);
-    if (!own_fault.empty()) return wrong(command, own_fault);
+    if (!own_fault.empty()) return make_usage_error(command, own_fault);
   }
   return request;
 }
 
-std::vector<std::string> with_command_first(std::span<const std::string> typed) {
+/// Returns what was typed with the name of the command before --db, because --db is an option of
+/// each command.
+std::vector<std::string> move_command_to_front(std::span<const std::string> typed) {
   std::vector<std::string> words(typed.begin(), typed.end());
   const std::string first = words.empty() ? "" : words.front();
-  const std::ptrdiff_t before = first == "--db" ? 2 : first.starts_with("--db=") ? 1 : 0;
-  if (std::ssize(words) > before)
-    std::rotate(words.begin(), words.begin() + before, words.begin() + before + 1);
+
+  std::ptrdiff_t words_before_command = 0;
+  if (first == "--db") words_before_command = 2;
+  if (first.starts_with("--db=")) words_before_command = 1;
+
+  if (std::ssize(words) > words_before_command) {
+    const auto command = words.begin() + words_before_command;
+    std::rotate(words.begin(), command, command + 1);
+  }
   return words;
 }
 
-Error unknown(const std::string& command, Commands commands) {
+Error make_unknown_command_error(const std::string& command, Commands commands) {
   std::vector<std::string_view> names;
   names.reserve(commands.size());
   for (const HistoryCommand& one : commands) names.push_back(one.name);
@@ -274,7 +302,7 @@ Error unknown(const std::string& command, Commands commands) {
 }  // namespace
 
 Result<Request> parse(std::span<const std::string> typed, Commands commands) {
-  const std::vector<std::string> arguments = with_command_first(typed);
+  const std::vector<std::string> arguments = move_command_to_front(typed);
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
 
@@ -282,21 +310,21 @@ Result<Request> parse(std::span<const std::string> typed, Commands commands) {
   if (first == "--help" || first == "-h" || first == "help") {
     const HistoryCommand* topic =
         arguments.size() > 1 ? find_command(commands, arguments[1]) : nullptr;
-    if (topic == nullptr) return Request{.answer = help(commands)};
-    return Request{.answer = write_help(*topic)};
+    if (topic == nullptr) return Request{.answer = write_program_help(commands)};
+    return Request{.answer = write_command_help(*topic)};
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
 
   // The build uses --man-page and --completions.
-  if (first == "--man-page") return Request{.answer = cli::man_page(description(commands))};
+  if (first == "--man-page") return Request{.answer = cli::man_page(describe_program(commands))};
   if (first == "--completions" && arguments.size() == 2) {
-    std::string text = cli::completion(description(commands), arguments[1]);
+    std::string text = cli::completion(describe_program(commands), arguments[1]);
     if (!text.empty()) return Request{.answer = std::move(text)};
   }
 
   const HistoryCommand* command = find_command(commands, first);
-  if (command == nullptr) return unknown(first, commands);
+  if (command == nullptr) return make_unknown_command_error(first, commands);
   return parse_command(*command, std::span(arguments).subspan(1));
 }
 

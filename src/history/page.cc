@@ -26,10 +26,11 @@ namespace {
 
 using report::html_text;
 
-constexpr std::size_t kChart = 150;  // pixels
-constexpr std::size_t kSmall = 44;   // pixels
-constexpr std::size_t kMaxRows = 25;
+constexpr std::size_t kLargeChartPixels = 150;  // height
+constexpr std::size_t kCardChartPixels = 44;    // height
+constexpr std::size_t kMaxCommitRows = 25;
 
+/// Converts the values of a series, which may be logarithms, into places in a chart.
 struct Scale {
   const SteppedSeries& stepped;
   Metric metric{};
@@ -37,14 +38,16 @@ struct Scale {
 
   bool is_change() const { return stepped.trend.against != ComparedWith::Nothing; }
 
-  double shown(double value) const {
+  /// Returns the number that the axis shows for a value: a change, or the value in its unit.
+  double to_shown_number(double value) const {
     if (is_change()) return std::expm1(value);
     return stepped.trend.is_logarithm ? std::exp(value) : value;
   }
 
-  std::size_t down(double value, std::size_t height) const {
-    return static_cast<std::size_t>(
-        std::lround(static_cast<double>(height) * (1.0 - axis.percent(shown(value)) / 100.0)));
+  /// Returns where a value is in a chart of this height, measured from the top.
+  std::size_t distance_from_top(double value, std::size_t height) const {
+    const double share_below = axis.percent(to_shown_number(value)) / 100.0;
+    return static_cast<std::size_t>(std::lround(static_cast<double>(height) * (1.0 - share_below)));
   }
 };
 
@@ -55,35 +58,44 @@ Scale make_scale(const SteppedSeries& stepped) {
   for (const CommitValue& observation : stepped.trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
-      extent.include(scale.shown(end));
+      extent.include(scale.to_shown_number(end));
   const bool is_wide =
       !scale.is_change() && report::needs_logarithmic_axis(extent.low, extent.high);
   scale.axis = (is_wide ? report::logarithmic_axis : report::linear_axis)(extent.low, extent.high);
   return scale;
 }
 
-constexpr std::size_t commit_place(std::size_t commit) {
-  return 2 * commit + 1;
+// A commit is two units wide in a chart, so that its middle is a whole number, too.
+constexpr std::size_t kUnitsOfCommit = 2;
+
+constexpr std::size_t middle_of_commit(std::size_t commit) {
+  return kUnitsOfCommit * commit + 1;
 }
 
-std::size_t width_of(const Trend& trend) {
-  return 2 * trend.observations.size();
+std::size_t width_in_units(const Trend& trend) {
+  return kUnitsOfCommit * trend.observations.size();
 }
 
+/// Draws a horizontal line at the mean of each level, which steps separate.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.observations;
-  const auto over = [&](std::size_t i) { return i * width / commits.size(); };
-  std::vector<std::size_t> ends;
-  for (const KnownStep& known : scale.stepped.steps) ends.push_back(known.step.first_point);
-  ends.push_back(commits.size());
+  const auto left_edge_of = [&](std::size_t commit) { return commit * width / commits.size(); };
+
+  std::vector<std::size_t> ends_of_levels;
+  for (const KnownStep& known : scale.stepped.steps)
+    ends_of_levels.push_back(known.step.first_point);
+  ends_of_levels.push_back(commits.size());
+
   std::string path;
   std::size_t begin = 0;
-  for (const std::size_t end : ends) {
+  for (const std::size_t end : ends_of_levels) {
     double sum = 0.0;
     for (std::size_t i = begin; i < end; ++i) sum += commits[i].value;
-    if (end > begin)
-      path += fmt::format("M{} {}H{}", over(begin),
-                          scale.down(sum / static_cast<double>(end - begin), height), over(end));
+    if (end > begin) {
+      const double mean = sum / static_cast<double>(end - begin);
+      path += fmt::format("M{} {}H{}", left_edge_of(begin), scale.distance_from_top(mean, height),
+                          left_edge_of(end));
+    }
     begin = end;
   }
   return report::svg_path("level", path);
@@ -93,143 +105,165 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
   std::vector<report::Spot> spots;
   const auto& commits = scale.stepped.trend.observations;
   for (std::size_t i = 0; i < commits.size(); ++i)
-    spots.push_back({commit_place(i) * width / width_of(scale.stepped.trend),
-                     scale.down(commits[i].value, height)});
+    spots.push_back({middle_of_commit(i) * width / width_in_units(scale.stepped.trend),
+                     scale.distance_from_top(commits[i].value, height)});
   return spots;
 }
 
-std::vector<report::TickLabel> commit_labels(const Trend& trend) {
-  constexpr std::size_t to_day = 10;
+/// Makes labels of three commits or, if there is room between them, of five.
+std::vector<report::TickLabel> make_commit_labels(const Trend& trend) {
+  constexpr std::size_t min_commits_for_five_labels = 9;
   const std::size_t last = trend.observations.size() - 1;
+  std::set<std::size_t> labelled_commits{0, last / 2, last};
+  if (trend.observations.size() >= min_commits_for_five_labels)
+    labelled_commits.insert({last / 4, last - last / 4});
+
+  constexpr std::size_t size_of_date = 10;  // without the time
   std::vector<report::TickLabel> labels;
-  constexpr std::size_t few = 9;
-  const std::set<std::size_t> places =
-      last + 1 < few ? std::set<std::size_t>{0, last / 2, last}
-                     : std::set<std::size_t>{0, last / 4, last / 2, last - last / 4, last};
-  labels.reserve(places.size());
-  for (const std::size_t i : places)
-    labels.push_back(
-        {report::horizontal_percent(static_cast<double>(commit_place(i)), width_of(trend)),
-         commit_name(trend.observations[i]),
-         date_time_text(trend.observations[i].began).substr(0, to_day)});
+  labels.reserve(labelled_commits.size());
+  for (const std::size_t i : labelled_commits)
+    labels.push_back({report::horizontal_percent(static_cast<double>(middle_of_commit(i)),
+                                                 width_in_units(trend)),
+                      commit_name(trend.observations[i]),
+                      date_time_text(trend.observations[i].began).substr(0, size_of_date)});
   return labels;
 }
 
 /// Draws the values of a series by commit, with their intervals and steps.
-std::string large_chart(const Scale& scale) {
+std::string draw_large_chart(const Scale& scale) {
   using report::kSvgUnits;
   const Trend& trend = scale.stepped.trend;
-  const std::size_t width = width_of(trend);
+  const std::size_t width = width_in_units(trend);
 
   // All lines with the same CSS class become one path, which makes the page smaller.
   std::map<std::string_view, std::string> path_by_class;
   for (const KnownStep& known : scale.stepped.steps) {
     const char* const css_class = known.state == StepState::Alarm ? "at" : "at known";
     path_by_class[css_class] +=
-        fmt::format("M{} 0v{}", commit_place(known.step.first_point), kSvgUnits);
+        fmt::format("M{} 0v{}", middle_of_commit(known.step.first_point), kSvgUnits);
   }
 
-  std::vector<std::string> names;
+  std::vector<std::string> commit_names;
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const CommitValue& observation = trend.observations[i];
-    names.push_back(commit_name(observation));
+    commit_names.push_back(commit_name(observation));
 
     const double half_width = observation.half_width_95();
     if (half_width > 0.0)
-      path_by_class["interval"] += fmt::format(
-          "M{} {}V{}", commit_place(i), scale.down(observation.value - half_width, kSvgUnits),
-          scale.down(observation.value + half_width, kSvgUnits));
+      path_by_class["interval"] +=
+          fmt::format("M{} {}V{}", middle_of_commit(i),
+                      scale.distance_from_top(observation.value - half_width, kSvgUnits),
+                      scale.distance_from_top(observation.value + half_width, kSvgUnits));
   }
 
   std::string content = draw_levels(scale, width, kSvgUnits);
   for (const auto& [css_class, path] : path_by_class) content += report::svg_path(css_class, path);
 
   const std::string title = title_of(scale.stepped.series);
-  const std::string labels = html_text(fmt::format("{}", fmt::join(names, "|")));
+  const std::string labels = html_text(fmt::format("{}", fmt::join(commit_names, "|")));
   content += report::svg_spots(make_spots(scale, width, kSvgUnits), "c0",
                                fmt::format(" data-labels=\"{}\"", labels));
 
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_with_vertical_axis(
-             {.height_pixels = kChart,
+             {.height_pixels = kLargeChartPixels,
               .axis = scale.axis,
               .metric = scale.metric,
               .width_units = width,
               .title = title + ": " + std::string(values_heading(trend.against)) + " by commit",
               .content = content}) +
-         report::svg_tick_labels(commit_labels(trend)) + "</div>\n";
+         report::svg_tick_labels(make_commit_labels(trend)) + "</div>\n";
 }
 
-/// A single commit is said in words.
-std::string large_chart_if_useful(const SteppedSeries& stepped) {
-  return stepped.trend.observations.size() > 1 ? large_chart(make_scale(stepped)) : std::string();
+/// Returns nothing for a single commit, whose value the page says in words.
+std::string draw_large_chart_if_useful(const SteppedSeries& stepped) {
+  if (stepped.trend.observations.size() < 2) return "";
+  return draw_large_chart(make_scale(stepped));
 }
+
+/// The kinds of steps, in the order in which the page lists them.
+enum StepRank : std::size_t { Regression, Improvement, OtherStep, NoStep };
 
 struct StepLook {
-  int rank;
+  StepRank rank;
   report::Ink ink;
   std::string word;
 };
 
 StepLook choose_look(const KnownStep& known, Better better) {
-  if (known.state == StepState::Alarm) return {0, report::Ink::Red, "regression"};
-  if (known.state != StepState::Better) return {2, report::Ink::Dim, state_suffix(known).substr(2)};
-  if (better == Better::Neither) return {2, report::Ink::Dim, "change"};
-  return {1, report::Ink::Green, "improvement"};
+  if (known.state == StepState::Alarm) return {Regression, report::Ink::Red, "regression"};
+  if (known.state != StepState::Better) {
+    constexpr std::string_view comma = ", ";  // begins state_suffix()
+    return {OtherStep, report::Ink::Dim, state_suffix(known).substr(comma.size())};
+  }
+  if (better == Better::Neither) return {OtherStep, report::Ink::Dim, "change"};
+  return {Improvement, report::Ink::Green, "improvement"};
 }
 
-std::string newest_of_several(const std::vector<MetricHistory>& series) {
-  struct Commit {
-    std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};
-    std::set<const MetricHistory*> classes{};
+/// Returns the newest commit that several classes of machines measured; empty if there is none.
+/// Each of `series` is of one class.
+std::string find_newest_shared_commit(const std::vector<MetricHistory>& series) {
+  // When a session began and, for sessions that began at the same time, in which order they were
+  // added.
+  using SessionTime = std::pair<std::int64_t, std::int64_t>;
+  struct MeasuredCommit {
+    SessionTime first_session{std::numeric_limits<std::int64_t>::max(), 0};
+    std::set<const MetricHistory*> measured_by{};
   };
-  std::map<std::string, Commit> commits;
+
+  std::map<std::string, MeasuredCommit> commit_by_name;
   for (const MetricHistory& history : series) {
     for (const SessionPoint& point : history.points) {
-      Commit& commit = commits[point.commit];
-      commit.began = std::min(commit.began, std::pair(point.began, point.order_added));
-      commit.classes.insert(&history);
+      MeasuredCommit& commit = commit_by_name[point.commit];
+      commit.first_session =
+          std::min(commit.first_session, SessionTime(point.began, point.order_added));
+      commit.measured_by.insert(&history);
     }
   }
-  std::pair<std::pair<std::int64_t, std::int64_t>, std::string> newest{
-      {std::numeric_limits<std::int64_t>::min(), 0}, ""};
-  for (const auto& [name, commit] : commits)
-    if (commit.classes.size() > 1) newest = std::max(newest, std::pair(commit.began, name));
+
+  std::pair<SessionTime, std::string> newest{{std::numeric_limits<std::int64_t>::min(), 0}, ""};
+  for (const auto& [name, commit] : commit_by_name)
+    if (commit.measured_by.size() > 1)
+      newest = std::max(newest, std::pair(commit.first_session, name));
   return newest.second;
 }
 
-struct Commits {
-  const std::string& url;
+/// Writes commits as HTML, with links if the user gave an address.
+struct CommitWriter {
+  const std::string& url;  ///< address of a commit, with {} for the commit; empty: no links
 
-  std::string link(const std::string& commit) const {
+  std::string write_link(const std::string& commit) const {
+    constexpr std::string_view placeholder = "{}";
     std::string shown = html_text(short_commit(commit));
-    const std::size_t place = url.find("{}");
+    const std::size_t place = url.find(placeholder);
     if (commit.empty() || place == std::string::npos) return shown;
+
     // A commit may be any text, so it is percent-encoded in the address.
-    std::string word;
+    std::string encoded;
     for (const char c : commit.substr(0, commit.find("+dirty"))) {
       const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';
-      word += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+      encoded +=
+          is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
-    return fmt::format("<a href=\"{}\">{}</a>", html_text(std::string(url).replace(place, 2, word)),
-                       shown);
+    const std::string address = std::string(url).replace(place, placeholder.size(), encoded);
+    return fmt::format("<a href=\"{}\">{}</a>", html_text(address), shown);
   }
 
-  std::string link_or_time(const CommitValue& observation) const {
+  std::string write_link_or_time(const CommitValue& observation) const {
     return observation.commit.empty() ? html_text(date_time_text(observation.began))
-                                      : link(observation.commit);
+                                      : write_link(observation.commit);
   }
 };
 
-std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
+std::string write_steps_list(const SteppedSeries& stepped, const CommitWriter& commit_writer) {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
     const CommitValue& at = stepped.trend.observations[known.step.first_point];
     const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
-                        html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
-                        html_text(state_suffix(known)));
+                        html_text(step_change_text(stepped, known.step)),
+                        commit_writer.write_link_or_time(at), html_text(state_suffix(known)));
   }
   if (const std::string pending = pending_text(stepped); !pending.empty())
     list += "<li>" + html_text(pending) + "</li>\n";
@@ -237,7 +271,7 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
 }
 
 /// Returns a table of the newest commits, which is folded up at first.
-std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
+std::string write_commit_table(const SteppedSeries& stepped, const CommitWriter& commit_writer) {
   const Trend& trend = stepped.trend;
   report::Table table{
       .columns = {{.heading = {"commit"}, .cell_content = report::CellContent::Markup},
@@ -247,7 +281,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
 
   // The newest commit comes first.
   const std::size_t count = trend.observations.size();
-  const std::size_t shown_count = std::min(count, kMaxRows);
+  const std::size_t shown_count = std::min(count, kMaxCommitRows);
   for (std::size_t row = 0; row < shown_count; ++row) {
     const std::size_t i = count - 1 - row;
     const CommitValue& observation = trend.observations[i];
@@ -257,19 +291,20 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
     const std::string failures = report::failures_text(observation.endings);
     if (!failures.empty()) change += " " + failures;
 
-    table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
-                          {date_time_text(observation.began)},
-                          {value_text(stepped, observation)},
-                          {change}});
+    table.rows.push_back(
+        {{observation.commit.empty() ? "-" : commit_writer.write_link(observation.commit)},
+         {date_time_text(observation.began)},
+         {value_text(stepped, observation)},
+         {change}});
   }
 
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n", shown_count,
                      report::table_html(table));
 }
 
-/// The sort key of changes: regressions first, then improvements, then other changes; in each
-/// group, the largest change first.
-using Rank = std::pair<int, double>;
+/// The sort key of changes. The second part is the size of the change with a minus, so that the
+/// largest change of a StepRank comes first.
+using Rank = std::pair<StepRank, double>;
 
 struct Change {
   Rank rank{};
@@ -283,14 +318,16 @@ struct Entry {
   std::string title;
   std::string value;
   std::string change{};
-  Rank rank{3, 0.0};
+  Rank rank{NoStep, 0.0};  ///< of the first change in the list of changes
 };
 
 /// Makes the entry of a series in the page's index, and adds the steps of the series to `changes`.
-Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
-                 std::vector<Change>& changes) {
-  Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
-              html_text(value_text(stepped, stepped.trend.observations.back()))};
+Entry make_entry(const SteppedSeries& stepped, std::size_t number,
+                 const CommitWriter& commit_writer, std::vector<Change>& changes) {
+  Entry entry{.stepped = &stepped,
+              .id = fmt::format("s{}", number),
+              .title = html_text(title_of(stepped.series)),
+              .value = html_text(value_text(stepped, stepped.trend.observations.back()))};
 
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::CancelledLater) continue;
@@ -303,7 +340,7 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
     changes.push_back({rank,
                        {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
                         {change, look.ink},
-                        {commits.link_or_time(commit)},
+                        {commit_writer.write_link_or_time(commit)},
                         {date_time_text(commit.began)},
                         {look.word}}});
 
@@ -320,7 +357,7 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
 
 void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
-  std::array<std::size_t, 3> counts{};
+  std::array<std::size_t, NoStep> count_by_rank{};
   report::Table table{
       .columns = {{.heading = {"benchmark"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"change"}, .cell_content = report::CellContent::Delta},
@@ -328,27 +365,33 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
                   {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
                   {.heading = {"what"}, .cell_content = report::CellContent::Text}}};
   for (Change& change : changes) {
-    ++counts[static_cast<std::size_t>(change.rank.first)];
+    ++count_by_rank[change.rank.first];
     table.rows.push_back(std::move(change.cells));
   }
-  std::string answer = counts[0] == 0 ? "No new regressions" : plural(counts[0], "regression");
-  if (counts[1] > 0) answer += ", " + plural(counts[1], "improvement");
-  sink(fmt::format("<p class=\"answer{}\">{}</p>\n", counts[0] > 0 ? " worse" : "", answer));
+
+  const std::size_t regression_count = count_by_rank[Regression];
+  const std::size_t improvement_count = count_by_rank[Improvement];
+  std::string answer = "No new regressions";
+  if (regression_count > 0) answer = plural(regression_count, "regression");
+  if (improvement_count > 0) answer += ", " + plural(improvement_count, "improvement");
+  sink(fmt::format("<p class=\"answer{}\">{}</p>\n", regression_count > 0 ? " worse" : "", answer));
   if (!table.rows.empty()) sink(report::table_html(table, "changes"));
 }
 
-std::string draw_card(const SteppedSeries& stepped) {
+/// Draws the small chart of a series in the index; nothing for a single commit.
+std::string draw_card_chart(const SteppedSeries& stepped) {
   if (stepped.trend.observations.size() < 2) return "";
   const Scale scale = make_scale(stepped);
   return report::stretched_svg(
-      kSmall, "c0", "",
-      draw_levels(scale, report::kSvgUnits, kSmall) +
-          report::svg_spots(make_spots(scale, report::kSvgUnits, kSmall), "c0", ""));
+      kCardChartPixels, "c0", "",
+      draw_levels(scale, report::kSvgUnits, kCardChartPixels) +
+          report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), "c0", ""));
 }
 
 /// Combines the changes that several classes of machines measured at the same commit. Empty if
 /// there is no such commit.
-std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
+std::string write_machines_section(const std::vector<Entry>& entries,
+                                   const CommitWriter& commit_writer) {
   // Only changes from the reference that have an interval can be combined.
   std::map<std::string, std::vector<MetricHistory>> series_by_title;
   for (const Entry& entry : entries) {
@@ -363,15 +406,16 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
 
   std::string content;
   for (auto& [title, series_of_machines] : series_by_title) {
-    const std::string commit = newest_of_several(series_of_machines);
+    const std::string commit = find_newest_shared_commit(series_of_machines);
     if (commit.empty()) continue;
 
     for (MetricHistory& series : series_of_machines)
       std::erase_if(series.points,
                     [&](const SessionPoint& point) { return point.commit != commit; });
     for (const FleetEffect& effect : combine_by_title(series_of_machines))
-      content += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
-                             html_text(title), commits.link(commit), fleet_html(effect));
+      content +=
+          fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}", html_text(title),
+                      commit_writer.write_link(commit), fleet_html(effect));
   }
 
   if (content.empty()) return "";
@@ -383,7 +427,7 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
 
 void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all, const Sink& sink) {
-  const Commits commits{commit_url};
+  const CommitWriter commit_writer{commit_url};
   std::vector<Entry> entries;
   entries.reserve(all.size());
   std::vector<Change> changes;
@@ -391,16 +435,16 @@ void write_history_page(const std::string& title, const std::string& commit_url,
 
   for (const SteppedSeries& stepped : all) {
     if (stepped.trend.observations.empty()) continue;
-    entries.push_back(make_entry(stepped, entries.size() + 1, commits, changes));
+    entries.push_back(make_entry(stepped, entries.size() + 1, commit_writer, changes));
     machines.insert(machine_line(stepped.series.variant));
   }
 
-  const std::string machines_html = machines_section(entries, commits);
+  const std::string machines_html = write_machines_section(entries, commit_writer);
   std::ranges::stable_sort(entries, {}, &Entry::rank);
 
   // A machine that all entries have in common is named once, above them.
   const bool has_one_machine = machines.size() == 1;
-  const auto machine_of = [&](const Entry& entry, std::string_view element) -> std::string {
+  const auto write_machine = [&](const Entry& entry, std::string_view element) -> std::string {
     if (has_one_machine) return "";
     return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
                        html_text(machine_line(entry.stepped->series.variant)));
@@ -415,8 +459,8 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
   for (const Entry& entry : entries)
     sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
-                     entry.value, entry.change, machine_of(entry, "span"),
-                     draw_card(*entry.stepped)));
+                     entry.value, entry.change, write_machine(entry, "span"),
+                     draw_card_chart(*entry.stepped)));
   sink("</nav>\n" + machines_html);
 
   for (const Entry& entry : entries) {
@@ -424,10 +468,10 @@ void write_history_page(const std::string& title, const std::string& commit_url,
     sink(fmt::format(
         "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
         "{}</p>\n{}{}{}</section>\n",
-        entry.id, entry.title, machine_of(entry, "p"), values_heading(stepped.trend.against),
-        entry.value, commits.link_or_time(stepped.trend.observations.back()),
-        steps_list(stepped, commits), large_chart_if_useful(stepped),
-        commit_rows(stepped, commits)));
+        entry.id, entry.title, write_machine(entry, "p"), values_heading(stepped.trend.against),
+        entry.value, commit_writer.write_link_or_time(stepped.trend.observations.back()),
+        write_steps_list(stepped, commit_writer), draw_large_chart_if_useful(stepped),
+        write_commit_table(stepped, commit_writer)));
   }
 
   report::write_page_end(page_files::kTrendsJs, sink);

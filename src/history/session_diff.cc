@@ -27,7 +27,7 @@ class SessionDiff {
  public:
   SessionDiff(const ReadFile& a, const ReadFile& b) : a_(a), b_(b) {}
 
-  std::string text() {
+  std::string write_text() {
     compare_all();
     std::string text =
         found_.empty()
@@ -43,10 +43,14 @@ class SessionDiff {
   }
 
  private:
-  void add(const std::string& owner, const SettingValues& there, const SettingValues& here) {
-    for (const SettingDifference& difference : find_differences(there, here)) {
-      std::string text = report::difference_text(difference, report::DifferenceSide::Candidate,
-                                                 std::numeric_limits<std::size_t>::max());
+  /// Adds the differences between two settings. `owner`: what has them, empty for the sessions. A
+  /// difference that several owners have is listed once.
+  void add_differences(const std::string& owner, const SettingValues& in_a,
+                       const SettingValues& in_b) {
+    constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+    for (const SettingDifference& difference : find_differences(in_a, in_b)) {
+      std::string text =
+          report::difference_text(difference, report::DifferenceSide::Candidate, no_limit);
       auto known = std::ranges::find(found_, text, &FoundDifference::text);
       if (known == found_.end())
         known = found_.insert(found_.end(), FoundDifference{std::move(text)});
@@ -57,40 +61,44 @@ class SessionDiff {
 
   void compare_all() {
     const auto& [name_of_a, sessions_of_a] = a_;
-    add("", settings_of_session(sessions_of_a.benchmarks.front().recording.circumstances),
-        settings_of_session(b_.sessions.benchmarks.front().recording.circumstances));
+    add_differences("",
+                    settings_of_session(sessions_of_a.benchmarks.front().recording.circumstances),
+                    settings_of_session(b_.sessions.benchmarks.front().recording.circumstances));
 
     for (const SessionFromFile& benchmark : b_.sessions.benchmarks) {
       const auto other = std::ranges::find(sessions_of_a.benchmarks, benchmark.benchmark,
                                            &SessionFromFile::benchmark);
       if (other != sessions_of_a.benchmarks.end())
-        compare(benchmark.benchmark, other->recording, benchmark.recording);
+        compare_recordings(benchmark.benchmark, other->recording, benchmark.recording);
       else
         note_unmatched("benchmark", benchmark.benchmark, name_of_a);
     }
   }
 
-  void compare(const std::string& benchmark, const Recording& there, const Recording& here) {
-    const std::string of_benchmark = benchmark.empty() ? "" : cited(benchmark) + ": ";
-    for (const Command& command : here.commands) {
-      auto other = std::ranges::find(there.commands, command.name, &Command::name);
-      if (there.commands.size() == 1 && here.commands.size() == 1) other = there.commands.begin();
-      if (other != there.commands.end())
-        add(of_benchmark + cited(command.name), other->settings, command.settings);
+  void compare_recordings(const std::string& benchmark, const Recording& in_a,
+                          const Recording& in_b) {
+    const std::string owner_prefix = benchmark.empty() ? "" : cited(benchmark) + ": ";
+    for (const Command& command : in_b.commands) {
+      auto other = std::ranges::find(in_a.commands, command.name, &Command::name);
+
+      // If there is only one on each side, it may have been renamed.
+      if (in_a.commands.size() == 1 && in_b.commands.size() == 1) other = in_a.commands.begin();
+      if (other != in_a.commands.end())
+        add_differences(owner_prefix + cited(command.name), other->settings, command.settings);
       else
         note_unmatched("command", command.name, a_.name);
     }
 
-    for (const Metric& metric : here.metrics) {
-      const auto other = find_metric(there.metrics, metric.name);
+    for (const Metric& metric : in_b.metrics) {
+      const auto other = find_metric(in_a.metrics, metric.name);
       if (other)
-        add(of_benchmark + metric.name, settings_of_metric(there.metrics[*other]),
-            settings_of_metric(metric));
+        add_differences(owner_prefix + metric.name, settings_of_metric(in_a.metrics[*other]),
+                        settings_of_metric(metric));
     }
   }
 
-  void note_unmatched(std::string_view what, const std::string& name, const std::string& file) {
-    unmatched_.push_back(fmt::format("The {} {} is not in {}, so it was not compared.", what,
+  void note_unmatched(std::string_view kind, const std::string& name, const std::string& file) {
+    unmatched_.push_back(fmt::format("The {} {} is not in {}, so it was not compared.", kind,
                                      cited(name), cited(file)));
   }
 
@@ -103,7 +111,7 @@ class SessionDiff {
 }  // namespace
 
 std::string diff_text(const ReadFile& a, const ReadFile& b) {
-  return SessionDiff(a, b).text();
+  return SessionDiff(a, b).write_text();
 }
 
 }  // namespace lauka::history

@@ -29,21 +29,22 @@ namespace {
 using Json = ParsedJson;
 using namespace std::string_view_literals;
 
-Error foreign(std::string_view detail) {
+Error make_not_of_lauka_error(std::string_view detail) {
   return Error{fmt::format("is not a JSON file of lauka ({})", detail),
                "make such a file with lauka --export-json FILE"};
 }
 
 constexpr const char* kReferenceKey = "reference";
 
-struct Place {
-  const Json* ours = nullptr;  ///< results[].lauka
-  const Json* metrics = nullptr;
+/// What the file says about a command, besides the values of its metrics.
+struct ResultInFile {
+  const Json* ours = nullptr;     ///< results[].lauka
+  const Json* metrics = nullptr;  ///< results[].lauka.metrics
   std::string benchmark{};
   std::string role{};
   std::string name{};
-  std::vector<std::uint64_t> rounds{};
-  std::vector<bool> has_failed{};  ///< for each run
+  std::vector<std::uint64_t> rounds{};  ///< for each run
+  std::vector<bool> has_failed{};       ///< for each run
   bool has_layouts = false;
   /// Index, among the results of the benchmark, of the result that it is compared with.
   std::optional<std::size_t> reference{};
@@ -52,33 +53,42 @@ struct Place {
   std::string benchmark_in_suite{};  ///< empty outside suites
 };
 
+/// The values of a metric in the runs of a command, and the round of each value. Rounds ascend.
 struct Samples {
   std::vector<std::uint64_t> rounds{};
   std::vector<double> values{};
 };
 
 bool is_uuid(std::string_view text) {
-  constexpr std::string_view like = "00000000-0000-0000-0000-000000000000";
-  if (text.size() != like.size()) return false;
-  for (std::size_t i = 0; i < like.size(); ++i) {
-    const bool is_hex = is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'f');
-    if (like[i] == '-' ? text[i] != '-' : !is_hex) return false;
+  // Each 0 stands for a hexadecimal digit.
+  constexpr std::string_view pattern = "00000000-0000-0000-0000-000000000000";
+  if (text.size() != pattern.size()) return false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool is_hex_digit = is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'f');
+    const bool matches = pattern[i] == '-' ? text[i] == '-' : is_hex_digit;
+    if (!matches) return false;
   }
   return true;
 }
 
-std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, bool interleaved) {
-  std::vector<double> ours;
-  std::vector<double> theirs;
-  for (std::size_t i = 0, k = 0; interleaved && i < of.rounds.size(); ++i) {
-    while (k < to.rounds.size() && to.rounds[k] < of.rounds[i]) ++k;
-    if (k == to.rounds.size() || to.rounds[k] != of.rounds[i]) continue;
-    ours.push_back(of.values[i]);
-    theirs.push_back(to.values[k++]);
+/// Compares the samples of one command with those of a reference.
+std::optional<LogRatio> compare_samples(const Samples& candidate, const Samples& reference,
+                                        bool interleaved) {
+  // Interleaved runs of the same round belong together, because both met about the same noise.
+  std::vector<double> paired_candidate;
+  std::vector<double> paired_reference;
+  for (std::size_t i = 0, k = 0; interleaved && i < candidate.rounds.size(); ++i) {
+    while (k < reference.rounds.size() && reference.rounds[k] < candidate.rounds[i]) ++k;
+    if (k == reference.rounds.size() || reference.rounds[k] != candidate.rounds[i]) continue;
+    paired_candidate.push_back(candidate.values[i]);
+    paired_reference.push_back(reference.values[k++]);
   }
-  return ours.empty()
-             ? stats::log_ratio({.reference = to.values, .candidate = of.values, .paired = false})
-             : stats::log_ratio({.reference = theirs, .candidate = ours, .paired = true});
+
+  if (paired_candidate.empty())
+    return stats::log_ratio(
+        {.reference = reference.values, .candidate = candidate.values, .paired = false});
+  return stats::log_ratio(
+      {.reference = paired_reference, .candidate = paired_candidate, .paired = true});
 }
 
 template <typename Keys>
@@ -86,7 +96,9 @@ bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool is_wanted(std::string_view top, int depth, std::string_view key) {
+/// True if the parser must keep a key, since a history needs it. The rest of a large file would
+/// only take memory. `top`: the outermost key above.
+bool is_needed(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
   constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, .runs[] and .failures[]
@@ -97,10 +109,10 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
     return is_among(std::array{"benchmark"sv, "role"sv, "reference"sv, "metrics"sv, "runs"sv,
                                "runs_in_all"sv, "failures"sv, "settings"sv, "expected_output"sv},
                     key);
-  constexpr auto values = std::to_array<std::string_view>(
+  constexpr auto keys_of_metric_or_run = std::to_array<std::string_view>(
       {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
        "samples", "round", "layout", "layouts", "log_ratio_to_reference", "log_ratio_to_anchor"});
-  return depth != of_metric_or_run || is_among(values, key);
+  return depth != of_metric_or_run || is_among(keys_of_metric_or_run, key);
 }
 
 class RecordReader {
@@ -108,24 +120,24 @@ class RecordReader {
   explicit RecordReader(const Json& document) : document_(document) {}
 
   Result<SessionRecord> read() {
-    if (auto known = find_session(); !known) return known.error();
-    if (auto known = take_session(); !known) return known.error();
-    if (auto known = find_places(); !known) return known.error();
-    for (std::size_t place = 0; place < places_.size(); ++place)
-      if (auto added = add_result(place); !added) return added.error();
+    if (auto found = find_session(); !found) return found.error();
+    if (auto taken = take_session(); !taken) return taken.error();
+    if (auto found = find_results(); !found) return found.error();
+    for (std::size_t index = 0; index < results_in_file_.size(); ++index)
+      if (auto added = add_metrics(index); !added) return added.error();
     return std::move(record_);
   }
 
  private:
   Result<void> find_session() {
     results_ = list_in(document_, "results");
-    if (results_ == nullptr) return foreign("it has no list of results");
+    if (results_ == nullptr) return make_not_of_lauka_error("it has no list of results");
     session_ = object_in(document_, "lauka");
     if (session_ == nullptr)
       return Error{"was written by hyperfine, which does not identify a session",
                    "measure with lauka --export-json FILE"};
     const auto format = unsigned_in(*session_, "format");
-    if (!format) return foreign("it has no lauka.format");
+    if (!format) return make_not_of_lauka_error("it has no lauka.format");
     if (*format < 1 || *format > static_cast<std::uint64_t>(kNewestFormat))
       return Error{fmt::format("has format {}, which this lauka-history does not know", *format),
                    "use the lauka-history of the lauka that wrote it"};
@@ -143,11 +155,12 @@ class RecordReader {
     if (record_.id.empty())
       return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
-      return foreign("its session_id " + cited(circumstances.session_id) + " is not a UUID");
+      return make_not_of_lauka_error("its session_id " + cited(circumstances.session_id) +
+                                     " is not a UUID");
 
     record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
     record_.ended = circumstances.ended;
-    if (record_.began == UtcTime()) return foreign("it does not say when it began");
+    if (record_.began == UtcTime()) return make_not_of_lauka_error("it does not say when it began");
 
     record_.machine = std::move(circumstances.machine);
     record_.labels = std::move(circumstances.labels);
@@ -163,21 +176,21 @@ class RecordReader {
     return {};
   }
 
-  void take_metric(const std::string& benchmark, const Json& there) {
+  void take_metric(const std::string& benchmark, const Json& metric_in_file) {
     Metric metric;
-    decode(there, metric);
+    decode(metric_in_file, metric);
     better_[metric.name] = metric.better;
     methods_[{benchmark, metric.name}] = settings_of_metric(metric);
   }
 
-  /// Returns the settings that change what a result's command measured, for the name of its
-  /// series; empty if all are the usual ones. Layouts come first.
-  std::string other_settings(const Place& place) const {
+  /// Returns the settings that change what a result's command measured, as the name of its series
+  /// ends: " (layouts, --jobs 2)". Empty if all are the usual ones, so that most names have no end.
+  std::string list_unusual_settings(const ResultInFile& result) const {
     SettingValues usual;
     usual[SettingKind::Jobs] = "1";
     usual[SettingKind::Until] = usual[SettingKind::OutputCheck] = std::string(kNoSetting);
-    std::string text = place.has_layouts ? "layouts" : "";
-    for (const SettingDifference& difference : find_differences(usual, place.settings))
+    std::string text = result.has_layouts ? "layouts" : "";
+    for (const SettingDifference& difference : find_differences(usual, result.settings))
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row_of(difference.kind).title,
                           difference.candidate_value);
     return text.empty() ? "" : fmt::format(" ({})", text);
@@ -195,55 +208,56 @@ class RecordReader {
     return values;
   }
 
-  static void read_runs(Place& place) {
-    const Json& runs = items_in(*place.ours, "runs");
+  static void read_runs(ResultInFile& result) {
+    const Json& runs = items_in(*result.ours, "runs");
     // Values over layouts differ from values of a single build, so they form a separate series.
-    place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
+    result.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
 
     for (const Json& run : runs) {
-      place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
+      result.rounds.push_back(unsigned_in(run, "round").value_or(result.rounds.size()));
       const std::string outcome = text_in(run, "outcome");
-      place.has_failed.push_back(!outcome.empty() && is_failure(parse_ending(outcome)));
+      result.has_failed.push_back(!outcome.empty() && is_failure(parse_ending(outcome)));
     }
   }
 
   /// Finds the commands in the file, and the names under which the history keeps them.
-  Result<void> find_places() {
+  Result<void> find_results() {
     std::map<std::pair<std::string, std::string>, std::size_t> count_by_benchmark_and_role;
     for (const Json& result : *results_) {
-      Place place;
-      place.ours = object_in(result, "lauka");
-      place.metrics = place.ours != nullptr ? object_in(*place.ours, "metrics") : nullptr;
-      if (place.metrics == nullptr) return foreign("it has a result without metrics");
+      ResultInFile found;
+      found.ours = object_in(result, "lauka");
+      found.metrics = found.ours != nullptr ? object_in(*found.ours, "metrics") : nullptr;
+      if (found.metrics == nullptr)
+        return make_not_of_lauka_error("it has a result without metrics");
 
-      place.name = text_in(result, "name");
-      if (place.name.empty()) place.name = text_in(result, "command");
-      if (place.name.empty()) return foreign("it has a result without a command");
+      found.name = text_in(result, "name");
+      if (found.name.empty()) found.name = text_in(result, "command");
+      if (found.name.empty()) return make_not_of_lauka_error("it has a result without a command");
 
-      place.benchmark = text_in(*place.ours, "benchmark");
-      place.role = text_in(*place.ours, "role");
-      place.reference = unsigned_in(*place.ours, kReferenceKey);
-      place.says_reference = place.ours->contains(kReferenceKey);
-      place.settings = read_settings_of(*place.ours, place.benchmark);
-      place.benchmark_in_suite = place.benchmark;
-      if (place.benchmark.empty()) place.benchmark = place.name;
+      found.benchmark = text_in(*found.ours, "benchmark");
+      found.role = text_in(*found.ours, "role");
+      found.reference = unsigned_in(*found.ours, kReferenceKey);
+      found.says_reference = found.ours->contains(kReferenceKey);
+      found.settings = read_settings_of(*found.ours, found.benchmark);
+      found.benchmark_in_suite = found.benchmark;
+      if (found.benchmark.empty()) found.benchmark = found.name;
 
-      read_runs(place);
-      ++count_by_benchmark_and_role[{place.benchmark, place.role}];
-      places_.push_back(std::move(place));
+      read_runs(found);
+      ++count_by_benchmark_and_role[{found.benchmark, found.role}];
+      results_in_file_.push_back(std::move(found));
     }
 
-    if (places_.empty()) return Error{"has no commands", "export it again"};
+    if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
     // A command's name is shown only if benchmark and role do not tell it from the others.
-    for (const Place& place : places_) {
-      const std::string settings = other_settings(place);
-      const bool has_namesakes = count_by_benchmark_and_role[{place.benchmark, place.role}] > 1;
+    for (const ResultInFile& result : results_in_file_) {
+      const std::string settings = list_unusual_settings(result);
+      const bool has_namesakes = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
       record_.results.push_back(
-          {.benchmark = place.benchmark + settings,
-           .benchmark_without_settings = settings.empty() ? "" : place.benchmark,
-           .role = place.role,
-           .shown_command_name = has_namesakes ? place.name : ""});
+          {.benchmark = result.benchmark + settings,
+           .benchmark_without_settings = settings.empty() ? "" : result.benchmark,
+           .role = result.role,
+           .shown_command_name = has_namesakes ? result.name : ""});
     }
 
     reference_ = unsigned_in(*session_, "reference").value_or(0);
@@ -253,57 +267,67 @@ class RecordReader {
 
   /// Returns the command with this role in the benchmark of another command; nullopt if there is
   /// none, or if that command has the role itself.
-  std::optional<std::size_t> find_beside(std::size_t place, std::string_view role) const {
-    const Place& command = places_[place];
+  std::optional<std::size_t> find_beside(std::size_t index, std::string_view role) const {
+    const ResultInFile& command = results_in_file_[index];
 
     // Without roles, the session names one reference for all commands.
     if (command.role.empty()) {
-      const bool has_reference = !has_baseline_ && reference_ < places_.size();
-      if (role != "reference" || !has_reference || reference_ == place) return std::nullopt;
+      const bool has_reference = !has_baseline_ && reference_ < results_in_file_.size();
+      if (role != "reference" || !has_reference || reference_ == index) return std::nullopt;
       return reference_;
     }
 
     if (command.role == role) return std::nullopt;
-    for (std::size_t other = 0; other < places_.size(); ++other)
-      if (places_[other].benchmark == command.benchmark && places_[other].role == role)
+    for (std::size_t other = 0; other < results_in_file_.size(); ++other)
+      if (results_in_file_[other].benchmark == command.benchmark &&
+          results_in_file_[other].role == role)
         return other;
     return std::nullopt;
   }
 
-  std::optional<std::size_t> find_reference(std::size_t place) const {
-    const Place& of = places_[place];
-    if (!of.reference) return std::nullopt;
-    const auto first = of.role.empty()
-                           ? places_.begin()
-                           : std::ranges::find(places_, of.benchmark, &Place::benchmark);
-    const std::size_t reference = static_cast<std::size_t>(first - places_.begin()) + *of.reference;
-    return reference < places_.size() && reference != place ? std::optional(reference)
-                                                            : std::nullopt;
+  /// Returns the command that the file names as the reference of another one; nullopt if there is
+  /// none.
+  std::optional<std::size_t> find_named_reference(std::size_t index) const {
+    const ResultInFile& command = results_in_file_[index];
+    if (!command.reference) return std::nullopt;
+
+    // In a suite, the file counts within the benchmark, whose results follow one another.
+    auto first = results_in_file_.begin();
+    if (!command.role.empty())
+      first = std::ranges::find(results_in_file_, command.benchmark, &ResultInFile::benchmark);
+    const std::size_t first_index = static_cast<std::size_t>(first - results_in_file_.begin());
+    const std::size_t reference = first_index + *command.reference;
+
+    const bool is_valid = reference < results_in_file_.size() && reference != index;
+    return is_valid ? std::optional(reference) : std::nullopt;
   }
 
   /// Adds the metrics of a command, with their ratios to the reference and to the anchor.
-  Result<void> add_result(std::size_t place) {
-    const Place& command = places_[place];
-    CommandRecord& record = record_.results[place];
+  Result<void> add_metrics(std::size_t index) {
+    const ResultInFile& command = results_in_file_[index];
+    CommandRecord& record = record_.results[index];
     record.endings = read_endings(*command.ours);
 
-    const auto anchor = find_beside(place, "anchor");
+    const auto anchor = find_beside(index, "anchor");
     if (anchor) {
       record.anchored_name = command.name;
-      record.anchor = places_[*anchor].name;
+      record.anchor = results_in_file_[*anchor].name;
     }
 
     const auto reference =
-        command.says_reference ? find_reference(place) : find_beside(place, "reference");
+        command.says_reference ? find_named_reference(index) : find_beside(index, "reference");
     for (const auto& [name, summary] : command.metrics->items()) {
-      auto read = read_summary(name, summary, place);
+      auto read = read_summary(name, summary, index);
       if (!read) return read.error();
 
       std::optional<MetricRecord> metric = *std::move(read);
       if (!metric) continue;
       if (reference)
-        metric->ratio_to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
-      if (anchor) metric->ratio_to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
+        metric->ratio_to_reference =
+            read_or_compute_ratio(index, *reference, name, "log_ratio_to_reference");
+      if (anchor)
+        metric->ratio_to_anchor =
+            read_or_compute_ratio(index, *anchor, name, "log_ratio_to_anchor");
       record.metrics.push_back(*std::move(metric));
     }
     return {};
@@ -317,8 +341,8 @@ class RecordReader {
 
   /// Reads the summary of a command's metric; nullopt if the file has no values of it.
   Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& summary,
-                                                   std::size_t place) const {
-    const Place& command = places_[place];
+                                                   std::size_t index) const {
+    const ResultInFile& command = results_in_file_[index];
     MetricRecord metric{.name = name};
     metric.unit = value_in(kUnitWords, text_in(summary, "unit"));
 
@@ -331,7 +355,7 @@ class RecordReader {
     // The summary in the file includes failed runs, which the history must not.
     const bool has_failed_runs =
         std::ranges::find(command.has_failed, true) != command.has_failed.end();
-    if (has_failed_runs) return read_summary_of_successes(std::move(metric), summary, place);
+    if (has_failed_runs) return read_summary_of_successes(std::move(metric), summary, index);
 
     if (const auto percentile = decode_in<std::optional<StoredPercentile>>(summary, "percentile")) {
       if (!percentile->value) return std::optional<MetricRecord>();
@@ -357,19 +381,21 @@ class RecordReader {
                    "export it again"};
 
     metric.mean = *mean;
-    if (!take_layouts(metric, summary)) take_median(metric, summary);
+    if (!take_mean_over_layouts(metric, summary)) take_median(metric, summary);
     return std::optional(std::move(metric));
   }
 
   /// Returns the summary of the runs that succeeded, since the file's own includes those that
-  /// failed; nullopt if no run that succeeded gave the metric. There is none of a percentile.
-  std::optional<MetricRecord> read_summary_of_successes(MetricRecord metric, const Json& there,
-                                                        std::size_t place) const {
+  /// failed; nullopt if no run that succeeded gave the metric, or for a
+  /// percentile, which is not computed again here.
+  std::optional<MetricRecord> read_summary_of_successes(MetricRecord metric,
+                                                        const Json& summary_in_file,
+                                                        std::size_t index) const {
     // Means over layouts leave out the layouts in which a run failed.
-    if (take_layouts(metric, there)) return metric;
-    if (object_in(there, "percentile") != nullptr) return std::nullopt;
+    if (take_mean_over_layouts(metric, summary_in_file)) return metric;
+    if (object_in(summary_in_file, "percentile") != nullptr) return std::nullopt;
 
-    const std::vector<double> values = samples_of_successes(place, there).values;
+    const std::vector<double> values = read_samples_of_successes(index, summary_in_file).values;
     if (values.empty() || !std::ranges::all_of(values, is_in_numeric_range)) return std::nullopt;
 
     const stats::Summary summary = stats::summarize(values);
@@ -381,8 +407,10 @@ class RecordReader {
     return metric;
   }
 
-  static bool take_layouts(MetricRecord& metric, const Json& there) {
-    const Json* layouts = object_in(there, "layouts");
+  /// Takes the mean over layouts in place of the mean over runs. Returns false if the file has
+  /// none.
+  static bool take_mean_over_layouts(MetricRecord& metric, const Json& summary) {
+    const Json* layouts = object_in(summary, "layouts");
     const Json* mean = layouts != nullptr ? object_in(*layouts, "mean") : nullptr;
     if (mean == nullptr) return false;
     const auto value = number_in(*mean, "value");
@@ -395,75 +423,100 @@ class RecordReader {
     return true;
   }
 
-  static void take_median(MetricRecord& metric, const Json& there) {
-    if (there.contains("mad")) {
-      metric.median = number_in(there, "median");
-      metric.mad = number_in(there, "mad");
+  /// Takes the median and its deviation, which older files do not have, so they are computed.
+  static void take_median(MetricRecord& metric, const Json& summary) {
+    if (summary.contains("mad")) {
+      metric.median = number_in(summary, "median");
+      metric.mad = number_in(summary, "mad");
       return;
     }
     std::vector<double> values;
-    for (const Json& sample : items_in(there, "samples"))
+    for (const Json& sample : items_in(summary, "samples"))
       if (sample.is_number()) values.push_back(sample.get<double>());
     if (values.empty() || !std::ranges::all_of(values, is_in_numeric_range)) return;
     metric.median = stats::median(stats::sorted(values));
     metric.mad = stats::median_deviation(values, *metric.median);
   }
 
-  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric,
-                                std::string_view key) const {
-    const Json& there = (*places_[of].metrics)[metric];
-    if (!there.contains(key))
-      return ratio_of_samples(samples(of, metric), samples(to, metric), interleaved_);
-    if (!number_in(part_in(there, key), "value")) return std::nullopt;
-    return decode_in<LogRatio>(there, key);
+  /// Returns a metric's ratio of a command to another one, from the file's `key` or, in older
+  /// files, from the samples; nullopt if the file says that there is none.
+  std::optional<LogRatio> read_or_compute_ratio(std::size_t index, std::size_t reference_index,
+                                                const std::string& metric_name,
+                                                std::string_view key) const {
+    const Json& summary = (*results_in_file_[index].metrics)[metric_name];
+    if (!summary.contains(key))
+      return compare_samples(read_usable_samples(index, metric_name),
+                             read_usable_samples(reference_index, metric_name), interleaved_);
+    if (!number_in(part_in(summary, key), "value")) return std::nullopt;
+    return decode_in<LogRatio>(summary, key);
   }
 
-  /// Returns the samples of a metric; empty if a sample is not positive or is out of range.
-  Samples samples(std::size_t place, const std::string& metric) const {
-    const Place& of = places_[place];
-    const Json* there = object_in(*of.metrics, metric);
-    if (there == nullptr) return {};
+  /// Returns the samples of a metric; empty if one is not positive or is out of range, because a
+  /// ratio of such values means nothing.
+  Samples read_usable_samples(std::size_t index, const std::string& metric_name) const {
+    const Json* summary = object_in(*results_in_file_[index].metrics, metric_name);
+    if (summary == nullptr) return {};
 
-    Samples all = samples_of_successes(place, *there);
+    Samples samples = read_samples_of_successes(index, *summary);
     const bool are_usable = std::ranges::all_of(
-        all.values, [](double value) { return value > 0.0 && is_in_numeric_range(value); });
-    return are_usable ? all : Samples();
+        samples.values, [](double value) { return value > 0.0 && is_in_numeric_range(value); });
+    return are_usable ? samples : Samples();
   }
 
-  Samples samples_of_successes(std::size_t place, const Json& there) const {
-    const Place& of = places_[place];
-    const Json& list = items_in(there, "samples");
-    const bool has_runs = of.rounds.size() == list.size();
+  Samples read_samples_of_successes(std::size_t index, const Json& summary) const {
+    const ResultInFile& command = results_in_file_[index];
+    const Json& list = items_in(summary, "samples");
 
-    Samples all;
-    all.values.reserve(list.size());
-    all.rounds.reserve(list.size());
+    // If the file has not as many runs as samples, nothing says which runs failed, and the index of
+    // a sample counts as its round.
+    const bool has_runs = command.rounds.size() == list.size();
+
+    Samples samples;
+    samples.values.reserve(list.size());
+    samples.rounds.reserve(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].is_number() || (has_runs && of.has_failed[i])) continue;
-      all.values.push_back(list[i].get<double>());
-      all.rounds.push_back(has_runs ? of.rounds[i] : i);
+      if (!list[i].is_number() || (has_runs && command.has_failed[i])) continue;
+      samples.values.push_back(list[i].get<double>());
+      samples.rounds.push_back(has_runs ? command.rounds[i] : i);
     }
-    return all;
+    return samples;
   }
 
   const Json& document_;
   const Json* results_ = nullptr;
   const Json* session_ = nullptr;
-  std::vector<Place> places_{};
+  std::vector<ResultInFile> results_in_file_{};
   std::map<std::string, Better, std::less<>> better_{};
   std::map<std::pair<std::string, std::string>, SettingValues> methods_{};  // by benchmark, metric
-  std::size_t reference_ = 0;
-  bool has_baseline_ = false;
+  std::size_t reference_ = 0;  // of the session: an index into the results
+  bool has_baseline_ = false;  // true: a stored session is the reference, and none of the results
   bool interleaved_ = true;
   SessionRecord record_{};
 };
 
+// The column `numbers` of a point: the metrics' values, such as "0.5 0.01 20 - - - - 0.5 0.02", and
+// then, if runs failed, kFailures, the number of runs, and each group of failed runs.
 constexpr char kBetweenMetrics = ';';
 constexpr std::string_view kFailures = ";f";
 constexpr char kBetweenNumbers = ' ';
 constexpr std::string_view kNothing = "-";
 
-std::string shortest(const std::optional<double>& number) {
+/// The order of a metric's numbers. Older records end before the median.
+enum NumberOfMetric : std::size_t {
+  Mean,
+  Stddev,
+  SummarizedValues,
+  RatioToReference,
+  ErrorToReference,
+  RatioToAnchor,
+  ErrorToAnchor,
+  Median,
+  Mad,
+  NumberCount
+};
+
+/// Returns the shortest text from which parse_value() gets the same number.
+std::string encode_number(const std::optional<double>& number) {
   return number && std::isfinite(*number) ? fmt::format("{}", *number) : std::string(kNothing);
 }
 
@@ -485,7 +538,7 @@ std::optional<LogRatio> parse_ratio(std::string_view value, std::string_view err
 }  // namespace
 
 Result<SessionRecord> read_record(std::string_view text) {
-  const auto document = parse_json(text, is_wanted);
+  const auto document = parse_json(text, is_needed);
   if (!document) return document.error();
   return RecordReader(*document).read();
 }
@@ -494,7 +547,11 @@ std::int64_t text_id(std::string_view text) {
   if (text.empty()) return 0;
   Sha256 hash;
   hash.add(text);
-  return static_cast<std::int64_t>(parse_hex(hash.hex_digest().substr(0, 16)).value_or(0) >> 1U);
+
+  // Without the highest bit, the id is positive in the database's signed integers.
+  constexpr std::size_t hex_digits = 16;
+  const auto first_64_bits = parse_hex(hash.hex_digest().substr(0, hex_digits));
+  return static_cast<std::int64_t>(first_64_bits.value_or(0) >> 1U);
 }
 
 std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
@@ -510,12 +567,13 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
   std::string text;
   for (const MetricRecord& metric : metrics) {
     if (!text.empty()) text += kBetweenMetrics;
-    text += fmt::format("{} {} {}", shortest(metric.mean), shortest(metric.stddev),
+    text += fmt::format("{} {} {}", encode_number(metric.mean), encode_number(metric.stddev),
                         metric.summarized_values);
     for (const auto& ratio : {metric.ratio_to_reference, metric.ratio_to_anchor})
-      text += ratio ? fmt::format(" {} {}", shortest(ratio->value), shortest(ratio->error))
-                    : fmt::format(" {0} {0}", kNothing);
-    text += fmt::format(" {} {}", shortest(metric.median), shortest(metric.mad));
+      text += ratio
+                  ? fmt::format(" {} {}", encode_number(ratio->value), encode_number(ratio->error))
+                  : fmt::format(" {0} {0}", kNothing);
+    text += fmt::format(" {} {}", encode_number(metric.median), encode_number(metric.mad));
   }
   if (endings.failed_run_groups.empty()) return text;
   text += fmt::format("{} {}", kFailures, endings.runs_with_ending);
@@ -526,10 +584,12 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 
 Endings decode_endings(std::string_view numbers) {
   Endings endings;
-  const std::size_t place = numbers.find(kFailures);
-  if (place == std::string_view::npos) return endings;
-  const auto words = split(numbers.substr(place), kBetweenNumbers);
+  const std::size_t begin = numbers.find(kFailures);
+  if (begin == std::string_view::npos) return endings;
+  const auto words = split(numbers.substr(begin), kBetweenNumbers);
   endings.runs_with_ending = words.size() > 1 ? parse_number(words[1]).value_or(0) : 0;
+
+  // Each group of failed runs has three words: how they ended, the status and the number of runs.
   for (std::size_t i = 2; i + 2 < words.size(); i += 3)
     endings.failed_run_groups.push_back({parse_ending(words[i]),
                                          static_cast<int>(parse_number(words[i + 1]).value_or(0)),
@@ -542,16 +602,19 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   const auto list = parse_json(layout);
   if (!list || !list->is_array()) return metrics;
   for (const ParsedJson& item : *list) {
-    // A database of an older lauka-history has no fourth part.
-    constexpr std::size_t parts = 4;
-    const bool has_method = item.is_array() && item.size() == parts && item[3].is_object();
-    if (!item.is_array() || item.size() != (has_method ? parts : parts - 1) ||
-        !item[0].is_string() || !item[1].is_string() || !item[2].is_string())
+    // encode_metric_names() leaves out a method that is not known, and older versions knew none.
+    enum Part : std::size_t { Name, UnitSymbol, BetterWord, Method, PartCount };
+    if (!item.is_array()) return {};
+    const bool has_method = item.size() == PartCount && item[Method].is_object();
+    const std::size_t expected_size = has_method ? PartCount : Method;
+    if (item.size() != expected_size || !item[Name].is_string() || !item[UnitSymbol].is_string() ||
+        !item[BetterWord].is_string())
       return {};
-    metrics.push_back({.name = item[0].get<std::string>(),
-                       .unit = value_in(kUnitWords, item[1].get<std::string>()),
-                       .better = value_in(kBetterWords, item[2].get<std::string>())});
-    if (has_method) decode(item[3], metrics.back().method);
+
+    metrics.push_back({.name = item[Name].get<std::string>(),
+                       .unit = value_in(kUnitWords, item[UnitSymbol].get<std::string>()),
+                       .better = value_in(kBetterWords, item[BetterWord].get<std::string>())});
+    if (has_method) decode(item[Method], metrics.back().method);
   }
   return metrics;
 }
@@ -564,29 +627,28 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
     numbers.remove_prefix(end + 1);
   }
 
-  // Older records have neither the median nor its deviation.
-  constexpr std::size_t word_count = 9;
-  constexpr std::size_t word_count_without_median = 7;
+  // Older records have neither the median nor its deviation, which come last.
+  constexpr std::size_t count_without_median = Median;
   const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
-  const bool has_median = words.size() == word_count;
-  if (!has_median && words.size() != word_count_without_median) return false;
+  const bool has_median = words.size() == NumberCount;
+  if (!has_median && words.size() != count_without_median) return false;
 
   // Only the mean is always known.
-  const auto mean = parse_value(words[0]);
+  const auto mean = parse_value(words[Mean]);
   if (!mean) return false;
   metric.mean = *mean;
-  metric.stddev = parse_value(words[1]);
-  metric.summarized_values = parse_number(words[2]).value_or(0);
-  metric.ratio_to_reference = parse_ratio(words[3], words[4]);
-  metric.ratio_to_anchor = parse_ratio(words[5], words[6]);
-  metric.median = has_median ? parse_value(words[7]) : std::nullopt;
-  metric.mad = has_median ? parse_value(words[8]) : std::nullopt;
+  metric.stddev = parse_value(words[Stddev]);
+  metric.summarized_values = parse_number(words[SummarizedValues]).value_or(0);
+  metric.ratio_to_reference = parse_ratio(words[RatioToReference], words[ErrorToReference]);
+  metric.ratio_to_anchor = parse_ratio(words[RatioToAnchor], words[ErrorToAnchor]);
+  metric.median = has_median ? parse_value(words[Median]) : std::nullopt;
+  metric.mad = has_median ? parse_value(words[Mad]) : std::nullopt;
   return true;
 }
 
 std::string encode_machine(const Machine& machine) {
   auto json = to_json(machine);
-  for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
+  for (const char* const key : {"name", "os", "class"}) json.erase(key);
   return json_text(json, -1);
 }
 

@@ -30,66 +30,88 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kMaxIds = 2000;
+/// Longer lists of ids are asked for in several queries, so that no query becomes too long.
+constexpr std::size_t kMaxIdsOfQuery = 2000;
 
-std::int64_t id_in(const std::string& text) {
+/// Returns the integer in a column of a row. NULL is an empty text there, and gives 0.
+std::int64_t integer_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// Returns SQL for the text whose id is in `column`.
-std::string name_in(std::string_view column) {
+/// Returns a subquery for the text whose id is in `column`, because tables have ids for texts.
+std::string make_text_subquery(std::string_view column) {
   return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
 
-constexpr std::string_view kClassOfMachine = "(SELECT class FROM lauka_machine WHERE id = machine)";
+/// A subquery for the class of machines, in a query of a table with a column `machine`.
+constexpr std::string_view kMachineClassSubquery =
+    "(SELECT class FROM lauka_machine WHERE id = machine)";
 
-std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
-                                        const std::vector<std::string>& names) {
-  std::vector<std::size_t> places;
-  const auto add = [&](std::string_view name) {
-    for (std::size_t i = 0; i < layout.size(); ++i)
-      if ((name == "all" || layout[i].name == name) && std::ranges::find(places, i) == places.end())
-        places.push_back(i);
+/// Returns the indexes, in `metrics`, of the metrics that SeriesSelection::metrics names.
+std::vector<std::size_t> find_wanted_metrics(const std::vector<MetricRecord>& metrics,
+                                             const std::vector<std::string>& wanted_names) {
+  std::vector<std::size_t> indexes;
+  const auto add_metrics_named = [&](std::string_view name) {
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const bool is_wanted = name == "all" || metrics[i].name == name;
+      const bool is_new = std::ranges::find(indexes, i) == indexes.end();
+      if (is_wanted && is_new) indexes.push_back(i);
+    }
   };
-  for (const std::string& name : names) add(name);
-  if (names.empty()) add(metric_name_of(Role::WallTime));
-  if (names.empty() && places.empty() && !layout.empty()) places.push_back(0);
-  return places;
+
+  for (const std::string& name : wanted_names) add_metrics_named(name);
+
+  // Without names, the time is wanted. If it was not measured, the first metric is.
+  if (wanted_names.empty()) {
+    add_metrics_named(metric_name_of(Role::WallTime));
+    if (indexes.empty() && !metrics.empty()) indexes.push_back(0);
+  }
+  return indexes;
 }
 
-std::string usual_role(const std::vector<MeasuredCommand>& variants) {
+/// Returns the role that is shown if the user does not ask for one: the first of these roles that a
+/// command has.
+std::string choose_usual_role(const std::vector<MeasuredCommand>& variants) {
   for (const std::string_view role : {"candidate", "", "reference", "anchor"})
     for (const MeasuredCommand& variant : variants)
       if (variant.role == role) return std::string(role);
   return {};
 }
 
-bool has_one_anchor(const MetricHistory& series) {
+bool has_at_most_one_anchor(const MetricHistory& series) {
   std::set<std::string_view> anchors;
   for (const SessionPoint& point : series.points)
     if (point.values.ratio_to_anchor) anchors.insert(point.anchor);
   return anchors.size() < 2;
 }
 
-std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
-                                  std::string_view numbers) {
+/// Reads a metric's ratio to the anchor from the columns `layout` and `numbers` of a point; nullopt
+/// if the point has no such ratio.
+std::optional<LogRatio> decode_ratio_to_anchor(std::string_view metric_name,
+                                               std::string_view layout, std::string_view numbers) {
   auto metrics = decode_metric_names(layout);
-  for (std::size_t place = 0; place < metrics.size(); ++place)
-    if (metrics[place].name == metric && decode_values(metrics[place], place, numbers))
-      return metrics[place].ratio_to_anchor;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (metrics[i].name == metric_name && decode_values(metrics[i], i, numbers))
+      return metrics[i].ratio_to_anchor;
   return std::nullopt;
 }
 
-void relate_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio> measured) {
+/// Converts the ratios of a series into ratios to its newest anchor, so that a new anchor does not
+/// look like a step. `measured`: the measured ratios between anchors.
+void convert_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio> measured) {
+  // The points are in the order of their sessions.
   std::string newest;
   for (const SessionPoint& point : series.points)
     if (!point.anchor.empty()) newest = point.anchor;
-  const auto links = ratios_to_anchor(newest, measured);
+
+  const auto ratio_by_anchor = ratios_to_anchor(newest, measured);
   for (SessionPoint& point : series.points) {
     auto& ratio = point.values.ratio_to_anchor;
     if (!ratio || point.anchor == newest) continue;
-    const auto link = links.find(point.anchor);
-    if (link == links.end()) {
+
+    // Ratios are logarithms: command / newest is command / anchor plus anchor / newest.
+    const auto link = ratio_by_anchor.find(point.anchor);
+    if (link == ratio_by_anchor.end()) {
       ratio.reset();
       ++series.removed_anchor_ratios;
     } else {
@@ -102,8 +124,9 @@ void relate_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio>
 
 /// Returns the latest series of the metric in `all` that measured it in the same way, as far as
 /// both are known; adds a series if there is none.
-MetricHistory& comparable_series(const MetricRecord& metric, std::vector<MetricHistory>& all,
-                                 const MeasuredCommand& variant) {
+MetricHistory& find_or_add_comparable_series(const MetricRecord& metric,
+                                             std::vector<MetricHistory>& all,
+                                             const MeasuredCommand& variant) {
   const auto is_comparable = [&](const MetricHistory& series) {
     return series.metric.name == metric.name && series.metric.unit == metric.unit &&
            find_differences(series.metric.method, metric.method).empty();
@@ -114,8 +137,8 @@ MetricHistory& comparable_series(const MetricRecord& metric, std::vector<MetricH
 }
 
 /// Returns what tells the method of `series` from those of other series of its metric.
-std::string distinguishing_method(const MetricHistory& series,
-                                  const std::vector<MetricHistory>& all) {
+std::string describe_distinguishing_method(const MetricHistory& series,
+                                           const std::vector<MetricHistory>& all) {
   std::vector<std::string> parts;
   for (const MetricHistory& other : all) {
     if (other.metric.name != series.metric.name || other.metric.unit != series.metric.unit)
@@ -137,8 +160,8 @@ bool are_of_one_command(const MeasuredCommand& a, const MeasuredCommand& b) {
 /// The time from the first to the last session of a command on a class of machines.
 struct Period {
   const MeasuredCommand* variant = nullptr;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
+  std::int64_t first_began = 0;  ///< start of the first session, in milliseconds since 1970
+  std::int64_t last_began = 0;   ///< start of the last session
 };
 
 /// Returns the periods in the order in which they begin.
@@ -146,24 +169,27 @@ Result<std::vector<Period>> read_periods(Database& database,
                                          std::span<const MeasuredCommand> variants) {
   // Asks for some variants at a time, so that no query becomes too long.
   std::vector<Period> periods;
-  for (std::size_t i = 0; i < variants.size(); i += kMaxIds) {
-    const auto asked_variants = variants.subspan(i, std::min(kMaxIds, variants.size() - i));
+  for (std::size_t i = 0; i < variants.size(); i += kMaxIdsOfQuery) {
+    const auto asked_variants = variants.subspan(i, std::min(kMaxIdsOfQuery, variants.size() - i));
     std::vector<std::int64_t> ids;
     for (const MeasuredCommand& variant : asked_variants) ids.push_back(variant.id);
 
-    constexpr std::size_t column_count = 3;
+    enum Column : std::size_t { VariantId, FirstBegan, LastBegan, ColumnCount };
     const std::string query = fmt::format(
         "SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
         "GROUP BY variant",
         fmt::join(ids, ","));
-    auto asked = database.for_each_row(query, column_count, {}, [&](const Row& row) {
-      const auto variant = std::ranges::find(asked_variants, id_in(row[0]), &MeasuredCommand::id);
-      periods.push_back({&*variant, id_in(row[1]), id_in(row[2])});
+    auto asked = database.for_each_row(query, ColumnCount, {}, [&](const Row& row) {
+      const auto variant =
+          std::ranges::find(asked_variants, integer_in(row[VariantId]), &MeasuredCommand::id);
+      periods.push_back({.variant = &*variant,
+                         .first_began = integer_in(row[FirstBegan]),
+                         .last_began = integer_in(row[LastBegan])});
     });
     if (!asked) return asked.error();
   }
 
-  std::ranges::sort(periods, {}, &Period::first);
+  std::ranges::sort(periods, {}, &Period::first_began);
   return periods;
 }
 
@@ -191,8 +217,10 @@ void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& spli
     const Period& newer = periods[i];
 
     // Machines that were used at the same time are two machines, not one that was updated.
-    const bool overlap = newer.first <= older.last;
+    const bool overlap = newer.first_began <= older.last_began;
     if (overlap) continue;
+
+    // Any other difference, such as another processor, means another machine.
     auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
                                         settings_of_session({.machine = newer.variant->machine}));
     if (!std::ranges::all_of(differences, may_be_updated)) continue;
@@ -203,76 +231,93 @@ void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& spli
              split.newer.machine_class == newer.variant->machine_class;
     });
     if (known == splits.end()) {
-      splits.push_back({*older.variant, *newer.variant, newer.first, std::move(differences)});
+      splits.push_back({.older = *older.variant,
+                        .newer = *newer.variant,
+                        .began = newer.first_began,
+                        .differences = std::move(differences)});
     } else {
       ++known->benchmark_count;
-      known->began = std::min(known->began, newer.first);
+      known->began = std::min(known->began, newer.first_began);
     }
   }
 }
 
-constexpr std::size_t kMaxTexts = 500;
-constexpr std::size_t kMaxOfStatement = std::size_t{256} * 1024;  // bytes
+constexpr std::size_t kMaxTextsOfStatement = 500;
+constexpr std::size_t kMaxBytesOfStatement = std::size_t{256} * 1024;
 
-class Rows {
+/// Inserts rows into a table, many with one statement. Rows that the table has already stay as they
+/// are.
+class RowInserter {
  public:
-  Rows(Database& database, std::string_view into)
-      : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
+  /// `table`: the table with its columns, such as "lauka_name (id, text)".
+  RowInserter(Database& database, std::string_view table)
+      : database_(database), statement_begin_(fmt::format("INSERT INTO {} VALUES ", table)) {}
 
-  void add(std::string row, const std::string* text = nullptr) {
-    if (text != nullptr) {
-      row.replace(row.find(":t"), 2, fmt::format(":t{}", texts_.size()));
-      texts_.push_back(*text);
-    }
-    values_ += (values_.empty() ? "" : ",") + row;
-    if (texts_.size() >= kMaxTexts || values_.size() >= kMaxOfStatement) send();
+  /// Adds a row of numbers, such as "(1,2)".
+  void add(const std::string& row) {
+    rows_ += (rows_.empty() ? "" : ",") + row;
+    if (texts_.size() >= kMaxTextsOfStatement || rows_.size() >= kMaxBytesOfStatement) send();
   }
 
-  Result<void> end() {
+  /// Adds a row with :t in the place of a text, such as "(1,:t)". The text becomes a parameter of
+  /// the statement, because it comes from outside and may look like SQL.
+  void add_with_text(std::string row, const std::string& text) {
+    constexpr std::string_view placeholder = ":t";
+    row.replace(row.find(placeholder), placeholder.size(), fmt::format(":t{}", texts_.size()));
+    texts_.push_back(text);
+    add(row);
+  }
+
+  /// Sends the rows that were not sent yet. Returns the first error of all statements; after an
+  /// error, no further rows are sent.
+  Result<void> finish() {
     send();
-    return done_;
+    return sent_;
   }
 
  private:
   void send() {
-    if (done_ && !values_.empty())
-      done_ = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
-    values_.clear();
+    if (sent_ && !rows_.empty())
+      sent_ = database_.run(statement_begin_ + rows_ + " ON CONFLICT DO NOTHING", texts_);
+    rows_.clear();
     texts_.clear();
   }
 
   Database& database_;
-  std::string head_;
-  std::string values_{};
+  std::string statement_begin_;
+  std::string rows_{};
   std::vector<std::string> texts_{};
-  Result<void> done_{};
+  Result<void> sent_{};
 };
 
 std::int64_t to_milliseconds(UtcTime time) {
   return time.time_since_epoch().count();
 }
 
-/// Returns the SQL condition for sessions of `commit`, a commit or its beginning.
-Result<std::string> commit_condition(Database& database, const std::string& commit) {
+/// Returns the SQL condition for sessions of `commit`, a commit or its beginning. The condition
+/// holds in lauka_session and in lauka_point, which name the column alike.
+Result<std::string> make_commit_filter(Database& database, const std::string& commit) {
   // The id of a name follows from its text, so that an exact name needs no search.
-  const std::string is_commit = fmt::format("commit_name = {}", text_id(commit));
-  const auto exact = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", is_commit), 1);
-  if (!exact) return exact.error();
-  if (!exact->empty()) return is_commit;
+  const std::string exact_filter = fmt::format("commit_name = {}", text_id(commit));
+  const auto sessions = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", exact_filter), 1);
+  if (!sessions) return sessions.error();
+  if (!sessions->empty()) return exact_filter;
 
+  // A shorter text is not searched for, because it would match many commits by chance.
   constexpr std::size_t min_length_of_beginning = 4;
+  enum Column : std::size_t { Id, Text, ColumnCount };
   std::vector<std::int64_t> ids;
   if (commit.size() >= min_length_of_beginning) {
     const auto rows = database.ask(
         "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
         "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
-        2, std::vector{commit + "%"});
+        ColumnCount, std::vector{commit + "%"});
     if (!rows) return rows.error();
 
-    // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite.
+    // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite, so it may find too much.
     for (const Row& row : *rows)
-      if (row[1].starts_with(commit)) ids.push_back(id_in(row[0]));
+      if (row[Text].starts_with(commit)) ids.push_back(integer_in(row[Id]));
   }
 
   if (ids.empty())
@@ -284,62 +329,81 @@ Result<std::string> commit_condition(Database& database, const std::string& comm
   return fmt::format("commit_name = {}", ids.front());
 }
 
-Result<std::string> condition_of_points(Database& database, const MeasuredCommand& variant,
-                                        const SeriesSelection& wanted) {
-  std::string condition = fmt::format("variant = {}", variant.id);
-  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
-  if (!wanted.drops_other_commits || wanted.commit.empty()) return condition;
-  const auto is_commit = commit_condition(database, wanted.commit);
-  return is_commit ? condition + " AND " + *is_commit : is_commit;
+/// Returns the SQL condition for the wanted points of a command in lauka_point.
+Result<std::string> make_point_filter(Database& database, const MeasuredCommand& variant,
+                                      const SeriesSelection& wanted) {
+  std::string filter = fmt::format("variant = {}", variant.id);
+  if (!wanted.branch.empty()) filter += fmt::format(" AND branch = {}", text_id(wanted.branch));
+  if (!wanted.drops_other_commits || wanted.commit.empty()) return filter;
+  const auto commit_filter = make_commit_filter(database, wanted.commit);
+  return commit_filter ? filter + " AND " + *commit_filter : commit_filter;
 }
 
 Result<UtcTime> parse_date(const std::string& text) {
-  const bool is_date = std::ranges::count(text, '-') == 2;
-  const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
-  const auto time = parse_utc_time(whole);
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  if (!is_date || time == UtcTime() || (rfc3339(time) != whole && rfc3339(second) != whole))
+  const bool has_time = text.find('T') != std::string::npos;
+  const std::string date_time = has_time ? text : text + "T00:00:00Z";
+  const auto time = parse_utc_time(date_time);
+
+  // The parser also takes other forms, such as an offset from UTC. A time that is written like what
+  // was typed, with or without a fraction of a second, is a date.
+  const auto whole_second = std::chrono::floor<std::chrono::seconds>(time);
+  const bool is_written_alike = rfc3339(time) == date_time || rfc3339(whole_second) == date_time;
+  const bool has_date = std::ranges::count(text, '-') == 2;
+  if (!has_date || time == UtcTime() || !is_written_alike)
     return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
   return time;
 }
 
-Result<std::string> make_condition(Database& database, const ForgetRequest& what,
-                                   std::vector<std::string>& texts) {
+/// Returns the SQL condition for the sessions to delete. Appends the values of its parameters to
+/// `parameter_texts`.
+Result<std::string> make_forget_filter(Database& database, const ForgetRequest& what,
+                                       std::vector<std::string>& parameter_texts) {
   if (!what.before_date.empty()) {
     const auto time = parse_date(what.before_date);
     if (!time) return time.error();
     return fmt::format("began < {}", to_milliseconds(*time));
   }
-  if (!what.commit.empty()) return commit_condition(database, what.commit);
+  if (!what.commit.empty()) return make_commit_filter(database, what.commit);
+
+  // No UUID has these characters, which LIKE would take for wildcards.
   if (what.session.empty() || what.session.find_first_of("%_") != std::string::npos)
     return Error{"has no such session", "run lauka-history list to see all sessions"};
-  texts.push_back(lower_case(what.session) + "%");
+  parameter_texts.push_back(lower_case(what.session) + "%");
   return std::string("uuid LIKE :t0");
 }
 
-Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
+/// Deletes sessions with their points and labels. `sessions` are rows whose first column is the id.
+Result<void> delete_sessions(Database& database, const std::vector<Row>& sessions) {
   std::string ids;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    ids += (ids.empty() ? "" : ",") + rows[i][0];
-    if (i + 1 < rows.size() && ids.size() < kMaxOfStatement) continue;
-    for (const auto& [table, column] :
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    ids += (ids.empty() ? "" : ",") + sessions[i].front();
+
+    // Collects ids until the statement is long enough, or the last id is there.
+    const bool is_last = i + 1 == sessions.size();
+    if (!is_last && ids.size() < kMaxBytesOfStatement) continue;
+
+    for (const auto& [table, session_column] :
          {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
           std::pair("lauka_session", "id")}) {
-      auto gone = database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
-      if (!gone) return gone;
+      auto deleted =
+          database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, session_column, ids));
+      if (!deleted) return deleted;
     }
     ids.clear();
   }
   return {};
 }
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;
-constexpr std::size_t kMaxOfBatch = 200;
-constexpr std::size_t kMaxPoints = 4'000;
-constexpr unsigned kMaxReaders = 4;
-constexpr std::size_t kFilesAhead = 16;
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30U;
 
-std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
+// A batch that reaches one of these numbers is added to the database.
+constexpr std::size_t kMaxSessionsOfBatch = 200;
+constexpr std::size_t kMaxCommandsOfBatch = 4'000;
+
+constexpr unsigned kMaxReaderThreads = 4;
+constexpr std::size_t kFilesOfGroup = 16;  // a thread reads a group of files
+
+std::vector<Result<SessionRecord>> read_records(std::span<const std::string> files) {
   std::vector<Result<SessionRecord>> records;
   records.reserve(files.size());
   for (const std::string& file : files) records.push_back(read_session_file(file));
@@ -349,20 +413,23 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
 /// Reads files ahead in threads, and passes their records to `visit` in the order of the files.
 Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
-  const std::size_t max_groups =
-      std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
+  // One group more than there are readers, because the group that this thread waits for and then
+  // visits is one of them.
+  const std::size_t reader_count =
+      std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaderThreads);
+  const std::size_t max_groups = reader_count + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> groups_being_read;
 
   std::size_t files_begun = 0;
   while (files_begun < files.size() || !groups_being_read.empty()) {
     while (files_begun < files.size() && groups_being_read.size() < max_groups) {
-      const std::size_t group_size = std::min(kFilesAhead, files.size() - files_begun);
+      const std::size_t group_size = std::min(kFilesOfGroup, files.size() - files_begun);
       const auto group = files.subspan(files_begun, group_size);
       try {
-        groups_being_read.push_back(std::async(std::launch::async, records_in, group));
+        groups_being_read.push_back(std::async(std::launch::async, read_records, group));
       } catch (const std::system_error&) {
         // The system has no thread to spare, so this thread will read the group.
-        groups_being_read.push_back(std::async(std::launch::deferred, records_in, group));
+        groups_being_read.push_back(std::async(std::launch::deferred, read_records, group));
       }
       files_begun += group_size;
     }
@@ -375,97 +442,114 @@ Result<void> for_each_record(std::span<const std::string> files,
   return {};
 }
 
+/// What a row of lauka_point needs besides its session.
 struct PointRow {
-  std::int64_t variant = 0;
-  std::size_t session = 0;
-  std::int64_t layout = 0;
-  std::int64_t name = 0;
-  std::int64_t anchor = 0;
+  std::int64_t variant_id = 0;
+  std::size_t session_index = 0;  ///< index into Batch::records
+  std::int64_t layout_id = 0;
+  std::int64_t name_id = 0;    ///< text_id of CommandRecord::anchored_name
+  std::int64_t anchor_id = 0;  ///< text_id of CommandRecord::anchor
   const CommandRecord* result = nullptr;
 };
 
+struct MachineRow {
+  std::string machine_class{};
+  std::int64_t parts_id = 0;  ///< id of the text of encode_machine
+};
+
+/// The rows of several sessions, which one transaction adds. Rows that several sessions share are
+/// there once, by their ids.
 struct Batch {
   std::span<const SessionRecord> records;
-  std::int64_t added_before = 0;
-  std::map<std::int64_t, std::string> names{};
-  std::map<std::int64_t, std::pair<std::string, std::int64_t>>
-      machines{};  // by id: class of machines, and id of the name that holds the encoded machine
-  std::map<std::int64_t, std::string> variants{};
-  std::map<std::int64_t, std::size_t> sessions{};  // by id: index into `records`. add_sessions()
-                                                   // removes sessions that the database has
-  std::vector<std::int64_t> ids{};
+  std::int64_t last_order_added = 0;  ///< SessionPoint::order_added of the database's last session
+  std::map<std::int64_t, std::string> text_by_id{};
+  std::map<std::int64_t, MachineRow> machine_by_id{};
+  std::map<std::int64_t, std::string> variant_row_by_id{};
+  /// Index into `records`. add_sessions() removes sessions that the database has.
+  std::map<std::int64_t, std::size_t> session_index_by_id{};
+  std::vector<std::int64_t> session_ids{};  ///< for each of `records`
   std::vector<PointRow> points{};
 
-  std::int64_t name(const std::string& text) {
-    const std::int64_t number = text_id(text);
-    if (number != 0) names.emplace(number, text);
-    return number;
+  /// Adds a text, and returns its id. An empty text has the id 0 and needs no row.
+  std::int64_t add_text(const std::string& text) {
+    const std::int64_t id = text_id(text);
+    if (id != 0) text_by_id.emplace(id, text);
+    return id;
   }
 
-  std::int64_t layout(const std::vector<MetricRecord>& metrics) {
+  /// Adds the text that names these metrics, and returns its id. Most commands have the metrics of
+  /// the command before, so their text is not encoded again.
+  std::int64_t add_layout(const std::vector<MetricRecord>& metrics) {
     const auto is_alike = [](const MetricRecord& a, const MetricRecord& b) {
       return a.name == b.name && a.unit == b.unit && a.better == b.better && a.method == b.method;
     };
-    if (last == nullptr ||
-        !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
-      last_layout = name(encode_metric_names(metrics));
-    last = &metrics;
-    return last_layout;
+    const bool is_known =
+        last_metrics != nullptr && std::equal(metrics.begin(), metrics.end(), last_metrics->begin(),
+                                              last_metrics->end(), is_alike);
+    if (!is_known) last_layout_id = add_text(encode_metric_names(metrics));
+    last_metrics = &metrics;
+    return last_layout_id;
   }
 
-  std::int64_t added(std::size_t place) const {
-    return added_before + 1 + static_cast<std::int64_t>(place);
+  std::int64_t order_added_of(std::size_t session_index) const {
+    return last_order_added + 1 + static_cast<std::int64_t>(session_index);
   }
 
-  const std::vector<MetricRecord>* last = nullptr;
-  std::int64_t last_layout = 0;
+  const std::vector<MetricRecord>* last_metrics = nullptr;
+  std::int64_t last_layout_id = 0;
 };
 
 /// Adds the rows of a session to the batch, unless the batch already has this session.
-void gather(Batch& batch, std::size_t place) {
-  const SessionRecord& session = batch.records[place];
-  batch.ids.push_back(text_id(session.id));
-  const bool is_new = batch.sessions.emplace(batch.ids.back(), place).second;
+void add_to_batch(Batch& batch, std::size_t session_index) {
+  const SessionRecord& session = batch.records[session_index];
+  const std::int64_t session_id = text_id(session.id);
+  batch.session_ids.push_back(session_id);
+  const bool is_new = batch.session_index_by_id.emplace(session_id, session_index).second;
   if (!is_new) return;
 
   const std::string machine_class = class_of(session.machine);
-  const std::int64_t machine = text_id(machine_class);
-  batch.machines.emplace(machine,
-                         std::pair(machine_class, batch.name(encode_machine(session.machine))));
+  const std::int64_t machine_id = text_id(machine_class);
+  const std::int64_t parts_id = batch.add_text(encode_machine(session.machine));
+  batch.machine_by_id.emplace(machine_id, MachineRow{machine_class, parts_id});
 
-  // batch.name() adds a text to the batch, and returns the text's id.
+  // The rows of sessions and labels refer to these texts.
   for (const std::string& text :
        {session.machine.name, commit_of(session), session.label("branch"), session.version})
-    batch.name(text);
+    batch.add_text(text);
   for (const Label& label : session.labels) {
-    batch.name(label.key);
-    batch.name(label.value);
+    batch.add_text(label.key);
+    batch.add_text(label.value);
   }
 
   for (const CommandRecord& result : session.results) {
-    const std::int64_t variant = text_id(variant_key(result, machine_class));
-    std::string variant_row =
-        fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
-                    batch.name(result.role), batch.name(result.shown_command_name), machine);
-    batch.variants.emplace(variant, std::move(variant_row));
-    batch.points.push_back({variant, place, batch.layout(result.metrics),
-                            batch.name(result.anchored_name), batch.name(result.anchor), &result});
+    const std::int64_t variant_id = text_id(variant_key(result, machine_class));
+    std::string variant_row = fmt::format(
+        "({},{},{},{},{})", variant_id, batch.add_text(result.benchmark),
+        batch.add_text(result.role), batch.add_text(result.shown_command_name), machine_id);
+    batch.variant_row_by_id.emplace(variant_id, std::move(variant_row));
+    batch.points.push_back({.variant_id = variant_id,
+                            .session_index = session_index,
+                            .layout_id = batch.add_layout(result.metrics),
+                            .name_id = batch.add_text(result.anchored_name),
+                            .anchor_id = batch.add_text(result.anchor),
+                            .result = &result});
   }
 }
 
 /// Adds the sessions of a batch, and takes those that the database already has out of the batch.
 Result<void> add_sessions(Database& database, Batch& batch) {
-  // Only the UUIDs come from outside, so they are passed as parameters (:t0, :t1, ...).
+  // Only the UUIDs come from outside, so they are passed as parameters (:t0, :t1, ...). The values
+  // of a row are in the order of the columns in the statement below.
   std::vector<std::string> rows;
   std::vector<std::string> uuids;
-  for (const auto& [id, place] : batch.sessions) {
-    const SessionRecord& record = batch.records[place];
+  for (const auto& [id, session_index] : batch.session_index_by_id) {
+    const SessionRecord& record = batch.records[session_index];
     rows.push_back(fmt::format("({},:t{},{},{},{},{},{},{},{},{},{},{})", id, uuids.size(),
                                to_milliseconds(record.began), to_milliseconds(record.ended),
                                text_id(class_of(record.machine)), text_id(record.machine.name),
                                text_id(commit_of(record)), text_id(record.label("branch")),
                                text_id(record.version), record.complete ? 1 : 0,
-                               record.results.size(), batch.added(place)));
+                               record.results.size(), batch.order_added_of(session_index)));
     uuids.push_back(record.id);
   }
 
@@ -476,60 +560,66 @@ Result<void> add_sessions(Database& database, Batch& batch) {
                   "branch, version, complete, results, added) VALUES {} ON CONFLICT DO NOTHING "
                   "RETURNING id",
                   fmt::join(rows, ",")),
-      1, uuids, [&](const Row& row) { added_ids.insert(id_in(row[0])); });
+      1, uuids, [&](const Row& row) { added_ids.insert(integer_in(row[0])); });
 
-  std::erase_if(batch.sessions,
+  std::erase_if(batch.session_index_by_id,
                 [&](const auto& session) { return !added_ids.contains(session.first); });
   return added;
 }
 
-Result<void> add_shared(Database& database, const Batch& batch,
-                        const std::set<std::int64_t>& known) {
-  Rows names(database, "lauka_name (id, text)");
-  for (const auto& [id, text] : batch.names)
-    if (!known.contains(id)) names.add(fmt::format("({},:t)", id), &text);
-  if (auto done = names.end(); !done) return done;
-  Rows machines(database, "lauka_machine (id, class, parts)");
-  for (const auto& [id, machine] : batch.machines)
-    if (!known.contains(id))
-      machines.add(fmt::format("({},:t,{})", id, machine.second), &machine.first);
-  if (auto done = machines.end(); !done) return done;
-  Rows variants(database, "lauka_variant (id, benchmark, role, command, machine)");
-  for (const auto& [id, row] : batch.variants)
-    if (!known.contains(id)) variants.add(row);
-  return variants.end();
+/// Adds the rows that several sessions may share: texts, machines and variants, as far as
+/// `known_ids` does not say that the database has them.
+Result<void> add_shared_rows(Database& database, const Batch& batch,
+                             const std::set<std::int64_t>& known_ids) {
+  RowInserter names(database, "lauka_name (id, text)");
+  for (const auto& [id, text] : batch.text_by_id)
+    if (!known_ids.contains(id)) names.add_with_text(fmt::format("({},:t)", id), text);
+  if (auto added = names.finish(); !added) return added;
+
+  RowInserter machines(database, "lauka_machine (id, class, parts)");
+  for (const auto& [id, machine] : batch.machine_by_id)
+    if (!known_ids.contains(id))
+      machines.add_with_text(fmt::format("({},:t,{})", id, machine.parts_id),
+                             machine.machine_class);
+  if (auto added = machines.finish(); !added) return added;
+
+  RowInserter variants(database, "lauka_variant (id, benchmark, role, command, machine)");
+  for (const auto& [id, row] : batch.variant_row_by_id)
+    if (!known_ids.contains(id)) variants.add(row);
+  return variants.finish();
 }
 
 /// Adds the rows that belong to one session each: labels and points.
-Result<void> add_own(Database& database, const Batch& batch) {
-  Rows labels(database, "lauka_label (session, name, value)");
-  for (const auto& [id, place] : batch.sessions)
-    for (const Label& label : batch.records[place].labels)
+Result<void> add_session_rows(Database& database, const Batch& batch) {
+  RowInserter labels(database, "lauka_label (session, name, value)");
+  for (const auto& [id, session_index] : batch.session_index_by_id)
+    for (const Label& label : batch.records[session_index].labels)
       labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
-  if (auto added = labels.end(); !added) return added;
+  if (auto added = labels.finish(); !added) return added;
 
-  Rows points(
+  // The numbers need no parameter, because encode_values writes no quotes.
+  RowInserter points(
       database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
       "added)");
   for (const PointRow& point : batch.points) {
-    if (!batch.sessions.contains(batch.ids[point.session])) continue;
-    const SessionRecord& session = batch.records[point.session];
+    const std::int64_t session_id = batch.session_ids[point.session_index];
+    if (!batch.session_index_by_id.contains(session_id)) continue;
+    const SessionRecord& session = batch.records[point.session_index];
     points.add(fmt::format(
-        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, to_milliseconds(session.began),
-        batch.ids[point.session], text_id(commit_of(session)), text_id(session.label("branch")),
-        point.layout, encode_values(point.result->metrics, point.result->endings), point.name,
-        point.anchor, batch.added(point.session)));
+        "({},{},{},{},{},{},'{}',{},{},{})", point.variant_id, to_milliseconds(session.began),
+        session_id, text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
+        encode_values(point.result->metrics, point.result->endings), point.name_id, point.anchor_id,
+        batch.order_added_of(point.session_index)));
   }
-  return points.end();
+  return points.finish();
 }
 
-Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted) {
-  std::set<std::string> classes;
-  for (const Row& variant : variants) classes.insert(variant[4]);
-  const std::vector<std::string> all(classes.begin(), classes.end());
-  const auto near = nearest_names(wanted.machine_class_prefix, all);
-  return {fmt::format("there is no machine of class {}", cited(wanted.machine_class_prefix)),
+Error make_unknown_class_error(const std::set<std::string>& known_classes,
+                               const std::string& wanted_prefix) {
+  const std::vector<std::string> all(known_classes.begin(), known_classes.end());
+  const auto near = nearest_names(wanted_prefix, all);
+  return {fmt::format("there is no machine of class {}", cited(wanted_prefix)),
           near.empty() ? "there are " + listed(all)
                        : fmt::format("did you mean {}?", listed(near, "or"))};
 }
@@ -551,12 +641,12 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
 
-  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  const std::string role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
   std::vector<MetricHistory> histories;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (role != "all" && variants[i].role != role) continue;
     const CommandRecord& result = session.results[i];
-    for (const std::size_t index : wanted_metrics(result.metrics, wanted.metrics)) {
+    for (const std::size_t index : find_wanted_metrics(result.metrics, wanted.metrics)) {
       const MetricRecord& metric = result.metrics[index];
       MetricHistory series{.variant = variants[i], .metric = metric};
       series.points.push_back({.began = to_milliseconds(session.began),
@@ -571,113 +661,146 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
   return histories;
 }
 
-const std::string& Loader::name(std::int64_t id) const {
+const std::string& Loader::find_name(std::int64_t id) const {
   const auto found = names_.find(id);
   return found == names_.end() ? names_.at(0) : found->second;
 }
 
 Result<void> Loader::load_names(const std::set<std::int64_t>& ids) {
-  std::vector<std::int64_t> unknown;
-  std::ranges::copy_if(ids, std::back_inserter(unknown),
+  std::vector<std::int64_t> unknown_ids;
+  std::ranges::copy_if(ids, std::back_inserter(unknown_ids),
                        [&](std::int64_t id) { return names_.count(id) == 0; });
-  for (std::size_t i = 0; i < unknown.size(); i += kMaxIds) {
-    const auto some = std::span(unknown).subspan(i, std::min(kMaxIds, unknown.size() - i));
+
+  for (std::size_t i = 0; i < unknown_ids.size(); i += kMaxIdsOfQuery) {
+    const std::size_t count = std::min(kMaxIdsOfQuery, unknown_ids.size() - i);
+    const auto asked_ids = std::span(unknown_ids).subspan(i, count);
+    enum Column : std::size_t { Id, Text, ColumnCount };
     auto asked = database_.for_each_row(
-        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(some, ",")), 2,
-        {}, [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(asked_ids, ",")),
+        ColumnCount, {}, [&](const Row& row) { names_[integer_in(row[Id])] = row[Text]; });
     if (!asked) return asked;
   }
   return {};
 }
 
-Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
-  std::string condition;
+Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_count,
+                                                              const std::string& commit) {
+  std::string where_clause;
   if (!commit.empty()) {
-    const auto is_commit = commit_condition(database_, commit);
-    if (!is_commit) return is_commit.error();
-    condition = " WHERE " + *is_commit;
+    const auto commit_filter = make_commit_filter(database_, commit);
+    if (!commit_filter) return commit_filter.error();
+    where_clause = " WHERE " + *commit_filter;
   }
 
-  constexpr std::size_t column_count = 8;
+  // The columns of the query, in its order.
+  enum Column : std::size_t {
+    Began,
+    Uuid,
+    Commit,
+    Branch,
+    Host,
+    MachineClass,
+    ResultCount,
+    IsComplete,
+    ColumnCount
+  };
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
                   "ORDER BY began DESC, added DESC LIMIT {}",
-                  name_in("commit_name"), name_in("branch"), name_in("host"), kClassOfMachine,
-                  condition, last),
-      column_count);
+                  make_text_subquery("commit_name"), make_text_subquery("branch"),
+                  make_text_subquery("host"), kMachineClassSubquery, where_clause, max_count),
+      ColumnCount);
   if (!rows) return rows.error();
 
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
-    lines.push_back({.began = id_in(row[0]),
-                     .uuid = row[1],
-                     .commit = row[2],
-                     .branch = row[3],
-                     .host = row[4],
-                     .machine_class = row[5],
-                     .result_count = static_cast<std::size_t>(id_in(row[6])),
-                     .complete = row[7] != "0"});
+    lines.push_back({.began = integer_in(row[Began]),
+                     .uuid = row[Uuid],
+                     .commit = row[Commit],
+                     .branch = row[Branch],
+                     .host = row[Host],
+                     .machine_class = row[MachineClass],
+                     .result_count = static_cast<std::size_t>(integer_in(row[ResultCount])),
+                     .complete = row[IsComplete] != "0"});
   return lines;
 }
 
-Error Loader::no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles) {
-  const std::string lists = "run lauka-history list --benchmarks to see all";
-  if (wanted.benchmark.empty()) return {"there is no such benchmark", lists};
+Error Loader::make_no_variant_error(const SeriesSelection& wanted,
+                                    const std::set<std::string>& other_roles) {
+  const std::string how_to_list = "run lauka-history list --benchmarks to see all";
+  if (wanted.benchmark.empty()) return {"there is no such benchmark", how_to_list};
+
   const std::string what = "no benchmark " + cited(wanted.benchmark);
-  if (!roles.empty())
-    return {what + " in the role " + cited(wanted.role),
-            "write --role " + listed(std::vector<std::string>(roles.begin(), roles.end()), "or")};
-  SeriesSelection any{.role = "all"};
+  if (!other_roles.empty()) {
+    const std::vector<std::string> roles(other_roles.begin(), other_roles.end());
+    return {what + " in the role " + cited(wanted.role), "write --role " + listed(roles, "or")};
+  }
+  if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), how_to_list};
+
+  // The names of all benchmarks are read only for the suggestion in the error.
   std::set<std::string> names;
-  if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), lists};
-  if (const auto all = variants(any))
+  if (const auto all = load_variants({.role = "all"}))
     for (const MeasuredCommand& variant : *all) names.insert(variant.benchmark);
   const auto near =
       nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
-  return {what, near.empty() ? lists : fmt::format("did you mean {}?", listed(near, "or"))};
+  return {what, near.empty() ? how_to_list : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wanted) {
-  std::string condition = "1 = 1";  // so that each of the following can begin with AND
+Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection& wanted) {
+  std::string filter = "1 = 1";  // so that each of the following can begin with AND
   if (!wanted.benchmark.empty())
-    condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
+    filter += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
   if (!wanted.commit.empty()) {
-    const auto is_commit = commit_condition(database_, wanted.commit);
-    if (!is_commit) return is_commit.error();
-    condition += fmt::format(
+    const auto commit_filter = make_commit_filter(database_, wanted.commit);
+    if (!commit_filter) return commit_filter.error();
+    filter += fmt::format(
         " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
         "(SELECT id FROM lauka_session WHERE {}))",
-        *is_commit);
+        *commit_filter);
   }
 
-  constexpr std::size_t column_count = 6;
+  // The columns of the query, in its order.
+  enum Column : std::size_t {
+    Id,
+    Benchmark,
+    Role,
+    Command,
+    MachineClass,
+    MachineParts,
+    ColumnCount
+  };
   const auto rows = database_.ask(
-      fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
-                  name_in("role"), name_in("command"), kClassOfMachine,
-                  name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
-      column_count);
+      fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}",
+                  make_text_subquery("benchmark"), make_text_subquery("role"),
+                  make_text_subquery("command"), kMachineClassSubquery,
+                  make_text_subquery("(SELECT parts FROM lauka_machine WHERE id = machine)"),
+                  filter),
+      ColumnCount);
   if (!rows) return rows.error();
 
   std::vector<MeasuredCommand> variants;
+  std::set<std::string> known_classes;
   for (const Row& row : *rows) {
-    const std::string& machine_class = row[4];
+    const std::string& machine_class = row[MachineClass];
+    known_classes.insert(machine_class);
     if (!machine_class.starts_with(wanted.machine_class_prefix)) continue;
-    variants.push_back({.id = id_in(row[0]),
-                        .benchmark = row[1],
-                        .role = row[2],
-                        .command = row[3],
+    variants.push_back({.id = integer_in(row[Id]),
+                        .benchmark = row[Benchmark],
+                        .role = row[Role],
+                        .command = row[Command],
                         .machine_class = machine_class,
-                        .machine = decode_machine(row[5])});
+                        .machine = decode_machine(row[MachineParts])});
   }
 
+  // Without the prefix, commands would have been found, so the prefix is what the user must change.
   if (variants.empty() && !rows->empty() && !wanted.machine_class_prefix.empty())
-    return no_machine(*rows, wanted);
+    return make_unknown_class_error(known_classes, wanted.machine_class_prefix);
 
   std::set<std::string> all_roles;
   for (const MeasuredCommand& variant : variants)
     if (!variant.role.empty()) all_roles.insert(variant.role);
 
-  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  const std::string role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
   std::erase_if(variants, [&](const MeasuredCommand& variant) {
     const bool is_wanted = role == "all" || variant.role == role;
 
@@ -685,7 +808,7 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
     const bool is_usual = wanted.role.empty() && variant.role.empty();
     return !is_wanted && !is_usual;
   });
-  if (variants.empty()) return no_variant(wanted, all_roles);
+  if (variants.empty()) return make_no_variant_error(wanted, all_roles);
 
   std::ranges::sort(variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
@@ -694,10 +817,10 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
   return variants;
 }
 
-Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant,
-                                                  const SeriesSelection& wanted) {
-  const auto condition = condition_of_points(database_, variant, wanted);
-  if (!condition) return condition.error();
+Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& variant,
+                                                       const SeriesSelection& wanted) {
+  const auto filter = make_point_filter(database_, variant, wanted);
+  if (!filter) return filter.error();
 
   // The columns of the query, in its order.
   enum Column : std::size_t {
@@ -710,84 +833,90 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
     Layout,
     Numbers,
     Uuid,
-    Count
+    ColumnCount
   };
   auto rows = database_.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
           wanted.reads_uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''",
-          *condition, wanted.max_sessions),
-      Count);
+          *filter, wanted.max_sessions),
+      ColumnCount);
   if (!rows) return rows.error();
 
-  std::set<std::int64_t> ids_of_names;
+  std::set<std::int64_t> name_ids;
   for (const Row& row : *rows)
     for (const Column column : {Commit, Branch, Anchor, Layout})
-      ids_of_names.insert(id_in(row[column]));
-  if (auto learnt = load_names(ids_of_names); !learnt) return learnt.error();
+      name_ids.insert(integer_in(row[column]));
+  if (auto loaded = load_names(name_ids); !loaded) return loaded.error();
 
-  // The newest came first, for the limit.
+  // The newest came first, so that the limit leaves out the oldest. Series begin with the oldest.
   std::ranges::reverse(*rows);
 
   std::vector<MetricHistory> histories;
   for (const Row& row : *rows) {
     // A layout lists the metrics whose values follow one another in `numbers`.
-    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[Layout]));
+    const std::int64_t layout_id = integer_in(row[Layout]);
+    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(layout_id);
     std::vector<MetricRecord>& layout = known->second;
-    if (is_new_layout) layout = decode_metric_names(name(known->first));
+    if (is_new_layout) layout = decode_metric_names(find_name(layout_id));
 
-    for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
-      SessionPoint point{.began = id_in(row[Began]),
-                         .order_added = id_in(row[Added]),
-                         .session_row_id = id_in(row[SessionId]),
+    for (const std::size_t metric_index : find_wanted_metrics(layout, wanted.metrics)) {
+      const MetricRecord& metric = layout[metric_index];
+      SessionPoint point{.began = integer_in(row[Began]),
+                         .order_added = integer_in(row[Added]),
+                         .session_row_id = integer_in(row[SessionId]),
                          .uuid = row[Uuid],
-                         .commit = name(id_in(row[Commit])),
-                         .branch = name(id_in(row[Branch])),
-                         .anchor = name(id_in(row[Anchor])),
-                         .values = layout[metric]};
-      if (!decode_values(point.values, metric, row[Numbers])) continue;
+                         .commit = find_name(integer_in(row[Commit])),
+                         .branch = find_name(integer_in(row[Branch])),
+                         .anchor = find_name(integer_in(row[Anchor])),
+                         .values = metric};
+      if (!decode_values(point.values, metric_index, row[Numbers])) continue;
       point.endings = decode_endings(row[Numbers]);
 
       // The newest session says what the metric is, but its method adds to what is known already.
-      MetricHistory& series = comparable_series(layout[metric], histories, variant);
+      MetricHistory& series = find_or_add_comparable_series(metric, histories, variant);
       SettingValues method = series.metric.method;
-      method.add(layout[metric].method);
-      series.metric = layout[metric];
+      method.add(metric.method);
+      series.metric = metric;
       series.metric.method = std::move(method);
       series.points.push_back(std::move(point));
     }
   }
 
-  if (auto chained = chain_anchors(histories); !chained) return chained.error();
+  if (auto converted = convert_to_newest_anchors(histories); !converted) return converted.error();
   for (MetricHistory& series : histories)
-    series.method_text = distinguishing_method(series, histories);
+    series.method_text = describe_distinguishing_method(series, histories);
   return histories;
 }
 
 Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wanted) {
-  const auto all = variants(wanted);
+  const auto all = load_variants(wanted);
   if (!all) return all.error();
+
+  // The variants of one command are neighbours, because load_variants() sorts by command first.
   std::vector<HistorySplit> splits;
   for (auto begin = all->begin(); begin != all->end();) {
     const auto end = std::find_if_not(begin, all->end(), [&](const MeasuredCommand& variant) {
       return are_of_one_command(*begin, variant);
     });
-    const std::span<const MeasuredCommand> same(begin, end);
+    const std::span<const MeasuredCommand> variants_of_command(begin, end);
     begin = end;
-    if (same.size() < 2) continue;
-    const auto periods = read_periods(database_, same);
+    if (variants_of_command.size() < 2) continue;
+
+    const auto periods = read_periods(database_, variants_of_command);
     if (!periods) return periods.error();
     add_splits(*periods, splits);
   }
   return splits;
 }
 
-Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
-  if (std::ranges::all_of(all, has_one_anchor)) return {};
+Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& all) {
+  if (std::ranges::all_of(all, has_at_most_one_anchor)) return {};
 
   // A session that measured one of these anchors against another one links the two. In its row, the
   // name of the command is an anchor of other rows.
+  enum Column : std::size_t { Name, Anchor, Layout, Numbers, ColumnCount };
   const MeasuredCommand& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -796,40 +925,44 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
           "name IN (SELECT anchor FROM lauka_point WHERE variant IN (SELECT id FROM lauka_variant "
           "WHERE benchmark = {0} AND machine = {1}))",
           text_id(variant.benchmark), text_id(variant.machine_class)),
-      4);
+      ColumnCount);
   if (!rows) return rows.error();
 
-  std::set<std::int64_t> names;
-  for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
-  if (auto learnt = load_names(names); !learnt) return learnt;
+  std::set<std::int64_t> name_ids;
+  for (const Row& row : *rows)
+    for (const Column column : {Name, Anchor, Layout}) name_ids.insert(integer_in(row[column]));
+  if (auto loaded = load_names(name_ids); !loaded) return loaded;
 
   for (MetricHistory& series : all) {
     std::vector<AnchorRatio> ratios;
     for (const Row& row : *rows) {
-      const std::string& measured_anchor = name(id_in(row[0]));
-      const std::string& its_anchor = name(id_in(row[1]));
-      const std::string& layout = name(id_in(row[2]));
-      const auto ratio = to_anchor(series.metric.name, layout, row[3]);
-      if (ratio) ratios.push_back({measured_anchor, its_anchor, *ratio});
+      const std::string& layout = find_name(integer_in(row[Layout]));
+      const auto ratio = decode_ratio_to_anchor(series.metric.name, layout, row[Numbers]);
+      if (ratio)
+        ratios.push_back({.of = find_name(integer_in(row[Name])),
+                          .to = find_name(integer_in(row[Anchor])),
+                          .ratio = *ratio});
     }
-    relate_to_newest_anchor(series, ratios);
+    convert_to_newest_anchor(series, ratios);
   }
   return {};
 }
 
 Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
-    std::int64_t variant, const std::string& metric) {
+    std::int64_t variant_id, const std::string& metric) {
+  enum Column : std::size_t { Began, NoteText, ColumnCount };
   const auto rows = database_.ask(
       fmt::format("SELECT began, {} FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
-                  name_in("note"), variant, text_id(metric)),
-      2);
+                  make_text_subquery("note"), variant_id, text_id(metric)),
+      ColumnCount);
   if (!rows) return rows.error();
-  std::map<std::int64_t, std::string> notes;
-  for (const Row& row : *rows) notes[id_in(row[0])] = row[1];
-  return notes;
+  std::map<std::int64_t, std::string> note_by_began;
+  for (const Row& row : *rows) note_by_began[integer_in(row[Began])] = row[NoteText];
+  return note_by_began;
 }
 
-Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
+Result<void> Store::note_new_because_of_settings(std::span<const SessionRecord> sessions) {
+  // The commands whose names say that a setting differs from the usual one.
   std::map<std::int64_t, const CommandRecord*> result_by_variant;
   for (const SessionRecord& session : sessions) {
     const std::string machine_class = class_of(session.machine);
@@ -839,75 +972,76 @@ Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
   }
   if (result_by_variant.empty()) return {};
 
-  std::vector<std::int64_t> ids;
-  ids.reserve(result_by_variant.size());
-  for (const auto& [id, result] : result_by_variant) ids.push_back(id);
+  std::vector<std::int64_t> variant_ids;
+  variant_ids.reserve(result_by_variant.size());
+  for (const auto& [id, result] : result_by_variant) variant_ids.push_back(id);
 
   // Leaves those that the database does not have yet.
   auto asked = database_.for_each_row(
-      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(ids, ",")), 1, {},
-      [&](const Row& row) { result_by_variant.erase(id_in(row[0])); });
+      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(variant_ids, ",")), 1,
+      {}, [&](const Row& row) { result_by_variant.erase(integer_in(row[0])); });
   for (const auto& [id, result] : result_by_variant)
-    new_[result->benchmark_without_settings] = result->benchmark;
+    new_because_of_settings_[result->benchmark_without_settings] = result->benchmark;
   return asked;
 }
 
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
   Batch batch{.records = sessions};
-  for (std::size_t place = 0; place < sessions.size(); ++place) gather(batch, place);
+  for (std::size_t i = 0; i < sessions.size(); ++i) add_to_batch(batch, i);
 
   // The database stores the points of a variant together, so they are added in this order.
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
-    return std::pair(point.variant, batch.ids[point.session]);
+    return std::pair(point.variant_id, batch.session_ids[point.session_index]);
   });
 
   std::size_t added_count = 0;
   auto committed = database_.in_transaction([&]() -> Result<void> {
-    const auto last_number = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
-    if (!last_number) return last_number.error();
-    batch.added_before = id_in(last_number->front().front());
+    const auto last_order_added =
+        database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
+    if (!last_order_added) return last_order_added.error();
+    batch.last_order_added = integer_in(last_order_added->front().front());
 
     // Leaves only the new sessions in the batch.
     if (auto added = add_sessions(database_, batch); !added) return added;
-    added_count = batch.sessions.size();
+    added_count = batch.session_index_by_id.size();
     if (added_count == 0) return {};
 
-    // note_new() asks which variants the database lacks, so it comes before add_shared(), which
-    // adds them.
-    if (auto noted = note_new(sessions); !noted) return noted;
+    // Asks which variants the database lacks, so this comes before add_shared_rows(), which adds
+    // them.
+    if (auto noted = note_new_because_of_settings(sessions); !noted) return noted;
 
-    if (auto shared = add_shared(database_, batch, shared_row_ids_already_written_); !shared)
-      return shared;
-    return add_own(database_, batch);
+    if (auto added = add_shared_rows(database_, batch, shared_row_ids_already_written_); !added)
+      return added;
+    return add_session_rows(database_, batch);
   });
 
   if (!committed) return committed.error();
   if (added_count == 0) return added_count;
 
-  // Learns the rows only now, because a failed transaction takes them back.
-  const auto learn = [&](const auto& rows) {
-    for (const auto& [id, row] : rows) shared_row_ids_already_written_.insert(id);
+  // Remembers the rows only now, because a failed transaction takes them back.
+  const auto remember_as_written = [&](const auto& row_by_id) {
+    for (const auto& [id, row] : row_by_id) shared_row_ids_already_written_.insert(id);
   };
-  learn(batch.names);
-  learn(batch.machines);
-  learn(batch.variants);
+  remember_as_written(batch.text_by_id);
+  remember_as_written(batch.machine_by_id);
+  remember_as_written(batch.variant_row_by_id);
 
   return added_count;
 }
 
 Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
-  std::vector<std::string> texts;
-  const auto condition = make_condition(database, what, texts);
-  if (!condition) return condition.error();
+  std::vector<std::string> parameter_texts;
+  const auto filter = make_forget_filter(database, what, parameter_texts);
+  if (!filter) return filter.error();
 
   std::size_t count = 0;
   auto forgotten = database.in_transaction([&]() -> Result<void> {
-    const auto rows =
-        database.ask("SELECT id, uuid FROM lauka_session WHERE " + *condition, 2, texts);
-    if (!rows) return rows.error();
+    const auto sessions =
+        database.ask("SELECT id FROM lauka_session WHERE " + *filter, 1, parameter_texts);
+    if (!sessions) return sessions.error();
 
-    count = rows->size();
+    count = sessions->size();
     if (count == 0)
       return Error{"has no such session", "run lauka-history list to see all sessions"};
 
@@ -915,7 +1049,7 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
     if (!what.session.empty() && count > 1)
       return Error{fmt::format("has {} sessions whose names begin like this", count),
                    "write more of the name"};
-    return delete_sessions(database, *rows);
+    return delete_sessions(database, *sessions);
   });
 
   if (!forgotten) return forgotten.error();
@@ -924,14 +1058,17 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
 
 Result<void> acknowledge(Database& database, const StepNote& note) {
   return database.in_transaction([&]() -> Result<void> {
-    Rows names(database, "lauka_name (id, text)");
+    // An empty text has the id 0, and no row.
+    RowInserter names(database, "lauka_name (id, text)");
     for (const std::string* text : {&note.metric, &note.text})
-      if (!text->empty()) names.add(fmt::format("({},:t)", text_id(*text)), text);
-    if (auto done = names.end(); !done) return done;
-    const std::string which = fmt::format("variant = {} AND metric = {} AND began = {}",
-                                          note.variant, text_id(note.metric), note.began);
-    if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)
-      return gone;
+      if (!text->empty()) names.add_with_text(fmt::format("({},:t)", text_id(*text)), *text);
+    if (auto added = names.finish(); !added) return added;
+
+    const std::string step_filter = fmt::format("variant = {} AND metric = {} AND began = {}",
+                                                note.variant, text_id(note.metric), note.began);
+    if (auto deleted = database.run("DELETE FROM lauka_acknowledged WHERE " + step_filter);
+        !deleted)
+      return deleted;
     return database.run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})",
                                     note.variant, text_id(note.metric), note.began,
                                     text_id(note.text)));
@@ -939,7 +1076,7 @@ Result<void> acknowledge(Database& database, const StepNote& note) {
 }
 
 Result<SessionRecord> read_session_file(const std::string& file) {
-  const auto text = os::read_file(file, kMaxBytes);
+  const auto text = os::read_file(file, kMaxFileBytes);
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
@@ -977,7 +1114,8 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
 
     command_records_in_batch += record->results.size();
     batch.push_back(*std::move(record));
-    const bool is_full = batch.size() >= kMaxOfBatch || command_records_in_batch >= kMaxPoints;
+    const bool is_full =
+        batch.size() >= kMaxSessionsOfBatch || command_records_in_batch >= kMaxCommandsOfBatch;
     return is_full ? add_batch() : Result<void>();
   });
 

@@ -104,17 +104,18 @@ class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
 
-  /// Returns at most `last` sessions, the newest first. An empty `commit` means all commits.
-  Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
+  /// Returns at most `max_count` sessions, the newest first. An empty `commit` means all commits.
+  Result<std::vector<SessionLine>> load_latest_sessions(std::size_t max_count,
+                                                        const std::string& commit);
 
   /// Returns the wanted commands, ordered by benchmark, role, command and class of machines.
   /// Returns an error if no command matches.
-  Result<std::vector<MeasuredCommand>> variants(const SeriesSelection& wanted);
+  Result<std::vector<MeasuredCommand>> load_variants(const SeriesSelection& wanted);
 
   /// Returns a series for each wanted metric of a command. Converts ratios to other anchors into
   /// ratios to the newest anchor; removes ratios that cannot be converted.
-  Result<std::vector<MetricHistory>> series(const MeasuredCommand& variant,
-                                            const SeriesSelection& wanted);
+  Result<std::vector<MetricHistory>> load_series(const MeasuredCommand& variant,
+                                                 const SeriesSelection& wanted);
 
   /// Returns the splits of the wanted histories: commands whose sessions on one class of machines
   /// all follow those on another, which has the same processor. One split for each pair of classes.
@@ -122,18 +123,22 @@ class Loader {
 
   /// Returns the notes of acknowledged steps, by the start of the first session after the step (in
   /// milliseconds since 1970).
-  Result<std::map<std::int64_t, std::string>> read_acknowledgements(std::int64_t variant,
+  Result<std::map<std::int64_t, std::string>> read_acknowledgements(std::int64_t variant_id,
                                                                     const std::string& metric);
 
  private:
-  Error no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles);
-  /// Reads the names with these numbers, as far as they are not known yet.
+  /// `other_roles`: the roles in which the wanted benchmark was measured.
+  Error make_no_variant_error(const SeriesSelection& wanted,
+                              const std::set<std::string>& other_roles);
+  /// Reads the texts with these ids, as far as they are not known yet, for find_name().
   Result<void> load_names(const std::set<std::int64_t>& ids);
-  const std::string& name(std::int64_t id) const;
-  Result<void> chain_anchors(std::vector<MetricHistory>& all);
+  /// Returns the text with this id; empty if the database lacks it.
+  const std::string& find_name(std::int64_t id) const;
+  /// Converts the ratios of each series into ratios to the series' newest anchor.
+  Result<void> convert_to_newest_anchors(std::vector<MetricHistory>& all);
 
   Database& database_;
-  std::map<std::int64_t, std::string> names_{{0, ""}};
+  std::map<std::int64_t, std::string> names_{{0, ""}};  // by id; an empty text has the id 0
   std::map<std::int64_t, std::vector<MetricRecord>> metric_lists_by_id_{};
 };
 
@@ -146,14 +151,16 @@ class Store {
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
   /// See AddResult::new_because_of_settings.
-  const std::map<std::string, std::string>& new_because_of_settings() const { return new_; }
+  const std::map<std::string, std::string>& new_because_of_settings() const {
+    return new_because_of_settings_;
+  }
 
  private:
   Database& database_;
-  Result<void> note_new(std::span<const SessionRecord> sessions);
+  Result<void> note_new_because_of_settings(std::span<const SessionRecord> sessions);
 
   std::set<std::int64_t> shared_row_ids_already_written_{};
-  std::map<std::string, std::string> new_{};
+  std::map<std::string, std::string> new_because_of_settings_{};
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.

@@ -20,23 +20,41 @@ constexpr double kErrorOfMedian = 1.2533;
 // For normal samples: the standard deviation, divided by the median absolute deviation.
 constexpr double kDeviationOfMad = 1.4826;
 
-double value_of(const MetricRecord& values, bool has_medians) {
-  return has_medians ? *values.median : values.mean;
+/// Which of a session's numbers stands for its runs. A series uses the same one for all sessions.
+enum class Center : unsigned char { Mean, Median };
+
+double value_of(const MetricRecord& values, Center center) {
+  return center == Center::Median ? *values.median : values.mean;
 }
 
-std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith against,
-                                  bool is_logarithm, bool has_medians) {
+/// Returns the standard error of value_of(); nullopt if it is unknown.
+std::optional<double> error_of(const MetricRecord& values, Center center) {
+  const bool is_median = center == Center::Median;
+  const auto& deviation = is_median ? values.mad : values.stddev;
+
+  // A single run has a deviation of 0 from its median, which says nothing about the error.
+  const std::uint64_t min_count = is_median ? 2 : 1;
+  if (!deviation || values.summarized_values < min_count) return std::nullopt;
+
+  const double factor = is_median ? kErrorOfMedian * kDeviationOfMad : 1.0;
+  return factor * *deviation / std::sqrt(static_cast<double>(values.summarized_values));
+}
+
+/// Returns a session's ratio or, without a comparison, its value, which is a logarithm if
+/// `is_logarithm`. nullopt if the session lacks the ratio.
+std::optional<LogRatio> choose_session_value(const MetricRecord& values, ComparedWith against,
+                                             bool is_logarithm, Center center) {
   if (against == ComparedWith::Anchor) return values.ratio_to_anchor;
   if (against == ComparedWith::Reference) return values.ratio_to_reference;
-  const double value = value_of(values, has_medians);
-  LogRatio part{.value = is_logarithm ? std::log(value) : value};
-  const auto& deviation = has_medians ? values.mad : values.stddev;
-  const std::uint64_t fewest = has_medians ? 2 : 1;
-  if (deviation && values.summarized_values >= fewest)
-    part.error = (has_medians ? kErrorOfMedian * kDeviationOfMad : 1.0) * *deviation /
-                 std::sqrt(static_cast<double>(values.summarized_values)) /
-                 (is_logarithm ? value : 1.0);
-  return part;
+
+  const double value = value_of(values, center);
+  const auto error = error_of(values, center);
+  if (!is_logarithm) return LogRatio{value, error};
+
+  // A small error of a logarithm is the relative error of the value.
+  LogRatio logarithm{.value = std::log(value)};
+  if (error) logarithm.error = *error / value;
+  return logarithm;
 }
 
 /// Returns the exact value of a session, or its exact ratio; nullopt if the runs vary.
@@ -57,18 +75,22 @@ bool is_same_value(std::optional<double> a, std::optional<double> b) {
 }
 
 constexpr double kConfidence95 = 1.0 - 2.0 * kTail95;
-constexpr double kSureOfLink = 3.6;  // standard errors; noise exceeds this once in 3000
-constexpr double kRounding = 1e-9;   // fraction; smaller changes are rounding errors
+constexpr double kMinErrorsBeyondLink = 3.6;  // standard errors; noise exceeds this once in 3000
+constexpr double kMinRelativeChange = 1e-9;   // smaller changes are rounding errors
 
+/// Any change of a metric without direction counts as worse, because nobody knows that it is good.
 bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
 }
 
-bool is_made_up_for(const std::vector<stats::LevelStep>& steps, std::size_t at, Better better) {
-  double change = steps[at].change;
-  for (std::size_t later = at + 1; later < steps.size(); ++later) {
-    change += steps[later].change;
-    if (better != Better::Neither && !is_worse(change, better)) return true;
+/// True if later steps brought the level back to where it was before a step, or to a better one.
+bool is_cancelled_later(const std::vector<stats::LevelStep>& steps, std::size_t step_index,
+                        Better better) {
+  if (better == Better::Neither) return false;
+  double change_since_before = steps[step_index].change;
+  for (std::size_t later = step_index + 1; later < steps.size(); ++later) {
+    change_since_before += steps[later].change;
+    if (!is_worse(change_since_before, better)) return true;
   }
   return false;
 }
@@ -96,46 +118,58 @@ double link_error_at(const std::vector<CommitValue>& commits, const stats::Level
   return error;
 }
 
+/// Returns the change of `value` below which a change is a rounding error.
+double rounding_limit(const Trend& trend, double value) {
+  // A change of a logarithm is relative already.
+  return kMinRelativeChange * (trend.is_logarithm ? 1.0 : std::abs(value));
+}
+
 /// Removes steps that may be due to rounding or to the conversion to another anchor. Widens the
 /// intervals of the remaining steps by the error of the conversion.
-void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
+void drop_uncertain_steps(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   std::vector<stats::LevelStep> kept;
   for (stats::LevelStep step : steps) {
-    const double error = link_error_at(trend.observations, step);
-    const double level =
-        trend.is_logarithm ? 1.0 : std::abs(trend.observations[step.first_point].value);
-    if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
-    step.bounds.low -= kNormal95 * error;
-    step.bounds.high += kNormal95 * error;
+    const double link_error = link_error_at(trend.observations, step);
+    const double rounding = rounding_limit(trend, trend.observations[step.first_point].value);
+    const double limit = std::max(rounding, kMinErrorsBeyondLink * link_error);
+    if (std::abs(step.change) <= limit) continue;
+
+    step.bounds.low -= kNormal95 * link_error;
+    step.bounds.high += kNormal95 * link_error;
     kept.push_back(step);
   }
   steps = std::move(kept);
 }
 
-bool may_be_step(const Trend& trend, std::size_t at) {
-  const CommitValue& before = trend.observations[at - 1];
+/// True if the change from the commit before `first_commit` to the last one may be real: neither
+/// rounding nor the conversion to another anchor explains it.
+bool may_be_step(const Trend& trend, std::size_t first_commit) {
+  const CommitValue& before = trend.observations[first_commit - 1];
   const CommitValue& last = trend.observations.back();
-  const double level = trend.is_logarithm ? 1.0 : std::abs(before.value);
   return before.link_error == last.link_error &&
-         std::abs(last.value - before.value) > kRounding * level;
+         std::abs(last.value - before.value) > rounding_limit(trend, before.value);
 }
 
+/// Weights each ratio by 1 / error². If an error is unknown or 0, all ratios have the same weight.
+/// The mean has an error if all ratios have one.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   const bool has_weights =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
-  double weights = 0.0;
-  double sum = 0.0;
-  double squares = 0.0;
+  double sum_of_weights = 0.0;
+  double weighted_sum = 0.0;
+  double variance_of_sum = 0.0;
   bool has_errors = true;
+
   for (const LogRatio& ratio : ratios) {
     const double weight = has_weights ? 1.0 / (*ratio.error * *ratio.error) : 1.0;
-    weights += weight;
-    sum += weight * ratio.value;
+    sum_of_weights += weight;
+    weighted_sum += weight * ratio.value;
     has_errors = has_errors && ratio.error.has_value();
-    squares += weight * weight * ratio.error.value_or(0.0) * ratio.error.value_or(0.0);
+    variance_of_sum += weight * weight * ratio.error.value_or(0.0) * ratio.error.value_or(0.0);
   }
-  LogRatio mean{.value = sum / weights};
-  if (has_errors) mean.error = std::sqrt(squares) / weights;
+
+  LogRatio mean{.value = weighted_sum / sum_of_weights};
+  if (has_errors) mean.error = std::sqrt(variance_of_sum) / sum_of_weights;
   return mean;
 }
 
@@ -148,67 +182,83 @@ std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios_by_a
     if (of < to)
       ratios[{of, to}].push_back(ratio);
     else
-      ratios[{to, of}].push_back({-ratio.value, ratio.error});
+      ratios[{to, of}].push_back({-ratio.value, ratio.error});  // the logarithm of the inverse
   }
   return ratios;
 }
 
-struct SessionPart {
-  LogRatio ratio{};
-  std::uint64_t runs = 0;
+struct SessionValue {
+  LogRatio value{};  ///< a ratio, or a value without a comparison (choose_session_value)
+  std::uint64_t run_count = 0;
+
+  bool has_error() const { return value.error && run_count > 0; }
 };
 
-/// Raises each error to at least the typical error for the session's number of runs. Returns the
-/// variance between sessions beyond their errors.
-double raise_small_errors(std::span<SessionPart> parts) {
-  std::vector<double> of_one_run;
-  for (const SessionPart& part : parts)
-    if (part.ratio.error && part.runs > 0)
-      of_one_run.push_back(*part.ratio.error * *part.ratio.error * static_cast<double>(part.runs));
-  const double typical = of_one_run.empty() ? 0.0 : stats::median(stats::sorted(of_one_run));
+/// Raises each error to at least the typical error for the session's number of runs, because few
+/// runs may happen to vary little.
+void raise_small_errors(std::span<SessionValue> sessions) {
+  std::vector<double> variances_of_one_run;
+  for (const SessionValue& session : sessions)
+    if (session.has_error())
+      variances_of_one_run.push_back(*session.value.error * *session.value.error *
+                                     static_cast<double>(session.run_count));
+  if (variances_of_one_run.empty()) return;
+
+  const double typical = stats::median(stats::sorted(variances_of_one_run));
+  for (SessionValue& session : sessions)
+    if (session.has_error())
+      session.value.error = std::max(*session.value.error,
+                                     std::sqrt(typical / static_cast<double>(session.run_count)));
+}
+
+/// Returns the variance between sessions beyond their errors.
+double estimate_variance_between(std::span<const SessionValue> sessions) {
   std::vector<stats::SeriesPoint> points;
-  for (SessionPart& part : parts) {
-    if (part.ratio.error && part.runs > 0)
-      part.ratio.error =
-          std::max(*part.ratio.error, std::sqrt(typical / static_cast<double>(part.runs)));
-    const double error = part.ratio.error.value_or(0.0);
-    points.push_back({part.ratio.value, error * error});
+  for (const SessionValue& session : sessions) {
+    const double error = session.value.error.value_or(0.0);
+    points.push_back({session.value.value, error * error});
   }
   return stats::estimate_noise_variance(points);
 }
 
 struct MergedSessions {
-  LogRatio ratio{};
+  LogRatio value{};
   double degrees = 1.0;
 };
 
-MergedSessions merge_sessions(std::span<const SessionPart> parts, double between) {
-  std::vector<LogRatio> ratios;
+MergedSessions merge_sessions(std::span<const SessionValue> sessions, double variance_between) {
+  std::vector<LogRatio> values;
   double degrees = 0.0;
-  for (const SessionPart& part : parts) {
-    degrees += part.runs > 1 ? static_cast<double>(part.runs - 1) : 0.0;
-    LogRatio ratio = part.ratio;
-    if (ratio.error && parts.size() > 1)
-      ratio.error = std::sqrt(*ratio.error * *ratio.error + between);
-    ratios.push_back(ratio);
+  for (const SessionValue& session : sessions) {
+    degrees += session.run_count > 1 ? static_cast<double>(session.run_count - 1) : 0.0;
+
+    LogRatio value = session.value;
+    if (value.error && sessions.size() > 1)
+      value.error = std::sqrt(*value.error * *value.error + variance_between);
+    values.push_back(value);
   }
-  return {weighted_mean(ratios), std::max(1.0, degrees)};
+  return {weighted_mean(values), std::max(1.0, degrees)};
 }
 
+/// Adds the mean change that a class of machines measured to the effect, if it has a usable one.
 void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
-  std::vector<SessionPart> ratios;
+  std::vector<SessionValue> sessions;
   for (const SessionPoint& point : series.points) {
     const auto& ratio = point.values.ratio_to_reference;
     if (ratio && ratio->error > 0.0)
-      ratios.push_back({*ratio, point.values.summarized_values});
+      sessions.push_back({*ratio, point.values.summarized_values});
     else
       ++effect.sessions_left_out;
   }
-  if (ratios.empty()) return;
-  const double between = raise_small_errors(ratios);
-  const MergedSessions mean = merge_sessions(ratios, between);
-  effect.machines.push_back({series.variant, mean.ratio.value, *mean.ratio.error, mean.degrees});
+  if (sessions.empty()) return;
+
+  raise_small_errors(sessions);
+  const MergedSessions mean = merge_sessions(sessions, estimate_variance_between(sessions));
+  effect.machines.push_back({.variant = series.variant,
+                             .ratio_logarithm = mean.value.value,
+                             .error = *mean.value.error,
+                             .degrees = mean.degrees});
 }
 
 }  // namespace
@@ -218,14 +268,16 @@ double half_width_95(double error, double degrees) {
 }
 
 double degrees_of_sum(double error, double degrees, double other, double other_degrees) {
-  const double a = error * error;
-  const double b = other * other;
-  if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
+  const double variance = error * error;
+  const double other_variance = other * other;
+  const double sum = variance + other_variance;
+  if (sum <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
+
   // Uses shares of the sum, because the squares of small variances would round to 0.
-  const double of_one = a / (a + b);
-  const double of_other = b / (a + b);
-  return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
-                of_other * of_other / std::max(1.0, other_degrees));
+  const double share = variance / sum;
+  const double other_share = other_variance / sum;
+  return 1.0 / (share * share / std::max(1.0, degrees) +
+                other_share * other_share / std::max(1.0, other_degrees));
 }
 
 std::optional<double> CommitValue::whole_error() const {
@@ -234,9 +286,10 @@ std::optional<double> CommitValue::whole_error() const {
 
 double CommitValue::half_width_95() const {
   if (!error) return 0.0;
-  const double normal = std::numeric_limits<std::int32_t>::max();
+  // The degrees of freedom of the conversion are not known. With so many, it counts as normal.
+  const double link_degrees = std::numeric_limits<std::int32_t>::max();
   return history::half_width_95(*whole_error(),
-                                degrees_of_sum(*error, degrees, link_error, normal));
+                                degrees_of_sum(*error, degrees, link_error, link_degrees));
 }
 
 namespace {
@@ -255,20 +308,22 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
   Trend trend{.against = choose_comparison(series, against)};
 
   // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
-  const bool has_medians = std::ranges::all_of(
+  const bool all_have_medians = std::ranges::all_of(
       series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
+  const Center center = all_have_medians ? Center::Median : Center::Mean;
   const bool are_all_positive = std::ranges::all_of(series.points, [&](const SessionPoint& point) {
-    return value_of(point.values, has_medians) > 0.0;
+    return value_of(point.values, center) > 0.0;
   });
   trend.is_logarithm = trend.against != ComparedWith::Nothing || are_all_positive;
 
   // All sessions of a commit become one observation.
   std::map<std::string, std::size_t> observation_by_commit;
-  std::vector<SessionPart> sessions;
+  std::vector<SessionValue> sessions;
   std::vector<std::size_t> observation_of_session;
   for (const SessionPoint& point : series.points) {
-    const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
-    if (!part) continue;
+    const auto value =
+        choose_session_value(point.values, trend.against, trend.is_logarithm, center);
+    if (!value) continue;
 
     // A session without a commit is an observation of its own.
     std::size_t index = trend.observations.size();
@@ -287,24 +342,25 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     if (!is_new && !is_same_value(observation.exact_value, exact_value))
       observation.exact_value.reset();
 
-    sessions.push_back({*part, point.values.summarized_values});
+    sessions.push_back({*value, point.values.summarized_values});
     observation_of_session.push_back(index);
     observation.endings.add(point.endings);
     if (trend.against == ComparedWith::Anchor)
       observation.link_error = std::max(observation.link_error, point.link_error);
   }
 
-  const double variance_between = raise_small_errors(sessions);
+  raise_small_errors(sessions);
+  const double variance_between = estimate_variance_between(sessions);
 
-  std::vector<std::vector<SessionPart>> sessions_of_commit(trend.observations.size());
+  std::vector<std::vector<SessionValue>> sessions_of_commit(trend.observations.size());
   for (std::size_t i = 0; i < sessions.size(); ++i)
     sessions_of_commit[observation_of_session[i]].push_back(sessions[i]);
 
   for (std::size_t i = 0; i < sessions_of_commit.size(); ++i) {
     const MergedSessions merged = merge_sessions(sessions_of_commit[i], variance_between);
     CommitValue& observation = trend.observations[i];
-    observation.value = merged.ratio.value;
-    observation.error = merged.ratio.error;
+    observation.value = merged.value.value;
+    observation.error = merged.value.error;
     observation.degrees = merged.degrees;
   }
   return trend;
@@ -365,13 +421,13 @@ std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
 }
 
 std::string step_id(const MetricHistory& series, std::int64_t began) {
-  constexpr unsigned unused = 31;
+  constexpr unsigned bits_not_shown = 31;  // of the 63 bits of a text_id()
   // Steps at sessions that began in a whole second keep the id of earlier versions.
-  constexpr std::int64_t second = 1000;
-  const std::string key =
-      fmt::format("{} {} {}", series.variant.id, began % second == 0 ? began / second : began,
-                  series.metric.name);
-  return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> unused);
+  constexpr std::int64_t milliseconds_per_second = 1000;
+  const bool is_whole_second = began % milliseconds_per_second == 0;
+  const std::int64_t time = is_whole_second ? began / milliseconds_per_second : began;
+  const std::string key = fmt::format("{} {} {}", series.variant.id, time, series.metric.name);
+  return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> bits_not_shown);
 }
 
 Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
@@ -390,15 +446,15 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   raise_small_variances(points);
 
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
-  allow_for_links(stepped.trend, found.steps);
+  drop_uncertain_steps(stepped.trend, found.steps);
   stepped.may_last_commit_be_step = found.may_last_point_be_step;
   if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
     stepped.possible_step_at = found.pending_first_point;
 
   if (found.steps.empty()) return stepped;
-  const auto note_by_time =
+  const auto note_by_began =
       loader.read_acknowledgements(stepped.series.variant.id, stepped.series.metric.name);
-  if (!note_by_time) return note_by_time.error();
+  if (!note_by_began) return note_by_began.error();
 
   const Better better = stepped.series.metric.better;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
@@ -408,14 +464,14 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
     // New sessions may move a step a little, so a note holds for all commits where it may be.
     const std::int64_t earliest = commits[step.earliest_first_point].began;
     const std::int64_t latest = commits[step.latest_first_point].began;
-    const auto note = note_by_time->lower_bound(earliest);
-    const bool has_note = note != note_by_time->end() && note->first <= latest;
+    const auto note = note_by_began->lower_bound(earliest);
+    const bool has_note = note != note_by_began->end() && note->first <= latest;
     if (has_note) {
       known.state = StepState::Acknowledged;
       known.note = note->second;
     } else if (better != Better::Neither && !is_worse(step.change, better)) {
       known.state = StepState::Better;
-    } else if (is_made_up_for(found.steps, i, better)) {
+    } else if (is_cancelled_later(found.steps, i, better)) {
       known.state = StepState::CancelledLater;
     }
 
@@ -429,10 +485,12 @@ std::vector<FleetEffect> combine_by_title(std::span<const MetricHistory> all) {
   for (const MetricHistory& series : all) add_machine(by_title[title_of(series)], series);
   std::vector<FleetEffect> effects;
   for (auto& [title, effect] : by_title) {
-    std::vector<stats::Effect> found;
-    for (const MachineEffect& machine : effect.machines)
-      found.push_back({machine.ratio_logarithm, machine.error * machine.error, machine.degrees});
-    const auto combined = stats::combine(found, kConfidence95);
+    std::vector<stats::Effect> effects_by_machine;
+    for (const MachineEffect& machine : effect.machines) {
+      const double variance = machine.error * machine.error;
+      effects_by_machine.push_back({machine.ratio_logarithm, variance, machine.degrees});
+    }
+    const auto combined = stats::combine(effects_by_machine, kConfidence95);
     if (!combined) continue;
     effect.title = title;
     effect.combined = *combined;
@@ -443,14 +501,15 @@ std::vector<FleetEffect> combine_by_title(std::span<const MetricHistory> all) {
 
 bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
   const double limit = std::log1p(percent / 100.0);
-  const auto worse = [&](double low, double high) {
+  const auto is_interval_worse = [&](double low, double high) {
     if (effect.better == Better::Less) return low > limit;
     return effect.better == Better::More && high < -limit;
   };
-  if (!each) return worse(effect.combined.bounds.low, effect.combined.bounds.high);
+  if (!each) return is_interval_worse(effect.combined.bounds.low, effect.combined.bounds.high);
   return std::ranges::any_of(effect.machines, [&](const auto& machine) {
-    const double reach = machine.half_width_95();
-    return worse(machine.ratio_logarithm - reach, machine.ratio_logarithm + reach);
+    const double half_width = machine.half_width_95();
+    return is_interval_worse(machine.ratio_logarithm - half_width,
+                             machine.ratio_logarithm + half_width);
   });
 }
 

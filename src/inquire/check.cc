@@ -17,25 +17,28 @@ namespace lauka::inquire {
 
 namespace {
 
-constexpr double kQuietLoad = 0.5;    // load average below which a machine counts as idle
-constexpr double kMuchStolen = 0.01;  // fraction of CPU time
-constexpr std::chrono::microseconds kCoarseStep{1};
+constexpr double kQuietLoad = 0.5;         // load average below which a machine counts as idle
+constexpr double kMuchStolenShare = 0.01;  // fraction of CPU time above which it is a problem
+constexpr std::chrono::microseconds kCoarseStep{1};  // steps of this size and more are a problem
 
 std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
-                           const std::string& otherwise) {
-  const auto has = [&](const std::string& text) {
+/// Returns how the user can change a setting: with --tune if its switch `name` helps here, else
+/// with `other_command`.
+std::string choose_remedy(const MachineFacts& facts, const std::string& name,
+                          const std::string& other_command) {
+  // A "+" marks a switch that is off by default, so --tune alone would not use it.
+  const auto is_helpful = [&](const std::string& text) {
     return std::ranges::find(facts.helpful_switches, text) != facts.helpful_switches.end();
   };
-  if (has(name)) return "sudo lauka --tune ...";
-  if (has("+" + name)) return "sudo lauka --tune=+" + name + " ...";
-  return otherwise;
+  if (is_helpful(name)) return "sudo lauka --tune ...";
+  if (is_helpful("+" + name)) return "sudo lauka --tune=+" + name + " ...";
+  return other_command;
 }
 
-CheckLine engine_line(const EngineFacts& engine) {
+CheckLine check_engine(const EngineFacts& engine) {
   const EngineRow& row = row_of(engine.engine);
   const std::string topic = fmt::format("engine {}", row.name);
   if (engine.why_unusable)
@@ -51,12 +54,13 @@ CheckLine engine_line(const EngineFacts& engine) {
 }
 
 /// Says how many counters can be used, and what holds the others.
-CheckLine counters_line(const CounterFacts& counters, const std::string& topic) {
+CheckLine check_counters(const CounterFacts& counters, const std::string& topic) {
   CheckLine line{
       topic, Severity::Ok,
       fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count)};
 
-  const auto add = [&](Severity severity, const std::string& finding, const char* remedy) {
+  // The remedy of the last finding stays, because it comes with the worst severity.
+  const auto add_finding = [&](Severity severity, const std::string& finding, const char* remedy) {
     line.severity = std::max(line.severity, severity);
     line.finding += "; " + finding;
     line.remedy = remedy;
@@ -65,21 +69,22 @@ CheckLine counters_line(const CounterFacts& counters, const std::string& topic) 
   // A counter that can be opened but does not count is in use by the host.
   const std::size_t held_by_host = counters.free_counters - counters.working_counters;
   if (held_by_host > 0)
-    add(Severity::Note, fmt::format("the host of this virtual machine holds {}", held_by_host), "");
+    add_finding(Severity::Note,
+                fmt::format("the host of this virtual machine holds {}", held_by_host), "");
 
   std::size_t held_here = counters.listed_counter_count - counters.free_counters;
   if (held_here > 0 && counters.watchdog) {
-    add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
+    add_finding(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
     --held_here;
   }
   if (held_here > 0)
-    add(Severity::Problem,
-        fmt::format("{} cannot be used now, so runs may not be counted", held_here),
-        "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
+    add_finding(Severity::Problem,
+                fmt::format("{} cannot be used now, so runs may not be counted", held_here),
+                "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
   return line;
 }
 
-CheckLine cores_line(const MachineFacts& facts) {
+CheckLine check_core_kinds(const MachineFacts& facts) {
   const std::string cpus =
       facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
@@ -94,7 +99,7 @@ CheckLine cores_line(const MachineFacts& facts) {
 }
 
 /// Says which CPUs, how much CPU time and how much memory commands may use, if that is not all.
-void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
+void add_lines_on_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
   if (allows_only_some_cpus(machine))
     lines.push_back({"allowed CPUs", Severity::Note,
@@ -118,28 +123,28 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
          "raise or remove the limit (docker --memory, systemd MemoryMax=)"});
 }
 
-CheckLine clock_line(const MachineFacts& facts) {
+CheckLine check_clock(const MachineFacts& facts) {
   const auto step = std::chrono::duration_cast<std::chrono::nanoseconds>(facts.clock_step).count();
   const std::string finding =
       fmt::format("{}steps of {}ns", facts.clock_source ? *facts.clock_source + ", " : "", step);
   if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding};
-  const auto& better = facts.good_clock_sources;
-  const bool can_change = !better.empty() && facts.clock_source != better.front();
+  const auto& good_sources = facts.good_clock_sources;
+  const bool can_change = !good_sources.empty() && facts.clock_source != good_sources.front();
   return {"clock", Severity::Problem, finding + ", which is too coarse for short runs",
           can_change
               ? fmt::format("echo {} | sudo tee "
                             "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                            better.front())
+                            good_sources.front())
               : ""};
 }
 
 /// True if the driver chooses the clock itself, and calls its normal mode "powersave".
-bool chooses_itself(const std::string& driver) {
+bool has_powersave_as_usual_mode(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
 
 /// Says whether the CPUs' governors keep the clock speed steady.
-CheckLine governor_line(const MachineFacts& facts) {
+CheckLine check_governor(const MachineFacts& facts) {
   if (facts.governors.empty()) {
     const char* const why =
         facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
@@ -155,8 +160,9 @@ CheckLine governor_line(const MachineFacts& facts) {
     names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
     if (governor.name != "performance") is_steady = false;
 
-    // With some drivers, powersave is the usual governor, and the processor chooses its clock.
-    if (governor.name == "powersave" && !chooses_itself(facts.governor_driver)) is_slow = true;
+    // With other drivers, powersave means the lowest clock.
+    if (governor.name == "powersave" && !has_powersave_as_usual_mode(facts.governor_driver))
+      is_slow = true;
   }
 
   std::string finding = comma_separated(names);
@@ -166,28 +172,28 @@ CheckLine governor_line(const MachineFacts& facts) {
   finding += is_slow ? ", so the clock has its lowest speed"
                      : ", so the clock follows the load, and short runs are slower";
   return {"CPU governor", is_slow ? Severity::Problem : Severity::Note, finding,
-          remedy_by_tune(
+          choose_remedy(
               facts, "governor",
               "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")};
 }
 
-CheckLine turbo_line(const MachineFacts& facts) {
+CheckLine check_turbo(const MachineFacts& facts) {
   if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see this setting"};
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off"};
   return {"turbo", Severity::Note,
           "on, so the clock depends on the temperature and on how many cores are busy",
-          remedy_by_tune(facts, "turbo", facts.turbo->turn_off_command)};
+          choose_remedy(facts, "turbo", facts.turbo->turn_off_command)};
 }
 
-CheckLine smt_line(const MachineFacts& facts) {
+CheckLine check_smt(const MachineFacts& facts) {
   if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see this setting"};
   if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or this machine has none"};
   return {"SMT", Severity::Note,
           "on, so two CPUs share a core, and a busy one slows down the other",
-          remedy_by_tune(facts, "smt", facts.smt->turn_off_command)};
+          choose_remedy(facts, "smt", facts.smt->turn_off_command)};
 }
 
-CheckLine tune_line(const MachineFacts& facts) {
+CheckLine list_helpful_switches(const MachineFacts& facts) {
   std::vector<std::string> names;
   for (const std::string& name : facts.helpful_switches)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
@@ -197,22 +203,24 @@ CheckLine tune_line(const MachineFacts& facts) {
           "sudo lauka --tune ..., and lauka --tune=list explains them"};
 }
 
-CheckLine load_line(const MachineFacts& facts) {
+CheckLine check_load(const MachineFacts& facts) {
   if (!facts.load) return {"load", Severity::Note, "lauka cannot see the load"};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
   const std::string finding =
       fmt::format("{:.2f} in the last minute, on {}", *facts.load,
                   facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "this machine");
   if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding};
-  const bool full = *facts.load > 0.75 * cpus;
-  return {
-      "load", full ? Severity::Problem : Severity::Note,
-      finding + (full ? ", so commands have to wait for a CPU" : ", so something else is running"),
-      facts.is_linux ? "ps -eo pcpu,pid,args --sort=-pcpu | head shows what to stop"
-                     : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
+
+  constexpr double busy_load_per_cpu = 0.75;
+  const bool is_busy = *facts.load > busy_load_per_cpu * cpus;
+  return {"load", is_busy ? Severity::Problem : Severity::Note,
+          finding +
+              (is_busy ? ", so commands have to wait for a CPU" : ", so something else is running"),
+          facts.is_linux ? "ps -eo pcpu,pid,args --sort=-pcpu | head shows what to stop"
+                         : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
 }
 
-CheckLine power_line(const MachineFacts& facts) {
+CheckLine check_power(const MachineFacts& facts) {
   if (facts.on_battery == true)
     return {"power", Severity::Problem, "on battery, so the clock is kept low",
             "plug in the power supply"};
@@ -226,13 +234,13 @@ CheckLine power_line(const MachineFacts& facts) {
       "pmset -g | grep lowpowermode shows the mode, and sudo pmset -a lowpowermode 0 turns it off"};
 }
 
-CheckLine virtual_line(const MachineFacts& facts) {
+CheckLine check_virtual_machine(const MachineFacts& facts) {
   if (!facts.hypervisor_is_certain)
     return {"virtual machine", Severity::Note,
             "lauka cannot see whether this is a virtual machine"};
   if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no"};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
-  if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
+  if (facts.stolen_share && *facts.stolen_share > kMuchStolenShare)
     return {"virtual machine", Severity::Problem,
             fmt::format("{}, and {:.1f}% of the CPU time since the start went to other machines",
                         finding, 100 * *facts.stolen_share),
@@ -241,7 +249,7 @@ CheckLine virtual_line(const MachineFacts& facts) {
           finding + ", so times include what other machines on the same host do"};
 }
 
-CheckLine aslr_line(const MachineFacts& facts) {
+CheckLine check_aslr(const MachineFacts& facts) {
   if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see this setting"};
   if (*facts.aslr)
     return {"ASLR", Severity::Ok,
@@ -252,7 +260,7 @@ CheckLine aslr_line(const MachineFacts& facts) {
       "sudo sysctl kernel.randomize_va_space=2"};
 }
 
-CheckLine tracing_line(const TracingFacts& tracing) {
+CheckLine check_leftover_tracing(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
   if (tracing.owner_pid > 0)
     return {topic, Severity::Problem,
@@ -268,13 +276,13 @@ CheckLine tracing_line(const TracingFacts& tracing) {
   return {topic, Severity::Ok, "nothing"};
 }
 
-CheckLine tree_peak_line(const Error& why_not) {
+CheckLine check_tree_peak(const Error& why_not) {
   const std::string topic(kTreePeakMemory);
   if (!why_not.what.empty()) return {topic, Severity::Note, why_not.what, why_not.remedy};
   return {topic, Severity::Ok, "the memory of all processes of a run can be measured"};
 }
 
-CheckLine profile_line(const Result<std::string>& profile) {
+CheckLine check_profile_source(const Result<std::string>& profile) {
   const std::string topic = "--profile";
   if (!profile) return {topic, Severity::Note, profile.error().what, profile.error().remedy};
   return {topic, Severity::Ok, "samples " + *profile};
@@ -309,35 +317,36 @@ std::string_view name_of(Severity standing) {
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
   for (const EngineFacts& engine : engines) {
-    lines.push_back(engine_line(engine));
+    lines.push_back(check_engine(engine));
     for (const CounterFacts& counters : engine.counters) {
       const bool has_one_pmu = engine.counters.size() == 1;
       lines.push_back(
-          counters_line(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
+          check_counters(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
     }
   }
 
-  for (const auto line_of : {cores_line, clock_line, governor_line, turbo_line, smt_line})
-    lines.push_back(line_of(facts));
+  for (const auto check_topic :
+       {check_core_kinds, check_clock, check_governor, check_turbo, check_smt})
+    lines.push_back(check_topic(facts));
 
   // A "+" marks a switch that is off by default, so --tune alone would not use it.
   const bool tune_would_help = std::ranges::any_of(
       facts.helpful_switches, [](const auto& name) { return !name.starts_with('+'); });
-  if (tune_would_help) lines.push_back(tune_line(facts));
+  if (tune_would_help) lines.push_back(list_helpful_switches(facts));
 
-  lines.push_back(load_line(facts));
-  if (facts.machine.allowance) add_limits(facts.machine, lines);
-  lines.push_back(power_line(facts));
-  lines.push_back(virtual_line(facts));
+  lines.push_back(check_load(facts));
+  if (facts.machine.allowance) add_lines_on_limits(facts.machine, lines);
+  lines.push_back(check_power(facts));
+  lines.push_back(check_virtual_machine(facts));
 
   if (facts.container)
     lines.push_back({"container", Severity::Note,
                      *facts.container + ", so other programs share its CPUs and caches"});
 
-  lines.push_back(aslr_line(facts));
-  if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));
-  if (facts.profile_source) lines.push_back(profile_line(*facts.profile_source));
-  if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
+  lines.push_back(check_aslr(facts));
+  if (facts.why_no_tree_peak) lines.push_back(check_tree_peak(*facts.why_no_tree_peak));
+  if (facts.profile_source) lines.push_back(check_profile_source(*facts.profile_source));
+  if (facts.tracing) lines.push_back(check_leftover_tracing(*facts.tracing));
 
   return lines;
 }
@@ -377,12 +386,12 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
 
-  const auto count = [&](Severity severity) {
+  const auto count_lines = [&](Severity severity) {
     return static_cast<std::size_t>(std::ranges::count(lines, severity, &CheckLine::severity));
   };
 
-  return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
-                            plural(count(Severity::Note), "note"), count(Severity::Ok));
+  return text + fmt::format("\n{}, {}, {} ok\n", plural(count_lines(Severity::Problem), "problem"),
+                            plural(count_lines(Severity::Note), "note"), count_lines(Severity::Ok));
 }
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,

@@ -17,15 +17,21 @@ namespace lauka::inquire {
 namespace {
 
 constexpr std::size_t kMinDescriptionWidth = 24;
+
+/// Longer names do not widen their column, because that would move all descriptions.
 constexpr std::size_t kMaxNameWidth = 32;
 
+/// A row of a list: a name, two short columns and a description.
 using Row = std::array<std::string, 4>;
 
-std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
+/// Returns the widths of the columns before the description.
+std::array<std::size_t, 3> measure_columns(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      if (i > 0 || row[i].size() <= kMaxNameWidth) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool is_long_name = i == 0 && row[i].size() > kMaxNameWidth;
+      if (!is_long_name) widths[i] = std::max(widths[i], row[i].size());
+    }
   return widths;
 }
 
@@ -34,7 +40,7 @@ enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
 
 /// Returns the rows as a list for a terminal with this many columns; 0: does not wrap lines.
 std::string list_text(const std::vector<Row>& rows, std::size_t columns, DescriptionPlace place) {
-  const std::array<std::size_t, 3> widths = column_widths(rows);
+  const std::array<std::size_t, 3> widths = measure_columns(rows);
   const std::size_t front_width = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
   const bool has_room_beside = columns == 0 || front_width + kMinDescriptionWidth <= columns;
   const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
@@ -73,7 +79,7 @@ std::string list_text(const std::vector<Row>& rows, std::size_t columns, Descrip
   return text;
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
   return lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
@@ -85,7 +91,8 @@ struct KnownMetric {
   std::string_view needs{};
 };
 
-constexpr auto kMade = std::to_array<KnownMetric>({
+/// The metrics that lauka makes from events, or that an option adds.
+constexpr auto kKnownMetrics = std::to_array<KnownMetric>({
     {"cycles", "1", "clock cycles", "cycles"},
     {"instructions", "1", "instructions executed", "instructions"},
     {"branches", "1", "branches executed", "branches"},
@@ -117,18 +124,21 @@ std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-void add_core_lines(const CorePlan& cores, std::vector<MetricLine>& lines) {
-  const std::string here = yes_or_no(!cores.timed_kinds.empty());
-  const auto kinds =
-      cores.timed_kinds.empty() ? std::vector<std::string>{"P", "E"} : cores.timed_kinds;
+/// Adds the metrics of the core kinds. A machine with one kind shows those of P and E cores, which
+/// it lacks.
+void add_lines_on_core_kinds(const CorePlan& cores, std::vector<MetricLine>& lines) {
+  const bool are_here = !cores.timed_kinds.empty();
+  const std::string availability = yes_or_no(are_here);
+  const auto kinds = are_here ? cores.timed_kinds : std::vector<std::string>{"P", "E"};
   for (const std::string& kind : kinds)
-    lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
-  lines.push_back({share_metric_name(kinds.front()), "fraction", here,
+    lines.push_back({time_metric_name(kind), "s", availability, "CPU time on " + kind + " cores"});
+  lines.push_back({share_metric_name(kinds.front()), "fraction", availability,
                    "share of the CPU time on " + kinds.front() + " cores"});
 }
 
-void add_counter(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
-                 std::size_t event_width) {
+/// Appends a line with a counter, its event and, if it says more than the event, its explanation.
+void append_counter_line(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
+                         std::size_t event_width) {
   text += "  ";
   if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
   if (row.event.empty())
@@ -145,15 +155,15 @@ using cores::ThreadRow;
 using cores::ThreadTable;
 using cores::ThreadWork;
 
-std::string seconds(std::optional<double> value) {
+std::string seconds_cell(std::optional<double> value) {
   return value ? fmt::format("{:.2f}", *value) : "-";
 }
 
-std::string count(std::optional<std::uint64_t> value) {
+std::string count_cell(std::optional<std::uint64_t> value) {
   return value ? fmt::format("{}", *value) : "-";
 }
 
-std::string ratio(const ThreadWork& part) {
+std::string ipc_cell(const ThreadWork& part) {
   if (!part.cycles || !part.instructions) return "-";
   const double ipc = *part.cycles == 0 ? 0.0
                                        : static_cast<double>(*part.instructions) /
@@ -161,37 +171,46 @@ std::string ratio(const ThreadWork& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-std::string write_cells(const ColumnGroup& columns, const ThreadWork* part) {
+/// Writes a group's cells of one row, or its headings if `work` is null.
+std::string write_cells(const ColumnGroup& columns, const ThreadWork* work) {
+  const bool writes_headings = work == nullptr;
+  const ThreadWork values = writes_headings ? ThreadWork{} : *work;
+
   std::string text;
-  const auto add = [&](std::string_view heading, int width, const std::string& value) {
+  const auto add_cell = [&](std::string_view heading, int width, const std::string& value) {
     if (!text.empty()) text += ' ';
-    text += fmt::format("{:>{}}", part == nullptr ? heading : std::string_view(value), width);
+    text += fmt::format("{:>{}}", writes_headings ? heading : std::string_view(value), width);
   };
-  const ThreadWork it = part == nullptr ? ThreadWork{} : *part;
-  constexpr int time = 8;
-  if (columns.has_user_and_system) add("usr", time, seconds(it.user_seconds));
-  if (columns.has_user_and_system) add("sys", time, seconds(it.system_seconds));
-  if (columns.has_cpu_time) add("cpu", time, seconds(it.cpu_seconds));
+
+  constexpr int time_width = 8;
+  if (columns.has_user_and_system) add_cell("usr", time_width, seconds_cell(values.user_seconds));
+  if (columns.has_user_and_system) add_cell("sys", time_width, seconds_cell(values.system_seconds));
+  if (columns.has_cpu_time) add_cell("cpu", time_width, seconds_cell(values.cpu_seconds));
   if (!columns.has_cycle_columns) return text;
-  constexpr int many = 15;
-  add("cycles", many, count(it.cycles));
-  add("insns", many, count(it.instructions));
-  add("IPC", 3, ratio(it));
+
+  constexpr int count_width = 15;
+  constexpr int ipc_width = 3;
+  add_cell("cycles", count_width, count_cell(values.cycles));
+  add_cell("insns", count_width, count_cell(values.instructions));
+  add_cell("IPC", ipc_width, ipc_cell(values));
   return text;
 }
 
-std::string first_cell(std::string_view text) {
+std::string write_first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
 }
 
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-class Members {
+/// Appends the members of a JSON object to a text, without a JSON document, because a line is
+/// written for each thread in each interval.
+class JsonMembers {
  public:
-  explicit Members(std::string& text) : text_(text) {}
+  explicit JsonMembers(std::string& text) : text_(text) {}
 
-  std::string& add(std::string_view name) {
+  /// Appends the name of a member. Returns the text, to which the caller must append the value.
+  std::string& begin(std::string_view name) {
     text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
     is_first_ = false;
     return text_;
@@ -199,45 +218,50 @@ class Members {
   template <typename Number>
   void add(std::string_view name, const std::optional<Number>& value) {
     constexpr const char* format = std::is_floating_point_v<Number> ? "{:.9g}" : "{}";
-    add(name);
+    begin(name);
     if (value)
       fmt::format_to(std::back_inserter(text_), format, *value);
     else
       text_ += "null";
   }
-  void add(std::string_view name, bool value) { add(name).append(value ? "true" : "false"); }
+  void add(std::string_view name, bool value) { begin(name).append(value ? "true" : "false"); }
 
  private:
   std::string& text_;
   bool is_first_ = true;
 };
 
-std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
-  if (!a || !b || *b <= 0.0) return std::nullopt;
-  return *a / *b;
+/// Returns nullopt if a value is unknown, or the divisor is 0.
+std::optional<double> divide(std::optional<double> dividend, std::optional<double> divisor) {
+  if (!dividend || !divisor || *divisor <= 0.0) return std::nullopt;
+  return *dividend / *divisor;
 }
 
-void add_part(const ThreadWork& part, nanoseconds interval, Members& members) {
-  members.add("cpu_time", part.cpu_seconds);
-  members.add("user_time", part.user_seconds);
-  members.add("system_time", part.system_seconds);
-  members.add("cycles", part.cycles);
-  members.add("instructions", part.instructions);
+void add_work(const ThreadWork& work, nanoseconds interval, JsonMembers& members) {
+  members.add("cpu_time", work.cpu_seconds);
+  members.add("user_time", work.user_seconds);
+  members.add("system_time", work.system_seconds);
+  members.add("cycles", work.cycles);
+  members.add("instructions", work.instructions);
   std::optional<double> cycles;
-  if (part.cycles) cycles = static_cast<double>(*part.cycles);
-  members.add("clock", quotient(cycles, part.cpu_seconds));
-  members.add("energy", part.joules);
-  members.add("power", quotient(part.joules, to_seconds(interval)));
+  if (work.cycles) cycles = static_cast<double>(*work.cycles);
+  members.add("clock", divide(cycles, work.cpu_seconds));
+  members.add("energy", work.joules);
+  members.add("power", divide(work.joules, to_seconds(interval)));
 }
 
-std::optional<double> share_of_fastest(const ThreadSample& sample) {
-  double all = 0.0;
-  for (const ThreadWork& part : sample.work_by_kind) all += part.cpu_seconds.value_or(0.0);
+/// Returns the share of the CPU time on the fastest core kind, which is the first; nullopt if there
+/// is only one kind.
+std::optional<double> compute_share_of_fastest(const ThreadSample& sample) {
   if (sample.work_by_kind.size() < 2) return std::nullopt;
-  return quotient(sample.work_by_kind.front().cpu_seconds, all);
+  double cpu_seconds_of_all = 0.0;
+  for (const ThreadWork& work : sample.work_by_kind)
+    cpu_seconds_of_all += work.cpu_seconds.value_or(0.0);
+  return divide(sample.work_by_kind.front().cpu_seconds, cpu_seconds_of_all);
 }
 
-void add_string(std::string_view value, std::string& text) {
+/// Appends a JSON string. Most names need no escapes, so they are copied.
+void append_json_string(std::string_view value, std::string& text) {
   const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
   });
@@ -253,8 +277,8 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
   if (catalog.empty()) return "no event can be counted here\n";
   std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
   for (const CatalogEntry& entry : catalog)
-    if (contains(entry.name, filter) || contains(entry.alias, filter) ||
-        contains(entry.description, filter))
+    if (contains_ignoring_case(entry.name, filter) || contains_ignoring_case(entry.alias, filter) ||
+        contains_ignoring_case(entry.description, filter))
       rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters_text),
                       one_line(entry.description)});
   if (rows.size() == 1)
@@ -277,22 +301,22 @@ std::string explain_events(Explanation explanation) {
   std::string text;
   for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
 
-  const std::size_t passes = explanation.passes.size();
-  if (passes == 0) return text + "there are no events to count\n";
-  if (passes == 1) {
+  const std::size_t pass_count = explanation.passes.size();
+  if (pass_count == 0) return text + "there are no events to count\n";
+  if (pass_count == 1) {
     text += "lauka needs 1 pass, in which every run counts all of these events\n";
   } else {
     text += fmt::format("lauka needs {} passes, and each run counts the events of one of them\n",
-                        passes);
+                        pass_count);
     if (explanation.competition)
       text +=
           fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
   }
 
-  for (std::size_t i = 0; i < passes; ++i) {
-    if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
+  for (std::size_t i = 0; i < pass_count; ++i) {
+    if (pass_count > 1) text += fmt::format("\npass {}\n", i + 1);
     for (const ExplainedCounter& row : explanation.passes[i])
-      add_counter(text, row, counter_width, event_width);
+      append_counter_line(text, row, counter_width, event_width);
   }
 
   return text;
@@ -302,16 +326,16 @@ std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;
-  lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
+  lines.reserve(std::size(kBuiltInMetrics) + std::size(kKnownMetrics));
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
     const bool is_here = metric.name != kTreePeakMemory || has_tree_peak;
     lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
                      yes_or_no(is_here), std::string(metric.meaning)});
   }
-  add_core_lines(cores, lines);
+  add_lines_on_core_kinds(cores, lines);
 
-  // A made metric needs an option, some events or nothing.
-  for (const KnownMetric& metric : kMade) {
+  // Each of these needs an option, some events or nothing.
+  for (const KnownMetric& metric : kKnownMetrics) {
     std::string availability;
     if (metric.needs.starts_with("--")) {
       availability = metric.needs;
@@ -341,25 +365,25 @@ std::string threads_table(const ThreadTable& threads) {
   std::string text;
 
   if (threads.column_groups.size() > 1) {
-    text += first_cell("");
+    text += write_first_cell("");
     for (const ColumnGroup& columns : threads.column_groups)
       text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
     text += "\n";
   }
 
-  text += first_cell("TID");
+  text += write_first_cell("TID");
   for (const ColumnGroup& columns : threads.column_groups)
     text += " " + write_cells(columns, nullptr) + " |";
   text += "\n";
 
   for (const ThreadRow& line : threads.thread_rows) {
-    text += first_cell(fmt::format("{}", line.id));
+    text += write_first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.column_groups.size(); ++i)
       text += " " + write_cells(threads.column_groups[i], &line.work_by_column_group[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
 
-  text += first_cell("total");
+  text += write_first_cell("total");
   for (std::size_t i = 0; i < threads.column_groups.size(); ++i) {
     ThreadWork total;
     for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column_group[i]);
@@ -373,31 +397,31 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
                      nanoseconds time, std::string& text) {
   text += "{";
 
-  Members members(text);
-  fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", to_seconds(time));
+  JsonMembers members(text);
+  fmt::format_to(std::back_inserter(members.begin("time")), "{:.6f}", to_seconds(time));
   members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
-  fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process_id);
+  fmt::format_to(std::back_inserter(members.begin("pid")), "{}", sample.process_id);
   members.add("tid", std::optional(sample.thread_id));
-  add_string(sample.name, members.add("name"));
+  append_json_string(sample.name, members.begin("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
 
-  add_part(sample.work_on_all_kinds, sample.since_previous_read, members);
+  add_work(sample.work_on_all_kinds, sample.since_previous_read, members);
   members.add("wait_time", sample.runnable_wait_seconds);
-  members.add("p_share", share_of_fastest(sample));
+  members.add("p_share", compute_share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
 
   // With fewer than two kinds, the work by kind would say no more than the work on all kinds.
-  members.add("kinds") += "{";
-  const std::size_t count =
+  members.begin("kinds") += "{";
+  const std::size_t kind_count =
       kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.work_by_kind.size());
 
-  for (std::size_t kind = 0; kind < count; ++kind) {
+  for (std::size_t kind = 0; kind < kind_count; ++kind) {
     if (kind > 0) text += ",";
-    add_string(kinds[kind], text);
+    append_json_string(kinds[kind], text);
     text += ":{";
-    Members parts(text);
-    add_part(sample.work_by_kind[kind], sample.since_previous_read, parts);
+    JsonMembers members_of_kind(text);
+    add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
     text += "}";
   }
 

@@ -31,33 +31,35 @@ namespace lauka::history {
 
 namespace {
 
-int refuse(const Error& error, ExitStatus status) {
+/// Prints an error or a note, and returns the status for main().
+int report_error(const Error& error, ExitStatus status) {
   static_cast<void>(
       os::write_to(os::StandardStream::Error, "lauka-history: " + one_line(error.line()) + "\n"));
   return static_cast<int>(status);
 }
 
-report::Style style() {
+report::Style choose_style() {
   const bool is_terminal = os::is_terminal(os::StandardStream::Output);
   return {.color = os::wants_color(os::StandardStream::Output),
           .width = is_terminal ? os::terminal_width(os::StandardStream::Output, 0) : 0,
           .ascii = !os::locale_uses_utf8()};
 }
 
-Answer failed(const Error& error) {
-  refuse(error, ExitStatus::Failed);
+/// Reports an error whose subject is not the database, so that run() does not name the database.
+Answer report_and_fail(const Error& error) {
+  report_error(error, ExitStatus::Failed);
   return {.status = ExitStatus::Failed};
 }
 
 // run() puts the database's name before the errors that these functions return.
 
-Result<Answer> add(Database& database, const Request& request) {
+Result<Answer> add_sessions(Database& database, const Request& request) {
   const auto added = add_files(database, request.command_arguments,
-                               [](const Error& error) { refuse(error, ExitStatus::Failed); });
+                               [](const Error& error) { report_error(error, ExitStatus::Failed); });
   if (!added) return added.error();
-  const std::string there =
+  const std::string stored_text =
       added->already_stored > 0 ? fmt::format(", {} there already", added->already_stored) : "";
-  const std::string bad =
+  const std::string refused_text =
       added->refused_files > 0 ? fmt::format(", {} refused", added->refused_files) : "";
   std::string notes;
   for (const auto& [name, with_settings] : added->new_because_of_settings)
@@ -67,32 +69,32 @@ Result<Answer> add(Database& database, const Request& request) {
             cited(name), cited(with_settings))) +
         "\n";
   return Answer{fmt::format("{} added to {}{}{}\n{}", plural(added->added_sessions, "session"),
-                            one_line(database.name()), there, bad, notes),
+                            one_line(database.name()), stored_text, refused_text, notes),
                 added->refused_files > 0 ? ExitStatus::Failed : ExitStatus::Done};
 }
 
-Result<Answer> list(Database& database, const Request& request) {
+Result<Answer> list_sessions_or_benchmarks(Database& database, const Request& request) {
   Loader loader(database);
   if (request.lists_benchmarks) {
-    const auto variants = loader.variants(request.series_selection);
+    const auto variants = loader.load_variants(request.series_selection);
     if (!variants) return variants.error();
-    return Answer{benchmarks_text(*variants, style())};
+    return Answer{benchmarks_text(*variants, choose_style())};
   }
-  const auto sessions =
-      loader.sessions(request.series_selection.max_sessions, request.series_selection.commit);
+  const auto sessions = loader.load_latest_sessions(request.series_selection.max_sessions,
+                                                    request.series_selection.commit);
   if (!sessions) return sessions.error();
-  return Answer{sessions_text(*sessions, style())};
+  return Answer{sessions_text(*sessions, choose_style())};
 }
 
 /// Calls `visit` with each wanted series. That there is none is an error.
 Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
-  const auto variants = loader.variants(wanted);
+  const auto variants = loader.load_variants(wanted);
   if (!variants) return variants.error();
 
   bool has_visited = false;
   for (const MeasuredCommand& variant : *variants) {
-    auto all_series = loader.series(variant, wanted);
+    auto all_series = loader.load_series(variant, wanted);
     if (!all_series) return all_series.error();
     for (MetricHistory& series : *all_series) {
       has_visited = true;
@@ -108,7 +110,7 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   // The names of all metrics are read only for the suggestion in the error.
   std::set<std::string> known_names;
   for (const MeasuredCommand& variant : *variants) {
-    const auto all_series = loader.series(variant, {.metrics = {"all"}});
+    const auto all_series = loader.load_series(variant, {.metrics = {"all"}});
     if (!all_series) return all_series.error();
     for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
   }
@@ -121,8 +123,8 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   return Error{"there is no metric " + cited(wanted_name), remedy};
 }
 
-Result<void> for_each_stepped(Database& database, const Request& request,
-                              const std::function<void(SteppedSeries&)>& visit) {
+Result<void> for_each_series_with_steps(Database& database, const Request& request,
+                                        const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
   return for_each_series(
       loader, request.series_selection, [&](MetricHistory series) -> Result<void> {
@@ -134,7 +136,7 @@ Result<void> for_each_stepped(Database& database, const Request& request,
 }
 
 /// Returns `answer` with notes about splits of the wanted histories.
-Result<Answer> with_splits(Database& database, const Request& request, Answer answer) {
+Result<Answer> add_notes_on_splits(Database& database, const Request& request, Answer answer) {
   if (!request.series_selection.machine_class_prefix.empty()) return answer;
   const auto splits = Loader(database).find_splits(request.series_selection);
   if (!splits) return splits.error();
@@ -142,15 +144,15 @@ Result<Answer> with_splits(Database& database, const Request& request, Answer an
   return answer;
 }
 
-Result<Answer> show(Database& database, const Request& request) {
-  if (request.lists_benchmarks) return list(database, request);
+Result<Answer> show_series(Database& database, const Request& request) {
+  if (request.lists_benchmarks) return list_sessions_or_benchmarks(database, request);
 
   std::string text;
-  auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
-    text += (text.empty() ? "" : "\n") + series_text(stepped, style());
+  auto done = for_each_series_with_steps(database, request, [&](const SteppedSeries& stepped) {
+    text += (text.empty() ? "" : "\n") + series_text(stepped, choose_style());
   });
   if (!done) return done.error();
-  return with_splits(database, request, Answer{text});
+  return add_notes_on_splits(database, request, Answer{text});
 }
 
 enum class StepsToShow : unsigned char { All, Alarms };
@@ -169,13 +171,13 @@ Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
   std::size_t alarm_count = 0;
 
   const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
-  auto looked = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
+  auto looked = for_each_series_with_steps(database, request, [&](SteppedSeries& stepped) {
     ++history_count;
     if (stepped.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
     alarm_count += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
 
     if (shown == StepsToShow::Alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
-    text += steps_text(stepped, style());
+    text += steps_text(stepped, choose_style());
   });
   if (!looked) return looked.error();
 
@@ -189,21 +191,23 @@ Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
   return FoundSteps{text + "\n", alarm_count};
 }
 
-Result<Answer> steps(Database& database, const Request& request) {
+Result<Answer> show_steps(Database& database, const Request& request) {
   auto found = find_wanted_steps(database, request, StepsToShow::All);
   if (!found) return found.error();
-  return with_splits(database, request, Answer{std::move(found->text)});
+  return add_notes_on_splits(database, request, Answer{std::move(found->text)});
 }
 
-Result<Answer> check(Database& database, const Request& request) {
+Result<Answer> check_for_alarms(Database& database, const Request& request) {
   auto found = find_wanted_steps(database, request, StepsToShow::Alarms);
   if (!found) return found.error();
-  return with_splits(database, request,
-                     Answer{std::move(found->text),
-                            found->alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
+  return add_notes_on_splits(database, request,
+                             Answer{std::move(found->text),
+                                    found->alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
 }
 
-/// Notes that the step with the id that was typed is known.
+/// Stores the user's note about the step with the id that was typed. An id depends only on when the
+/// session after the step began, so it is compared with those of all sessions, without a search for
+/// steps.
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   const std::string& wanted_id = request.command_arguments[0];
@@ -230,7 +234,7 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
 }
 
 /// Reads the series in some files. Those of the same command and class of machines become one.
-Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
+Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> series_by_key;
   std::set<std::string> ids;
   std::set<std::string> commits;
@@ -258,10 +262,10 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
         points, [&](const SessionPoint& point) { return point.commit != first_commit; });
   };
   if (std::ranges::any_of(series_by_key, has_several_commits))
-    refuse({fmt::format("note: sessions of {} on the same machine are averaged",
-                        plural(commits.size(), "commit")),
-            "combine only sessions of the same commit"},
-           ExitStatus::Done);
+    report_error({fmt::format("note: sessions of {} on the same machine are averaged",
+                              plural(commits.size(), "commit")),
+                  "combine only sessions of the same commit"},
+                 ExitStatus::Done);
 
   std::vector<MetricHistory> list;
   list.reserve(series_by_key.size());
@@ -269,24 +273,24 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   return list;
 }
 
-Answer combined(std::span<const MetricHistory> all, const Request& request) {
+Answer combine_series(std::span<const MetricHistory> all, const Request& request) {
   Answer answer;
   for (const FleetEffect& effect : combine_by_title(all)) {
-    answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
+    answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, choose_style());
     if (request.worse_limit_percent &&
         is_worse_than(effect, *request.worse_limit_percent, request.judges_each_machine))
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
-    return failed({"no metric has a confidence interval for its change from a reference",
-                   "combine sessions of two commands or of a suite"});
+    return report_and_fail({"no metric has a confidence interval for its change from a reference",
+                            "combine sessions of two commands or of a suite"});
   return answer;
 }
 
 std::optional<Answer> combine_files(const Request& request) {
   if (request.command_arguments.empty()) return std::nullopt;
-  const auto all = series_in_files(request);
-  return all ? combined(*all, request) : failed(all.error());
+  const auto all = read_series_in_files(request);
+  return all ? combine_series(*all, request) : report_and_fail(all.error());
 }
 
 Result<ReadFile> read_file_of_sessions(const std::string& file) {
@@ -300,9 +304,9 @@ Result<ReadFile> read_file_of_sessions(const std::string& file) {
 
 std::optional<Answer> diff_files(const Request& request) {
   const auto first = read_file_of_sessions(request.command_arguments[0]);
-  if (!first) return failed(first.error());
+  if (!first) return report_and_fail(first.error());
   const auto second = read_file_of_sessions(request.command_arguments[1]);
-  if (!second) return failed(second.error());
+  if (!second) return report_and_fail(second.error());
   return Answer{diff_text(*first, *second)};
 }
 
@@ -314,16 +318,16 @@ Result<Answer> combine_commit(Database& database, const Request& request) {
         all.push_back(std::move(series));
         return {};
       });
-  return done ? Result<Answer>(combined(all, request)) : done.error();
+  return done ? Result<Answer>(combine_series(all, request)) : done.error();
 }
 
 Result<Answer> write_file(const std::string& target,
                           const std::function<Result<void>(const Sink&)>& write) {
   auto file = os::ExportFile::open(target);
-  if (!file) return failed(file.error());
+  if (!file) return report_and_fail(file.error());
   if (auto done = write([&](std::string_view text) { (*file)->write(text); }); !done)
     return done.error();
-  if (auto done = (*file)->commit(); !done) return failed(done.error());
+  if (auto done = (*file)->commit(); !done) return report_and_fail(done.error());
   return Answer{};
 }
 
@@ -331,7 +335,7 @@ Result<Answer> write_page(Database& database, const Request& request) {
   const std::string& target = request.command_arguments[0];
   auto written = write_file(target, [&](const Sink& sink) -> Result<void> {
     std::vector<SteppedSeries> all;
-    auto done = for_each_stepped(
+    auto done = for_each_series_with_steps(
         database, request, [&](SteppedSeries& stepped) { all.push_back(std::move(stepped)); });
     if (done)
       write_history_page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
@@ -365,17 +369,18 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
   return Answer{fmt::format("{} forgotten\n", plural(*count, "session"))};
 }
 
-int finish(const Answer& answer) {
+/// Prints an answer, and returns the exit status.
+int print_answer(const Answer& answer) {
   if (!answer.text.empty())
     if (auto said = os::write_to(os::StandardStream::Output, answer.text); !said)
-      return refuse(said.error(), ExitStatus::Failed);
+      return report_error(said.error(), ExitStatus::Failed);
   return static_cast<int>(answer.status);
 }
 
 /// Refuses to create a database for files of which none can be read.
 std::optional<Answer> refuse_if_unreadable(const Request& request) {
-  const bool is_url = request.database.find(':') != std::string::npos;
-  if (is_url || os::is_regular_file(request.database)) return std::nullopt;
+  const bool is_server = request.database.find(':') != std::string::npos;
+  if (is_server || os::is_regular_file(request.database)) return std::nullopt;
 
   std::vector<Error> errors;
   for (const std::string& file : request.command_arguments) {
@@ -383,27 +388,28 @@ std::optional<Answer> refuse_if_unreadable(const Request& request) {
     if (record) return std::nullopt;
     errors.push_back(record.error().prefixed(cited(file)));
   }
-  for (const Error& error : errors) refuse(error, ExitStatus::Failed);
+  for (const Error& error : errors) report_error(error, ExitStatus::Failed);
   return Answer{.status = ExitStatus::Failed};
 }
 
-// What the requests of the commands must be, and how they are completed.
+// HistoryCommand::settle: each returns what is wrong with a request; empty if it is right.
 
-std::string take_all_series(Request& request) {
+std::string default_to_all_series(Request& request) {
   SeriesSelection& wanted = request.series_selection;
   if (wanted.metrics.empty()) wanted.metrics = {"all"};
   if (wanted.role.empty()) wanted.role = "all";
   return {};
 }
 
-std::string take_benchmark(Request& request) {
+std::string take_first_argument_as_benchmark(Request& request) {
   request.series_selection.benchmark = request.first_argument();
   return {};
 }
 
 std::string settle_show(Request& request) {
   request.lists_benchmarks = request.first_argument().empty();
-  return request.lists_benchmarks ? take_all_series(request) : take_benchmark(request);
+  return request.lists_benchmarks ? default_to_all_series(request)
+                                  : take_first_argument_as_benchmark(request);
 }
 
 std::string settle_combine(Request& request) {
@@ -436,14 +442,14 @@ std::string settle_export(Request& request) {
     return "the format " + cited(request.first_argument()) + " is unknown";
   request.series_selection.drops_other_commits = true;
   request.series_selection.reads_uuids = true;
-  return take_all_series(request);
+  return default_to_all_series(request);
 }
 
 std::string settle_forget(Request& request) {
-  const std::array is_missing = {request.first_argument().empty(),
-                                 request.series_selection.commit.empty(),
-                                 request.before_date.empty()};
-  if (std::ranges::count(is_missing, false) == 1) return {};
+  const std::array are_missing = {request.first_argument().empty(),
+                                  request.series_selection.commit.empty(),
+                                  request.before_date.empty()};
+  if (std::ranges::count(are_missing, false) == 1) return {};
   return "'forget' needs exactly one of SESSION, --commit and --before";
 }
 
@@ -475,25 +481,25 @@ constexpr auto kForgetOptions = std::to_array<CommandOption>({
      &Request::before_date},
 });
 
-constexpr std::size_t kAny = 1'000'000;
+constexpr std::size_t kAnyNumber = 1'000'000;  // of arguments
 constexpr unsigned kGroupsOfSteps = kGroupSeries | kGroupBranch | kGroupLast | kGroupCommit;
 constexpr auto kCommands = std::to_array<HistoryCommand>({
     {.name = "add",
      .argument_usage = "FILE...",
      .fewest_arguments = 1,
-     .most_arguments = kAny,
+     .most_arguments = kAnyNumber,
      .purpose = "Adds sessions that lauka --export-json wrote. A session that is already there "
                 "remains as it is.",
      .access = Access::CreateMissing,
      .answer_without_database = refuse_if_unreadable,
-     .answer = add},
+     .answer = add_sessions},
     {.name = "list",
      .groups = kGroupLast | kGroupCommit,
      .purpose = "Lists the sessions, newest first.",
      .max_sessions = 50,
      .options = kListOptions,
-     .settle = take_all_series,
-     .answer = list},
+     .settle = default_to_all_series,
+     .answer = list_sessions_or_benchmarks},
     {.name = "show",
      .argument_usage = "[BENCHMARK]",
      .most_arguments = 1,
@@ -502,15 +508,15 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
                 "change since the commit before. Lists the benchmarks if you name none.",
      .max_sessions = 100,
      .settle = settle_show,
-     .answer = show},
+     .answer = show_series},
     {.name = "steps",
      .argument_usage = "[BENCHMARK]",
      .most_arguments = 1,
      .groups = kGroupsOfSteps,
      .purpose = "Shows at which commits the level of a benchmark changed, and by how much.",
      .max_sessions = 1000,
-     .settle = take_benchmark,
-     .answer = steps},
+     .settle = take_first_argument_as_benchmark,
+     .answer = show_steps},
     {.name = "check",
      .argument_usage = "[BENCHMARK]",
      .most_arguments = 1,
@@ -518,8 +524,8 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Exits with status 3 if a benchmark became slower or larger in a step that later "
                 "commits confirmed and that nobody acknowledged.",
      .max_sessions = 200,
-     .settle = take_benchmark,
-     .answer = check},
+     .settle = take_first_argument_as_benchmark,
+     .answer = check_for_alarms},
     {.name = "ack",
      .argument_usage = "STEP",
      .fewest_arguments = 1,
@@ -528,12 +534,12 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
                 "of it.",
      .max_sessions = kMaxSessions,
      .options = kAcknowledgeOptions,
-     .settle = take_all_series,
+     .settle = default_to_all_series,
      .access = Access::Change,
      .answer = acknowledge_step},
     {.name = "combine",
      .argument_usage = "[FILE...]",
-     .most_arguments = kAny,
+     .most_arguments = kAnyNumber,
      .groups = kGroupSeries | kGroupCommit,
      .purpose = "Combines the sessions of one commit from several machines into one change from "
                 "reference to candidate.",
@@ -584,19 +590,19 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
 
 int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments, kCommands);
-  if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->command == nullptr) return finish({request->answer});
+  if (!request) return report_error(request.error(), ExitStatus::Usage);
+  if (request->command == nullptr) return print_answer({request->answer});
 
   const HistoryCommand& command = *request->command;
   if (command.answer_without_database != nullptr)
-    if (const auto answer = command.answer_without_database(*request)) return finish(*answer);
+    if (const auto answer = command.answer_without_database(*request)) return print_answer(*answer);
 
   auto database = open_history(request->database, command.access);
-  if (!database) return refuse(database.error(), ExitStatus::Failed);
+  if (!database) return report_error(database.error(), ExitStatus::Failed);
   const auto answer = command.answer(*database, *request);
-  return answer ? finish(*answer)
-                : refuse(answer.error().prefixed("the database " + cited(database->name())),
-                         ExitStatus::Failed);
+  return answer ? print_answer(*answer)
+                : report_error(answer.error().prefixed("the database " + cited(database->name())),
+                               ExitStatus::Failed);
 }
 
 }  // namespace
@@ -608,7 +614,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return lauka::history::run(arguments);
   } catch (const std::exception& error) {
-    return lauka::history::refuse(
+    return lauka::history::report_error(
         {std::string("internal error: ") + error.what(), "please report this"},
         lauka::ExitStatus::Failed);
   }

@@ -21,6 +21,7 @@ namespace {
 // Rows in the order of tuning. "energy" precedes "governor", because the kernel may refuse energy
 // preferences under the governor "performance". "smt" is last, because files of CPUs that are
 // switched off cannot be written.
+// The members are: name, by_default, form, path, wanted, help, allowed_values_file, is_alternative.
 constexpr auto kSwitches = std::to_array<Switch>({
     {"cpus", true, Form::Affinity, "", "", "the commands have whole cores to themselves"},
     {"energy", true, Form::Word,
@@ -61,24 +62,29 @@ constexpr auto kSwitches = std::to_array<Switch>({
      "each core has one CPU"},
 });
 
+// The kernel writes a mask of CPUs as words of 32 bits in hexadecimal digits, the highest first.
 constexpr unsigned kBitsOfWord = 32;
+constexpr std::size_t kHexDigitsOfWord = 8;
 constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs
 
 std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
   if (words.size() > kMaxMaskWords) return std::nullopt;
   std::vector<std::uint32_t> cpus;
-  for (std::size_t place = 0; place < words.size(); ++place) {
-    const std::string_view word = words[words.size() - 1 - place];
+  for (std::size_t words_below = 0; words_below < words.size(); ++words_below) {
+    const std::string_view word = words[words.size() - 1 - words_below];
     const auto bits = parse_hex(word);
-    if (word.size() > 8 || !bits) return std::nullopt;
-    for (unsigned bit = 0; bit < kBitsOfWord; ++bit)
-      if ((*bits >> bit & 1U) != 0)
-        cpus.push_back(static_cast<std::uint32_t>(place * kBitsOfWord + bit));
+    if (word.size() > kHexDigitsOfWord || !bits) return std::nullopt;
+
+    for (unsigned bit = 0; bit < kBitsOfWord; ++bit) {
+      const bool is_set = (*bits >> bit & 1U) != 0;
+      if (is_set) cpus.push_back(static_cast<std::uint32_t>(words_below * kBitsOfWord + bit));
+    }
   }
   return cpus;
 }
 
+/// Writes a mask of CPUs, which must be sorted.
 std::string mask_text(const std::vector<std::uint32_t>& cpus) {
   std::vector<std::uint32_t> words(cpus.empty() ? 1 : cpus.back() / kBitsOfWord + 1);
   for (const std::uint32_t cpu : cpus) words[cpu / kBitsOfWord] |= 1U << cpu % kBitsOfWord;
@@ -93,12 +99,13 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
-std::pair<std::string_view, std::string_view> around_star(std::string_view pattern) {
+/// Returns what is before and after the '*' of a pattern.
+std::pair<std::string_view, std::string_view> split_at_star(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   return {pattern.substr(0, star), pattern.substr(star + 1)};
 }
 
-std::optional<std::uint64_t> index_in(std::string_view digits) {
+std::optional<std::uint64_t> parse_index(std::string_view digits) {
   const auto number = parse_whole_number(digits, 0, std::numeric_limits<std::uint32_t>::max());
   // Refuses "07", which would be another name of 7.
   if (!number || std::to_string(*number) != digits) return std::nullopt;
@@ -113,15 +120,17 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
     return {};
   }
 
-  const auto [before, after] = around_star(pattern);
+  // A pattern is "folder/prefix*rest"; the prefix may be empty.
+  const auto [before, after] = split_at_star(pattern);
   const std::size_t slash = before.rfind('/');
+  const std::string folder(before.substr(0, slash));
   const std::string_view prefix = before.substr(slash + 1);
 
   // The map sorts by number, so that cpu10 follows cpu9.
   std::map<std::uint64_t, std::string> path_by_number;
-  for (const std::string& name : files.list(std::string(before.substr(0, slash)))) {
+  for (const std::string& name : files.list(folder)) {
     if (!name.starts_with(prefix)) continue;
-    const auto number = index_in(std::string_view(name).substr(prefix.size()));
+    const auto number = parse_index(std::string_view(name).substr(prefix.size()));
     if (!number) continue;
     std::string path(before);
     path.append(std::to_string(*number)).append(after);
@@ -134,22 +143,26 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   return paths;
 }
 
-bool is_by_cpus(Form form) {
+/// True if the value to write follows from the commands' CPUs.
+bool depends_on_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-/// Returns the CPUs in `now` without the commands' CPUs; `cpus.other_cpus` if this leaves no CPU
-/// for other work.
-std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
-  const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
-  auto left = cpus_not_in(cpus.command_cpus, own.value_or(std::vector<std::uint32_t>()));
+/// Returns the CPUs in `current_value` without the commands' CPUs; `cpus.other_cpus` if this leaves
+/// no CPU for other work.
+std::string remove_command_cpus(Form form, const std::string& current_value,
+                                const CpuChoice& cpus) {
+  const bool is_list = form == Form::CpuList;
+  const auto current_cpus = is_list ? parse_cpu_list(current_value) : parse_mask(current_value);
+  auto left = cpus_not_in(cpus.command_cpus, current_cpus.value_or(std::vector<std::uint32_t>()));
   if (common_cpus(cpus.other_cpus, left).empty()) left = cpus.other_cpus;
-  return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
+  return is_list ? cpu_list_text(left) : mask_text(left);
 }
 
-class Finder {
+/// Finds the states of all settings, in the order of the table.
+class SettingFinder {
  public:
-  Finder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)
+  SettingFinder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)
       : files_(files), request_(request), cpus_(cpus) {}
 
   std::vector<SettingState> find() {
@@ -162,12 +175,13 @@ class Finder {
       } else if (row.form == Form::Latency) {
         find_latency(setting);
       } else {
-        add_files(setting);
+        add_settings_of_files(setting);
         continue;
       }
       found_.push_back(std::move(setting));
     }
     drop_rows_that_are_not_needed();
+    give_up_controllers_without_group();
     return std::move(found_);
   }
 
@@ -178,40 +192,46 @@ class Finder {
     if (setting.why_not.empty()) setting.wanted = cpu_list_text(cpus_.command_cpus);
   }
 
+  /// The latency holds while the device is open, so there is no value to read or to restore.
   void find_latency(SettingState& setting) {
     const int error = files_.check_writable(std::string(setting.row->path));
     if (error != ENOENT) setting.path = setting.row->path;
     setting.current_value = "not bounded";
     if (error != 0)
-      refuse(setting, error);
+      note_refusal(setting, error);
     else
       setting.wanted = setting.row->wanted;
   }
 
-  static void refuse(SettingState& setting, int error) {
+  static void note_refusal(SettingState& setting, int error) {
     setting.why_not = std::generic_category().message(error);
     setting.needs_root = error == EACCES || error == EPERM;
   }
 
-  void add_files(const SettingState& row) {
-    const bool is_left_out =
-        row.row->is_alternative && std::ranges::any_of(found_, [&](const SettingState& setting) {
-          return setting.row->name == row.row->name && !setting.path.empty();
+  /// Adds a copy of `prototype` for each file of its row, or one without a file if there is none.
+  void add_settings_of_files(const SettingState& prototype) {
+    const Switch& row = *prototype.row;
+    const bool has_files_of_earlier_row =
+        std::ranges::any_of(found_, [&](const SettingState& setting) {
+          return setting.row->name == row.name && !setting.path.empty();
         });
-    if (is_left_out) return;
-    const auto paths = list_paths(files_, row.row->path);
+    if (row.is_alternative && has_files_of_earlier_row) return;
+
+    const auto paths = list_paths(files_, row.path);
     for (const std::string& path : paths) {
-      SettingState setting = row;
+      SettingState setting = prototype;
       setting.path = path;
-      read(setting);
+      read_setting(setting);
       found_.push_back(std::move(setting));
     }
+
     if (!paths.empty()) return;
-    found_.push_back(row);
+    found_.push_back(prototype);
     found_.back().why_not = "not here";
   }
 
-  void read(SettingState& setting) {
+  /// Reads the current value, and decides whether it can be changed: sets `wanted` or `why_not`.
+  void read_setting(SettingState& setting) {
     const Switch& row = *setting.row;
     const auto value = parse_value(row.form, files_.read(setting.path).value_or(""));
     if (!value) {
@@ -221,40 +241,41 @@ class Finder {
 
     setting.current_value = *value;
     std::string wanted(row.wanted);
-    if (is_by_cpus(row.form)) wanted = wanted_cpus(row.form, setting.current_value, cpus_);
+    if (depends_on_cpus(row.form))
+      wanted = remove_command_cpus(row.form, setting.current_value, cpus_);
 
-    if (is_by_cpus(row.form) && cpus_.command_cpus.empty()) {
+    if (depends_on_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
     } else if (setting.current_value == wanted) {
       // Accepted before the file is checked, because nothing needs to be written.
       setting.wanted = wanted;
-    } else if (row.form == Form::Controllers && !has_controller()) {
+    } else if (row.form == Form::Controllers && !has_cpuset_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && setting.current_value != "on") {
       setting.why_not = "the machine has no SMT that can be switched off";
     } else if (const int error = files_.check_writable(setting.path); error != 0) {
-      refuse(setting, error);
-    } else if (!row.allowed_values_file.empty() && !is_listed(setting)) {
+      note_refusal(setting, error);
+    } else if (!row.allowed_values_file.empty() && !allows_wanted_value(setting)) {
       setting.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
     } else {
       setting.wanted = wanted;
     }
   }
 
-  bool is_listed(const SettingState& setting) {
+  bool allows_wanted_value(const SettingState& setting) {
     const std::string folder = setting.path.substr(0, setting.path.rfind('/') + 1);
     const auto allowed = files_.read(folder + std::string(setting.row->allowed_values_file));
     return has_word(allowed.value_or(""), setting.row->wanted);
   }
 
-  bool has_controller() {
+  bool has_cpuset_controller() {
     return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
   /// An "isolated" partition has no load balancing, so it suits only a single CPU.
   void find_group(SettingState& setting) {
     const std::string path(setting.row->path);
-    const SettingState& controllers = found_.back();
+    const SettingState& controllers = found_.back();  // the row before this one in the table
     setting.current_value = "none";
     if (controllers.wanted.empty()) {
       setting.why_not = controllers.why_not;
@@ -269,16 +290,25 @@ class Finder {
     }
   }
 
+  /// Drops settings without a file. If a switch has no file at all, one of them stays, because it
+  /// says why. The control group stays, too, because lauka makes its files.
   void drop_rows_that_are_not_needed() {
-    std::set<std::string_view> here;
+    std::set<std::string_view> names_with_files;
     for (const SettingState& setting : found_)
-      if (!setting.path.empty()) here.insert(setting.row->name);
-    std::set<std::string_view> said;
+      if (!setting.path.empty()) names_with_files.insert(setting.row->name);
+
+    std::set<std::string_view> kept_names_without_files;
     std::erase_if(found_, [&](const SettingState& setting) {
-      if (!setting.path.empty() || setting.row->form == Form::Affinity) return false;
-      return here.contains(setting.row->name) ? setting.row->form != Form::Group
-                                              : !said.insert(setting.row->name).second;
+      const Switch& row = *setting.row;
+      if (!setting.path.empty() || row.form == Form::Affinity) return false;
+      if (names_with_files.contains(row.name)) return row.form != Form::Group;
+      const bool is_first = kept_names_without_files.insert(row.name).second;
+      return !is_first;
     });
+  }
+
+  /// The cpuset controller is switched on only for the control group.
+  void give_up_controllers_without_group() {
     const auto group = std::ranges::find(
         found_, Form::Group, [](const SettingState& setting) { return setting.row->form; });
     if (group == found_.end() || !group->wanted.empty()) return;
@@ -296,7 +326,7 @@ class Finder {
 };
 
 /// Returns the word in brackets; `text` itself if it has no brackets.
-std::string_view find_chosen(std::string_view text) {
+std::string_view find_word_in_brackets(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos) return text;
   return text.substr(open + 1, text.find(']', open) - open - 1);
@@ -311,99 +341,119 @@ bool is_group_value(std::string_view text) {
 using Cpus = std::vector<std::uint32_t>;
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu/";
 
-Cpus cpus_in(os::SettingFiles& files, const std::string& path) {
+/// Returns no CPUs if the file is missing or has another form.
+Cpus read_cpus(os::SettingFiles& files, const std::string& path) {
   return parse_cpu_list(files.read(path).value_or("")).value_or(Cpus());
 }
 
-Cpus online_cpus(os::SettingFiles& files) {
-  return cpus_in(files, std::string(kCpuFolder) + "online");
+Cpus read_online_cpus(os::SettingFiles& files) {
+  return read_cpus(files, std::string(kCpuFolder) + "online");
 }
 
-std::optional<std::uint64_t> number_in(os::SettingFiles& files, const std::string& path) {
+std::optional<std::uint64_t> read_number(os::SettingFiles& files, const std::string& path) {
   return parse_number(trimmed(files.read(path).value_or("")));
 }
 
-Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
-                             const CpuFacts& facts) {
-  CpuChoice choice{request.cpus, cpus_not_in(request.cpus, online)};
-  const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
+/// Takes the CPUs that the user named.
+Result<CpuChoice> choose_named_cpus(const TuneRequest& request, const Cpus& online,
+                                    const CpuFacts& facts) {
+  const std::string option = "--tune=cpus=" + cpu_list_text(request.cpus);
   const Cpus allowed = common_cpus(facts.allowed, online);
-  if (const auto strange = cpus_not_in(allowed, request.cpus); !strange.empty())
-    return Error{fmt::format("{} has CPU {}, on which lauka may not run", given, strange.front()),
-                 fmt::format("choose from {}", cpu_list_text(allowed))};
+  if (const auto forbidden = cpus_not_in(allowed, request.cpus); !forbidden.empty())
+    return Error{
+        fmt::format("{} has CPU {}, on which lauka may not run", option, forbidden.front()),
+        fmt::format("choose from {}", cpu_list_text(allowed))};
+
+  CpuChoice choice{.command_cpus = request.cpus, .other_cpus = cpus_not_in(request.cpus, online)};
   if (choice.other_cpus.empty())
-    return Error{given + " leaves no CPU for the rest of the system", "leave out one CPU"};
+    return Error{option + " leaves no CPU for the rest of the system", "leave out one CPU"};
   return choice;
 }
 
-/// Returns the CPUs of `from` that make up whole cores, without the first CPU's core. `are_single`:
-/// one CPU of each core, because SMT will be off.
-Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
+/// Returns the CPUs of `from` that make up whole cores, without the first CPU's core.
+/// `takes_one_per_core`: one CPU of each core, because SMT will be off.
+Cpus find_whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from,
+                      bool takes_one_per_core) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
     const std::string topology = fmt::format("{}cpu{}/topology/", kCpuFolder, cpu);
-    auto core = cpus_in(files, topology + "core_cpus_list");
-    if (core.empty()) core = cpus_in(files, topology + "thread_siblings_list");
+
+    // Older kernels have only the second file. Without both, a CPU counts as a core.
+    auto core = read_cpus(files, topology + "core_cpus_list");
+    if (core.empty()) core = read_cpus(files, topology + "thread_siblings_list");
     if (core.empty()) core = {cpu};
+
+    const bool is_in_from = std::ranges::find(from, cpu) != from.end();
     const bool is_whole = cpus_not_in(from, core).empty() || core.size() == 1;
-    const bool has_first = std::ranges::find(core, online.front()) != core.end();
-    if (!is_whole || has_first || std::ranges::find(from, cpu) == from.end()) continue;
-    if (!are_single || cpu == core.front()) candidates.push_back(cpu);
+    const bool has_first_cpu = std::ranges::find(core, online.front()) != core.end();
+    if (!is_in_from || !is_whole || has_first_cpu) continue;
+    if (!takes_one_per_core || cpu == core.front()) candidates.push_back(cpu);
   }
   return candidates;
 }
 
 /// Returns the candidates on the memory node with the most candidates; all candidates if their
 /// nodes are unknown.
-Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
-  std::map<std::uint64_t, Cpus> nodes;
-  for (const std::string& name : files.list("/sys/devices/system/node")) {
-    if (!name.starts_with("node")) continue;
-    if (const auto number = index_in(std::string_view(name).substr(4)))
-      nodes[*number] =
-          common_cpus(cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"), candidates);
+Cpus keep_largest_node(os::SettingFiles& files, const Cpus& candidates) {
+  constexpr std::string_view prefix = "node";
+  const std::string folder = "/sys/devices/system/node";
+  std::map<std::uint64_t, Cpus> candidates_by_node;
+  for (const std::string& name : files.list(folder)) {
+    if (!name.starts_with(prefix)) continue;
+    const auto number = parse_index(std::string_view(name).substr(prefix.size()));
+    if (!number) continue;
+    const Cpus cpus_of_node = read_cpus(files, folder + "/" + name + "/cpulist");
+    candidates_by_node[*number] = common_cpus(cpus_of_node, candidates);
   }
-  Cpus most;
-  for (const auto& [number, cpus] : nodes)
-    if (!cpus.empty() && cpus.size() >= most.size()) most = cpus;
-  return most.empty() ? candidates : most;
+
+  // Of nodes with equally many candidates, the last one is taken.
+  Cpus largest;
+  for (const auto& [number, cpus] : candidates_by_node)
+    if (!cpus.empty() && cpus.size() >= largest.size()) largest = cpus;
+  return largest.empty() ? candidates : largest;
 }
 
-struct ListLine {
-  std::set<std::string> changes{};
-  std::set<std::string> stays{};
-  std::size_t files = 0;
-  bool asked = false;
+/// What --tune=list says about the settings of a switch. Equal texts of several settings appear
+/// once.
+struct SwitchSummary {
+  std::set<std::string> changes{};    ///< "0 -> 1"
+  std::set<std::string> unchanged{};  ///< "1 already", or why a setting cannot be changed
+  std::size_t setting_count = 0;
+  bool is_requested = false;
 };
 
-ListLine make_list_line(const Switch& row, const std::vector<SettingState>& found) {
-  ListLine line;
+SwitchSummary summarize_switch(std::string_view name, const std::vector<SettingState>& found) {
+  SwitchSummary summary;
   for (const SettingState& setting : found) {
-    if (setting.row->name != row.name) continue;
-    line.asked = setting.is_requested;
+    if (setting.row->name != name) continue;
+    summary.is_requested = setting.is_requested;
+
+    // Switching on a controller only prepares another setting of the switch.
     if (setting.row->form == Form::Controllers && !setting.wanted.empty()) continue;
-    ++line.files;
+    ++summary.setting_count;
+
+    const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
     if (setting.wanted.empty())
-      line.stays.insert((setting.current_value.empty() || setting.path.empty()
-                             ? ""
-                             : setting.current_value + ", ") +
-                        setting.why_not);
+      summary.unchanged.insert((has_known_value ? setting.current_value + ", " : "") +
+                               setting.why_not);
     else if (setting.wanted == setting.current_value)
-      line.stays.insert(setting.current_value + " already");
+      summary.unchanged.insert(setting.current_value + " already");
     else
-      line.changes.insert(setting.current_value + " -> " + setting.wanted);
+      summary.changes.insert(setting.current_value + " -> " + setting.wanted);
   }
-  return line;
+  return summary;
 }
 
 /// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal".
 void add_ticks(std::string_view line, Vitals& vitals) {
-  constexpr std::size_t steal = 8;
+  // Later words, of guests, are left out, because their ticks count as user ticks, too.
+  constexpr std::size_t steal_index = 8;
   const auto words = blank_separated(line);
-  if (words.size() <= steal) return;
-  for (std::size_t i = 1; i <= steal; ++i)
+  if (words.size() <= steal_index) return;
+  for (std::size_t i = 1; i <= steal_index; ++i)
     vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
-  vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + parse_number(words[steal]).value_or(0);
+  const std::uint64_t stolen_ticks = parse_number(words[steal_index]).value_or(0);
+  vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + stolen_ticks;
 }
 
 }  // namespace
@@ -411,10 +461,11 @@ void add_ticks(std::string_view line, Vitals& vitals) {
 const Switch* find_switch(std::string_view path) {
   const auto* const found = std::ranges::find_if(kSwitches, [&](const Switch& row) {
     if (row.path.empty() || row.path.find('*') == std::string_view::npos) return row.path == path;
-    const auto [before, after] = around_star(row.path);
-    return path.size() > before.size() + after.size() && path.starts_with(before) &&
-           path.ends_with(after) &&
-           index_in(path.substr(before.size(), path.size() - before.size() - after.size()));
+    const auto [before, after] = split_at_star(row.path);
+    const std::size_t fixed_size = before.size() + after.size();
+    const bool matches =
+        path.size() > fixed_size && path.starts_with(before) && path.ends_with(after);
+    return matches && parse_index(path.substr(before.size(), path.size() - fixed_size));
   });
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
@@ -428,9 +479,9 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
     case Form::Word:
       return is_word(text) ? std::optional(unchanged) : std::nullopt;
     case Form::Chosen:  // "always [madvise] never"
-      return parse_value(Form::Word, find_chosen(text));
+      return parse_value(Form::Word, find_word_in_brackets(text));
     case Form::Number:
-      return index_in(text) ? std::optional(unchanged) : std::nullopt;
+      return parse_index(text) ? std::optional(unchanged) : std::nullopt;
     case Form::CpuList: {
       const auto cpus = parse_cpu_list(text);
       return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
@@ -456,13 +507,13 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
 
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts) {
-  const Cpus online = online_cpus(files);
-  if (!request.cpus.empty()) return given_cpus(request, online, facts);
+  const Cpus online = read_online_cpus(files);
+  if (!request.cpus.empty()) return choose_named_cpus(request, online, facts);
   auto from = common_cpus(facts.allowed, online);
   if (!facts.preferred_kind_cpus.empty()) from = common_cpus(facts.preferred_kind_cpus, from);
   CpuChoice choice;
-  choice.command_cpus =
-      of_one_node(files, whole_cores(files, online, from, is_switched_on(request, "smt")));
+  choice.command_cpus = keep_largest_node(
+      files, find_whole_cores(files, online, from, is_switched_on(request, "smt")));
   choice.other_cpus = cpus_not_in(choice.command_cpus, online);
   if (!is_switched_on(request, "cpus"))
     return CpuChoice{.other_cpus = online, .why_not = "you did not ask for it"};
@@ -473,7 +524,7 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
 
 std::vector<SettingState> find_settings(os::SettingFiles& files, const TuneRequest& request,
                                         const CpuChoice& cpus) {
-  return Finder(files, request, cpus).find();
+  return SettingFinder(files, request, cpus).find();
 }
 
 Result<void> check_names(const TuneRequest& request) {
@@ -491,25 +542,26 @@ Result<void> check_names(const TuneRequest& request) {
 }
 
 bool is_switched_on(const TuneRequest& request, std::string_view name) {
-  bool asked = std::ranges::find(kSwitches, name, &Switch::name)->by_default;
+  // The last of several choices counts.
+  bool is_on = std::ranges::find(kSwitches, name, &Switch::name)->by_default;
   for (const TuneRequest::Choice& choice : request.choices)
-    if (choice.name == name) asked = choice.on;
-  return asked;
+    if (choice.name == name) is_on = choice.on;
+  return is_on;
 }
 
 std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {
-    if (row.help.empty()) continue;
-    const ListLine line = make_list_line(row, found);
+    if (row.help.empty()) continue;  // a further row of the switch above
+    const SwitchSummary summary = summarize_switch(row.name, found);
 
-    std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
-    if (!values.empty() && !line.stays.empty()) values += "; ";
-    values += fmt::format("{}", fmt::join(line.stays, "; "));
-    if (line.files > 1) values += fmt::format(" ({} files)", line.files);
+    std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
+    if (!values.empty() && !summary.unchanged.empty()) values += "; ";
+    values += fmt::format("{}", fmt::join(summary.unchanged, "; "));
+    if (summary.setting_count > 1) values += fmt::format(" ({} files)", summary.setting_count);
 
-    const char mark = line.asked ? '+' : '-';
+    const char mark = summary.is_requested ? '+' : '-';
     text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, values);
     text += fmt::format("  {:<{}}{}\n", "", name_width, row.help);
   }
@@ -525,7 +577,7 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   constexpr double millidegrees_per_degree = 1000.0;
-  if (cpus.empty()) cpus = online_cpus(files);
+  if (cpus.empty()) cpus = read_online_cpus(files);
 
   Vitals vitals;
   const std::string stat = files.read("/proc/stat").value_or("");
@@ -535,7 +587,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
     for (const char* const throttled : {"core", "package"}) {
       const std::string path =
           fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, throttled);
-      const auto count = number_in(files, path);
+      const auto count = read_number(files, path);
       if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
     }
 
@@ -548,7 +600,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const std::string zones = "/sys/devices/virtual/thermal";
   for (const std::string& zone : files.list(zones)) {
     if (!zone.starts_with("thermal_zone")) continue;
-    const auto millidegrees = number_in(files, fmt::format("{}/{}/temp", zones, zone));
+    const auto millidegrees = read_number(files, fmt::format("{}/{}/temp", zones, zone));
     if (!millidegrees) continue;
 
     const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;

@@ -17,12 +17,16 @@ namespace lauka::tune {
 
 namespace {
 
-constexpr const char* kJournal = "/run/lauka/journal";
-constexpr std::string_view kFirstWord = "lauka-tune-1";
+// A journal has a line "lauka-tune-1 BOOT PID", a line "PATH\tBEFORE\tTUNED" for each change, and
+// the line "end", without which it was not written to its end.
+constexpr const char* kJournalFile = "/run/lauka/journal";
+constexpr std::string_view kFormatWord = "lauka-tune-1";
 constexpr std::string_view kLastLine = "end";
+
+/// How long to wait for the lock of a process that is ending.
 constexpr std::chrono::milliseconds kPatience{5000};
 
-std::string boot_id(os::SettingFiles& files) {
+std::string read_boot_id(os::SettingFiles& files) {
   return std::string(trimmed(files.read("/proc/sys/kernel/random/boot_id").value_or("")));
 }
 
@@ -30,47 +34,65 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
+/// True if lauka can have made the change in a journal, so that restoring the change writes only
+/// such values to such files, whoever wrote the journal.
 bool is_possible(const SettingChange& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
+  const auto is_canonical = [&](const std::string& value) {
+    return parse_value(form, value) == value;
+  };
+  if (!is_canonical(change.value_before_tuning) || !is_canonical(change.tuned_value)) return false;
+  if (change.value_before_tuning == change.tuned_value) return false;
+
   const std::string_view wanted = change.row->wanted;
-  return parse_value(form, change.value_before_tuning) == change.value_before_tuning &&
-         parse_value(form, change.tuned_value) == change.tuned_value &&
-         (wanted.empty() || change.tuned_value == wanted) &&
-         change.value_before_tuning != change.tuned_value &&
-         (form != Form::Group || change.value_before_tuning == "none");
+  const bool tunes_as_in_table = wanted.empty() || change.tuned_value == wanted;
+  const bool may_have_had_value = form != Form::Group || change.value_before_tuning == "none";
+  return tunes_as_in_table && may_have_had_value;
 }
 
 /// Returns the value in force; nullopt if it cannot be read. For a group: `tuned_value` if the
 /// group exists, even if lauka has not completed it.
-std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
+std::optional<std::string> read_current_value(os::SettingFiles& files,
+                                              const SettingChange& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.value_before_tuning : change.tuned_value;
   const auto text = files.read(change.path);
   return text ? parse_value(change.row->form, *text) : std::nullopt;
 }
 
+// The functions below that return an int return 0 or errno.
+
 int make_group(os::SettingFiles& files, const SettingChange& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
+
+  // The value is the kind of the partition and its CPUs: "root 2-3".
   const std::string partition = change.tuned_value.substr(0, change.tuned_value.find(' '));
   const std::string cpus = change.tuned_value.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
+
   // The kernel shows "isolated invalid (...)" if the group cannot have the CPUs for itself.
   const auto state = files.read(group + "/cpuset.cpus.partition");
   if (error == 0 && (!state || trimmed(*state) != partition)) error = EINVAL;
   return error;
 }
 
+/// Moves the processes that are left in a group to lauka's own group, because only an empty group
+/// can be removed.
 int remove_group(os::SettingFiles& files, const std::string& group) {
-  const std::string own = files.read(fmt::format("/proc/{}/cgroup", files.own_pid())).value_or("");
-  std::string home = "/sys/fs/cgroup";
-  for (const std::string_view line : split(own, '\n'))
-    if (line.starts_with("0::/") && line != "0::/") home += line.substr(3);
+  // The line of cgroup v2 is "0::" and the path below the mount point; "0::/" is the root.
+  constexpr std::string_view v2_prefix = "0::";
+  const std::string own_groups =
+      files.read(fmt::format("/proc/{}/cgroup", files.own_pid())).value_or("");
+  std::string own_group = "/sys/fs/cgroup";
+  for (const std::string_view line : split(own_groups, '\n'))
+    if (line.starts_with("0::/") && line != "0::/") own_group += line.substr(v2_prefix.size());
+
   const std::string pids = files.read(group + "/cgroup.procs").value_or("");
   for (const std::string_view pid : split(pids, '\n'))
-    if (!pid.empty()) static_cast<void>(files.write(home + "/cgroup.procs", pid));
+    if (!pid.empty()) static_cast<void>(files.write(own_group + "/cgroup.procs", pid));
   return files.remove(group);
 }
 
@@ -80,19 +102,24 @@ int write_value(os::SettingFiles& files, const SettingChange& change, const std:
                                              : make_group(files, change);
 }
 
+/// True if the governor of the same CPUs has its value before tuning again.
 bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>& changes,
                       const SettingChange& energy) {
   return std::ranges::any_of(changes, [&](const SettingChange& change) {
     const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
     return change.row->name == "governor" && energy.path.starts_with(folder) &&
-           value_now(files, change) == change.value_before_tuning;
+           read_current_value(files, change) == change.value_before_tuning;
   });
 }
 
-bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& changes,
-                const SettingChange& change) {
-  const auto now = value_now(files, change);
-  if (!now || *now == change.value_before_tuning || *now == change.tuned_value) return false;
+/// True if another program has changed the setting since lauka tuned it.
+bool was_changed_by_others(os::SettingFiles& files, const std::vector<SettingChange>& changes,
+                           const SettingChange& change) {
+  const auto current = read_current_value(files, change);
+  if (!current || *current == change.value_before_tuning || *current == change.tuned_value)
+    return false;
+
+  // The kernel may change an energy preference itself when the governor changes back.
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
@@ -101,13 +128,13 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   // Checks all settings first, because restoring a governor may change an energy preference.
   std::set<const SettingChange*> changed_by_others;
   for (const SettingChange& change : changes)
-    if (is_foreign(files, changes, change)) changed_by_others.insert(&change);
+    if (was_changed_by_others(files, changes, change)) changed_by_others.insert(&change);
 
   // The last change is undone first.
   RestoreResult restored;
   for (std::size_t i = changes.size(); i-- > 0;) {
     const SettingChange& change = changes[i];
-    const auto current = value_now(files, change);
+    const auto current = read_current_value(files, change);
     if (!current || *current == change.value_before_tuning) continue;
 
     if (changed_by_others.contains(&change)) {
@@ -118,6 +145,8 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
     }
 
     const int error = write_value(files, change, change.value_before_tuning);
+
+    // A controller that another group uses by now cannot be switched off.
     if (error != 0 && change.row->form != Form::Controllers)
       restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
                                                       change.value_before_tuning,
@@ -133,25 +162,29 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
 /// file, unless restoring a setting fails. The lock must be held.
 RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   RestoreResult restored;
-  if (journal.is_whole && journal.boot == boot_id(files))
+  if (journal.is_whole && journal.boot == read_boot_id(files))
     restored = restore_changes(files, journal.changes);
-  if (restored.failure_messages.empty()) static_cast<void>(files.remove(kJournal));
+  if (restored.failure_messages.empty()) static_cast<void>(files.remove(kJournalFile));
   return restored;
 }
 
-Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
-  const auto text = files.read_journal(kJournal);
+/// Restores what the journal on this machine lists; nullopt if there is no journal. The lock must
+/// be held.
+Result<std::optional<RestoreResult>> restore_from_journal_file(os::SettingFiles& files) {
+  const auto text = files.read_journal(kJournalFile);
   if (!text) return text.error();
   if (!*text) return std::optional<RestoreResult>{};
   const auto journal = parse_journal(**text);
   // Without a complete line, lauka was killed while writing the first line: nothing was changed.
   if (!journal && (*text)->find('\n') != std::string::npos)
-    return Error{fmt::format("{} is not a journal of this version of lauka", kJournal),
+    return Error{fmt::format("{} is not a journal of this version of lauka", kJournalFile),
                  "restore by hand what was tuned, then remove this file"};
   return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
 
+/// Locks the journal's folder. Tries again for `patience` while another process has the lock.
 int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) {
+  // SettingFiles::pause() sleeps for a millisecond, so `patience` counts the tries.
   int error = files.lock(kJournalFolder);
   for (; error == EWOULDBLOCK && patience.count() > 0; --patience) {
     files.pause();
@@ -161,11 +194,11 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
 }
 
 /// Makes and locks the journal's folder, so that only one lauka tunes the machine.
-Result<void> claim(os::SettingFiles& files) {
-  constexpr int most_tries = 100;
+Result<void> claim_machine(os::SettingFiles& files) {
+  constexpr int max_tries = 100;
   int error = 0;
 
-  for (int i = 0; i < most_tries; ++i) {
+  for (int tries = 0; tries < max_tries; ++tries) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
 
@@ -189,19 +222,21 @@ Result<void> claim(os::SettingFiles& files) {
           : "run lauka as root where /run can be written"};
 }
 
-void add_value(std::string& values, const std::string& value) {
-  const auto known = split(values, ';');
-  if (values.empty())
+/// Appends a value to a list such as "powersave; ondemand", unless the list has it.
+void add_distinct_value(std::string& values, const std::string& value) {
+  if (values.empty()) {
     values = value;
-  else if (std::ranges::none_of(known,
-                                [&](std::string_view text) { return trimmed(text) == value; }))
-    values += "; " + value;
+    return;
+  }
+  const bool is_listed = std::ranges::any_of(
+      split(values, ';'), [&](std::string_view text) { return trimmed(text) == value; });
+  if (!is_listed) values += "; " + value;
 }
 
 }  // namespace
 
 std::string journal_text(const Journal& journal) {
-  std::string text = fmt::format("{} {} {}\n", kFirstWord, journal.boot, journal.pid);
+  std::string text = fmt::format("{} {} {}\n", kFormatWord, journal.boot, journal.pid);
   for (const SettingChange& change : journal.changes)
     text +=
         fmt::format("{}\t{}\t{}\n", change.path, change.value_before_tuning, change.tuned_value);
@@ -215,19 +250,23 @@ std::optional<Journal> parse_journal(std::string_view text) {
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
 
+  enum HeadWord : std::size_t { FormatWord, Boot, Pid, HeadWordCount };
   const auto head = blank_separated(lines.front());
-  if (head.size() != 3 || head[0] != kFirstWord) return std::nullopt;
-  const auto pid = parse_whole_number(head[2], 1, std::numeric_limits<int>::max());
+  if (head.size() != HeadWordCount || head[FormatWord] != kFormatWord) return std::nullopt;
+  const auto pid = parse_whole_number(head[Pid], 1, std::numeric_limits<int>::max());
   if (!pid) return std::nullopt;
 
-  Journal journal{.boot = std::string(head[1]), .pid = static_cast<int>(*pid)};
+  Journal journal{.boot = std::string(head[Boot]), .pid = static_cast<int>(*pid)};
   journal.is_whole = unfinished_line.empty() && lines.back() == kLastLine;
 
   for (std::size_t i = 1; i < lines.size(); ++i) {
+    enum Field : std::size_t { Path, ValueBefore, TunedValue, FieldCount };
     const auto fields = split(lines[i], '\t');
-    if (fields.size() != 3) continue;
-    SettingChange change{find_switch(fields[0]), std::string(fields[0]), std::string(fields[1]),
-                         std::string(fields[2])};
+    if (fields.size() != FieldCount) continue;
+    SettingChange change{.row = find_switch(fields[Path]),
+                         .path = std::string(fields[Path]),
+                         .value_before_tuning = std::string(fields[ValueBefore]),
+                         .tuned_value = std::string(fields[TunedValue])};
     if (is_possible(change)) journal.changes.push_back(std::move(change));
   }
 
@@ -235,7 +274,7 @@ std::optional<Journal> parse_journal(std::string_view text) {
 }
 
 std::optional<int> journal_writer_pid(os::SettingFiles& files) {
-  const auto journal = parse_journal(files.read(kJournal).value_or(""));
+  const auto journal = parse_journal(files.read(kJournalFile).value_or(""));
   return journal ? std::optional(journal->pid) : std::nullopt;
 }
 
@@ -250,7 +289,7 @@ Result<std::optional<RestoreResult>> restore_leftover_settings(os::SettingFiles&
                     error == EPERM ? "it belongs to another user, or others may write to it"
                                    : message_of(error)),
         "restore by hand what was tuned, then remove this file"};
-  auto restored = restore_found(files);
+  auto restored = restore_from_journal_file(files);
   static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it
   files.unlock();
   if (!restored) return restored.error();
@@ -265,12 +304,12 @@ void restore_if_written_by(os::SettingFiles& files, int pid) {
 Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& files,
                                                             const TuneRequest& request,
                                                             const CpuChoice& cpus) {
-  if (auto claimed = claim(files); !claimed) return claimed.error();
+  if (auto claimed = claim_machine(files); !claimed) return claimed.error();
   std::unique_ptr<TuningSession> tuned(new TuningSession(files));
 
   // Settings left by an earlier lauka are restored first. Else they would pass for the values to
   // restore.
-  auto leftovers = restore_found(files);
+  auto leftovers = restore_from_journal_file(files);
   const bool has_failed = leftovers && *leftovers && !(*leftovers)->failure_messages.empty();
   if (!leftovers || has_failed) {
     tuned->is_over_ = true;  // there is nothing to restore at its end
@@ -288,18 +327,24 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   for (const SettingState& setting : settings) {
     const Form form = setting.row->form;
     if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
-      tuned->changes_.push_back({setting.row, setting.path, setting.current_value, setting.wanted});
+      tuned->changes_.push_back({.row = setting.row,
+                                 .path = setting.path,
+                                 .value_before_tuning = setting.current_value,
+                                 .tuned_value = setting.wanted});
   }
 
   // Writes the journal before the first change, so that a later lauka can restore what was changed.
-  const Journal journal{
-      .boot = boot_id(files), .pid = files.own_pid(), .changes = tuned->changes_, .is_whole = true};
-  if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
-    return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
-                 "run lauka as root where /run can be written"};
+  const Journal journal{.boot = read_boot_id(files),
+                        .pid = files.own_pid(),
+                        .changes = tuned->changes_,
+                        .is_whole = true};
+  if (const int error = files.append(kJournalFile, journal_text(journal)); error != 0)
+    return Error{
+        fmt::format("--tune cannot write its journal {}: {}", kJournalFile, message_of(error)),
+        "run lauka as root where /run can be written"};
 
   for (const SettingChange& change : tuned->changes_)
-    if (const int error = tuned->apply(change); error != 0)
+    if (const int error = tuned->change_setting(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
 
   tuned->in_force_.cpus = cpus.command_cpus;
@@ -309,15 +354,16 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
 
 /// Changes a setting. If the kernel refuses or alters the new value, restores the old value.
 /// Returns 0 or errno.
-int TuningSession::apply(const SettingChange& change) {
+int TuningSession::change_setting(const SettingChange& change) {
   int error = write_value(files_, change, change.tuned_value);
-  if (error == 0 && value_now(files_, change) != change.tuned_value) error = EINVAL;
+  if (error == 0 && read_current_value(files_, change) != change.tuned_value) error = EINVAL;
   if (error == 0) {
     if (change.row->form == Form::Group) own_cpus_group_file_ = change.path + "/cgroup.procs";
     return 0;
   }
-  const auto now = value_now(files_, change);
-  if (now && *now != change.value_before_tuning)
+
+  const auto current = read_current_value(files_, change);
+  if (current && *current != change.value_before_tuning)
     static_cast<void>(write_value(files_, change, change.value_before_tuning));
   return error;
 }
@@ -330,9 +376,11 @@ void TuningSession::pause() {
 
 void TuningSession::go_on() {
   for (const SettingChange& change : changes_) {
-    if (value_now(files_, change) != change.value_before_tuning) continue;
-    const int error = apply(change);
+    if (read_current_value(files_, change) != change.value_before_tuning) continue;
+    const int error = change_setting(change);
     if (error == 0 || refused_.contains(change.path)) continue;
+
+    // A session may pause several times, but lists a failure once.
     std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
     if (std::ranges::find(retuning_failure_messages_, note) == retuning_failure_messages_.end())
       retuning_failure_messages_.push_back(std::move(note));
@@ -372,8 +420,8 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
     auto& tuned = in_force_.switched;
     auto noted = std::ranges::find(tuned, name, &TunedSwitch::name);
     if (noted == tuned.end()) noted = tuned.insert(tuned.end(), {name});
-    add_value(noted->before, setting.current_value);
-    add_value(noted->during, setting.wanted);
+    add_distinct_value(noted->before, setting.current_value);
+    add_distinct_value(noted->during, setting.wanted);
     ++noted->files;
   }
 }
@@ -381,10 +429,11 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
 const RestoreResult& TuningSession::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
-  restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
+  const Journal journal{.boot = read_boot_id(files_), .changes = changes_, .is_whole = true};
+  restored_ = restore_journal(files_, journal);
   std::ranges::copy(retuning_failure_messages_,
                     std::back_inserter(restored_.foreign_change_messages));
-  static_cast<void>(files_.remove(kJournalFolder));
+  static_cast<void>(files_.remove(kJournalFolder));  // fails if the journal is still in it
   files_.unlock();
   return restored_;
 }

@@ -98,16 +98,16 @@ class TuningSession : NonCopyable {
  private:
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
-  int apply(const SettingChange& change);
+  int change_setting(const SettingChange& change);
   void hold_latency_and_note(const std::vector<SettingState>& found);
 
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};
-  std::map<std::string, std::string> refused_{};
+  std::map<std::string, std::string> refused_{};  // by path: why begin() could not change it
   std::vector<std::string> retuning_failure_messages_{};
   Tuning in_force_{};
   std::string own_cpus_group_file_{};
-  std::optional<std::pair<std::string, std::int32_t>> latency_{};
+  std::optional<std::pair<std::string, std::int32_t>> latency_{};  // device, microseconds
   std::optional<RestoreResult> leftovers_restored_{};
   RestoreResult restored_{};
   bool is_over_ = false;

@@ -247,8 +247,8 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   }
   REQUIRE(store.add(sessions));
   Loader loader(opened.database);
-  const auto variants = loader.variants({.benchmark = "a"}).value();
-  const auto series = loader.series(variants.front(), {}).value();
+  const auto variants = loader.load_variants({.benchmark = "a"}).value();
+  const auto series = loader.load_series(variants.front(), {}).value();
   const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
   CHECK(trend.against == ComparedWith::Anchor);
   for (const CommitValue& one : trend.observations)
@@ -278,8 +278,8 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
               {"new", times_of(1.6 * drift), "a", "candidate"}});
     }
     Loader loader(database);
-    const auto variants = loader.variants({.benchmark = "a"}).value();
-    auto series = loader.series(variants.front(), {}).value();
+    const auto variants = loader.load_variants({.benchmark = "a"}).value();
+    auto series = loader.load_series(variants.front(), {}).value();
     CHECK(series.front().removed_anchor_ratios == 10);
     const Trend alone = make_trend(series.front(), ComparedWith::AnchorIfPresent);
     CHECK(alone.observations.size() == 10);
@@ -298,7 +298,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     SUBCASE("the old one") {
       add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
     }
-    series = loader.series(variants.front(), {}).value();
+    series = loader.load_series(variants.front(), {}).value();
     CHECK(series.front().removed_anchor_ratios == 0);
     const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
     REQUIRE(trend.observations.size() == 20);
@@ -468,9 +468,9 @@ TEST_CASE("failed runs are kept in a history, and shown with their commit") {
   Store store(opened.database);
   REQUIRE(store.add({&record, 1}));
   Loader loader(opened.database);
-  const auto variants = loader.variants({}).value();
+  const auto variants = loader.load_variants({}).value();
   REQUIRE(variants.size() == 1);
-  const auto series = loader.series(variants[0], {}).value();
+  const auto series = loader.load_series(variants[0], {}).value();
   const auto stepped =
       find_steps_and_notes(loader, series[0], ComparedWith::AnchorIfPresent).value();
   CHECK(has(series_text(stepped, {}), "4 of 4 runs failed (3 with status 9, 1 by SIGSEGV)"));

@@ -22,25 +22,25 @@ SessionRecord record(const MadeSession& session) {
   return read_record(json_of(session)).value();
 }
 
-Database opened(const std::string& where) {
+Database open_database(const std::string& where) {
   auto database = open_history(where, Access::CreateMissing);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
 }
 
-/// Does this in a new database of each kind.
-void in_each(const std::function<void(Database&, Store&, Loader&)>& what) {
+/// Calls `what` with a new database of each kind.
+void run_in_each_database(const std::function<void(Database&, Store&, Loader&)>& what) {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    Database database = opened(where);
+    Database database = open_database(where);
     Store store(database);
     Loader loader(database);
     what(database, store, loader);
   }
 }
 
-std::string first(Database& database, const std::string& statement) {
+std::string ask_for_first_value(Database& database, const std::string& statement) {
   const auto rows = database.ask(statement, 1);
   REQUIRE_MESSAGE(rows.has_value(), rows.error().line());
   return rows->empty() ? "" : rows->front().front();
@@ -98,7 +98,7 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    Database database = opened(where);
+    Database database = open_database(where);
     Store store(database);
     const std::vector<SessionRecord> sessions = {
         record({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}),
@@ -106,16 +106,16 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
         record({2, "def", "CPU", {{"old", times_of(2.0)}}})};
     CHECK(store.add(sessions).value() == 2);
     CHECK(store.add(sessions).value() == 0);
-    Database other = opened(where);
+    Database other = open_database(where);
     CHECK(Store(other).add(sessions).value() == 0);
-    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
-    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "3");
-    CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_session") == "2");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_point") == "3");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_label") == "6");
 
     Loader loader(database);
-    const auto variants = loader.variants({.benchmark = "new"}).value();
+    const auto variants = loader.load_variants({.benchmark = "new"}).value();
     REQUIRE(variants.size() == 1);
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.size() == 1);
     REQUIRE(series.front().points.size() == 1);
     const SessionPoint& point = series.front().points.front();
@@ -127,7 +127,7 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(point.values.ratio_to_reference->value == before.ratio_to_reference->value);
     CHECK(point.values.ratio_to_reference->error == before.ratio_to_reference->error);
     CHECK(variants.front().machine.cpu_model == "CPU");
-    const auto lines = loader.sessions(10, "").value();
+    const auto lines = loader.load_latest_sessions(10, "").value();
     REQUIRE(lines.size() == 2);
     CHECK(lines.front().commit == "def");
     CHECK(lines.back().uuid == sessions[0].id);
@@ -135,60 +135,62 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
 }
 
 TEST_CASE("another session with the identity of one that is there adds nothing to it") {
-  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
+  run_in_each_database([&](Database& database, Store& store, Loader& /*loader*/) {
     const std::vector one = {record({1, "abc", "CPU", {{"it", {1.0}}}})};
     const std::vector other = {record({1, "abc", "CPU", {{"it", {5.0}}, {"more", {5.0}}}})};
     CHECK(store.add(one).value() == 1);
     CHECK(store.add(other).value() == 0);
-    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "1");
-    CHECK(first(database, "SELECT numbers FROM lauka_point").substr(0, 2) == "1 ");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_point") == "1");
+    CHECK(ask_for_first_value(database, "SELECT numbers FROM lauka_point").substr(0, 2) == "1 ");
   });
 }
 
 TEST_CASE("names may hold anything, in both databases") {
   const std::string hostile = "'); DROP TABLE lauka_point; -- :t0 \"$1\" ?1 \\ %s \t\n é";
-  in_each([&](Database& database, Store& store, Loader& loader) {
+  run_in_each_database([&](Database& database, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, hostile, hostile, {{hostile, {1.0}}}})};
     CHECK(store.add(sessions).value() == 1);
-    const auto variants = loader.variants({.benchmark = hostile}).value();
+    const auto variants = loader.load_variants({.benchmark = hostile}).value();
     CHECK(variants.front().benchmark == hostile);
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     CHECK(series.front().points.front().commit == hostile);
     CHECK(forget(database, {.commit = hostile}).value() == 1);
   });
 }
 
 TEST_CASE("classes of machines are never pooled") {
-  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
+  run_in_each_database([&](Database& /*database*/, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, "abc", "CPU", {{"it", {1.0}}}}),
                                   record({2, "abc", "other CPU", {{"it", {9.0}}}})};
     CHECK(store.add(sessions).value() == 2);
-    const auto both = loader.variants({.benchmark = "it"}).value();
+    const auto both = loader.load_variants({.benchmark = "it"}).value();
     REQUIRE(both.size() == 2);
     for (const MeasuredCommand& variant : both)
-      CHECK(loader.series(variant, {}).value().front().points.size() == 1);
+      CHECK(loader.load_series(variant, {}).value().front().points.size() == 1);
     const std::string chosen = both.back().machine_class.substr(0, 8);
-    CHECK(loader.variants({.benchmark = "it", .machine_class_prefix = chosen}).value().size() == 1);
+    CHECK(
+        loader.load_variants({.benchmark = "it", .machine_class_prefix = chosen}).value().size() ==
+        1);
   });
 }
 
 TEST_CASE("a candidate's series is shown where a suite has one, and other roles are asked for") {
   const Scratch scratch;
-  Database database = opened(databases(scratch).front());
+  Database database = open_database(databases(scratch).front());
   const std::vector sessions = {record(
       {1, "abc", "CPU", {{"./old", {1.0}, "a", "reference"}, {"./new", {2.0}, "a", "candidate"}}})};
   REQUIRE(Store(database).add(sessions));
   Loader loader(database);
-  const auto usual = loader.variants({.benchmark = "a"}).value();
+  const auto usual = loader.load_variants({.benchmark = "a"}).value();
   REQUIRE(usual.size() == 1);
   CHECK(usual.front().role == "candidate");
-  CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
-  CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
-  CHECK(loader.variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
+  CHECK(loader.load_variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
+  CHECK(loader.load_variants({.benchmark = "a", .role = "all"}).value().size() == 2);
+  CHECK(loader.load_variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
 }
 
 TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {
-  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
+  run_in_each_database([&](Database& database, Store& store, Loader& /*loader*/) {
     std::vector<SessionRecord> sessions;
     for (int i = 0; i < 6; ++i)
       sessions.push_back(
@@ -208,9 +210,9 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
               .error()
               .line()
               .find("'yesterday' is not a date") == 0);
-    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
-    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "2");
-    CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_session") == "2");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_point") == "2");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_label") == "6");
     // Forgotten sessions can be added again.
     CHECK(store.add(sessions).value() == 4);
   });
@@ -227,10 +229,10 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
       for (const std::string_view statement : migrations().front())
         REQUIRE(database.run(std::string(statement)));
     }
-    Database database = opened(where);
-    CHECK(first(database, "SELECT version FROM lauka_history") ==
+    Database database = open_database(where);
+    CHECK(ask_for_first_value(database, "SELECT version FROM lauka_history") ==
           std::to_string(migrations().size()));
-    CHECK(first(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
     REQUIRE(database.run("UPDATE lauka_history SET version = 99"));
     for (const Access access : {Access::Read, Access::CreateMissing}) {
       const auto refused = open_history(where, access);
@@ -268,21 +270,22 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     // To read it is enough.
     auto database = open_history(where, Access::Read);
     REQUIRE_MESSAGE(database.has_value(), database.error().line());
-    CHECK(first(*database, "SELECT version FROM lauka_history") == "5");
-    CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
+    CHECK(ask_for_first_value(*database, "SELECT version FROM lauka_history") == "5");
+    CHECK(ask_for_first_value(*database, "SELECT MIN(ended - began) FROM lauka_session") ==
+          "300000");
 
     Loader loader(*database);
-    const auto lines = loader.sessions(100, "").value();
+    const auto lines = loader.load_latest_sessions(100, "").value();
     REQUIRE(lines.size() == 20);
     CHECK(lines.front().began == sessions.back().began.time_since_epoch().count());
     CHECK(lines.back().began == 1'767'225'600'000);
     CHECK(has(sessions_text(lines, {}), "2026-01-01 03:10"));
     CHECK(has(sessions_text(lines, {}), "machine"));
     CHECK_FALSE(has(sessions_text(lines, {.width = 50}), "machine"));
-    const auto variants = loader.variants({}).value();
+    const auto variants = loader.load_variants({}).value();
     REQUIRE(variants.size() == 1);
     CHECK(variants.front().id == variant);
-    auto series = loader.series(variants.front(), {}).value();
+    auto series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
       const SessionPoint& point = series.front().points[i];
@@ -308,7 +311,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     SessionRecord late = newest;
     late.began = sessions.back().began + std::chrono::milliseconds(123);
     REQUIRE(store.add(std::vector{late}).value() == 1);
-    series = loader.series(variants.front(), {}).value();
+    series = loader.load_series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 21);
     CHECK(series.front().points.back().commit == "c20");
     CHECK(forget(*database, {.before_date = "2026-01-01T03:10:00.123Z"}).value() == 20);
@@ -316,15 +319,17 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
 }
 
 TEST_CASE("what fails in the middle leaves nothing of its batch") {
-  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
+  run_in_each_database([&](Database& database, Store& store, Loader& /*loader*/) {
     REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
     REQUIRE(database.run("ALTER TABLE lauka_point RENAME TO hidden"));
     CHECK_FALSE(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}));
     REQUIRE(database.run("ALTER TABLE hidden RENAME TO lauka_point"));
-    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "1");
-    CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_session") == "1");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") ==
+          "0");
     CHECK(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
-    CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "1");
+    CHECK(ask_for_first_value(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") ==
+          "1");
   });
 }
 
@@ -332,13 +337,13 @@ TEST_CASE("a server that goes away in the middle leaves nothing of its batch, an
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     if (where.find("postgresql:") != 0) continue;
-    Database watcher = opened(where);
+    Database watcher = open_database(where);
     {
-      Database database = opened(where);
+      Database database = open_database(where);
       Store store(database);
       REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
       // The connection ends while a statement of the batch waits for a table.
-      const std::string pid = first(database, "SELECT pg_backend_pid()");
+      const std::string pid = ask_for_first_value(database, "SELECT pg_backend_pid()");
       REQUIRE(watcher.run(fmt::format(
           "CREATE FUNCTION go_away() RETURNS trigger AS $$ BEGIN PERFORM pg_terminate_backend({}); "
           "RETURN NEW; END $$ LANGUAGE plpgsql",
@@ -353,11 +358,12 @@ TEST_CASE("a server that goes away in the middle leaves nothing of its batch, an
       CHECK_FALSE(store.add(std::vector{record({3, "more", "CPU", {{"it", {1.0}}}})}));
     }
     REQUIRE(watcher.run("DROP TRIGGER away ON lauka_point"));
-    CHECK(first(watcher, "SELECT count(*) FROM lauka_session") == "1");
-    CHECK(first(watcher, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
+    CHECK(ask_for_first_value(watcher, "SELECT count(*) FROM lauka_session") == "1");
+    CHECK(ask_for_first_value(watcher, "SELECT count(*) FROM lauka_name WHERE text = 'new'") ==
+          "0");
     Store again(watcher);
     CHECK(again.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
-    CHECK(first(watcher, "SELECT count(*) FROM lauka_point") == "2");
+    CHECK(ask_for_first_value(watcher, "SELECT count(*) FROM lauka_point") == "2");
   }
 }
 
@@ -365,7 +371,7 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    Database database = opened(where);
+    Database database = open_database(where);
     Store store(database);
     std::vector<SessionRecord> sessions;
     constexpr int count = 40;
@@ -388,24 +394,24 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
     }
     REQUIRE(store.add(sessions).value() == count);
     const bool is_server = where.find("postgresql:") == 0;
-    const double bytes =
-        std::stod(first(database, is_server ? "SELECT pg_database_size(current_database())"
-                                            : "SELECT page_count * 4096 FROM pragma_page_count()"));
+    const double bytes = std::stod(ask_for_first_value(
+        database, is_server ? "SELECT pg_database_size(current_database())"
+                            : "SELECT page_count * 4096 FROM pragma_page_count()"));
     const double empty = is_server ? 8e6 : 0.0;  // the size of a new database
     CHECK((bytes - empty) / (count * benchmarks) < 2000);
   }
 }
 
 TEST_CASE("sessions that begin at the same time keep the order in which they were added") {
-  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
+  run_in_each_database([&](Database& /*database*/, Store& store, Loader& loader) {
     for (int i = 0; i < 8; ++i) {
       auto made =
           read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}})).value();
       made.began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
       REQUIRE(store.add(std::vector{std::move(made)}));
     }
-    const auto variants = loader.variants({}).value();
-    const auto series = loader.series(variants.front(), {}).value();
+    const auto variants = loader.load_variants({}).value();
+    const auto series = loader.load_series(variants.front(), {}).value();
     std::string order;
     for (const SessionPoint& point : series.front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
@@ -427,7 +433,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
 
 TEST_CASE("sessions of one second are reported in the order in which they began") {
   const Scratch scratch;
-  Database database = opened(scratch.file("history.db"));
+  Database database = open_database(scratch.file("history.db"));
   Store store(database);
   for (int i = 7; i >= 0; --i) {
     auto made = record({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}});
@@ -435,7 +441,7 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
     REQUIRE(store.add(std::vector{std::move(made)}));
   }
   Loader loader(database);
-  const auto series = loader.series(loader.variants({}).value().front(), {}).value();
+  const auto series = loader.load_series(loader.load_variants({}).value().front(), {}).value();
   std::string order;
   for (const SessionPoint& point : series.front().points) order += point.commit;
   CHECK(order == "c0c1c2c3c4c5c6c7");

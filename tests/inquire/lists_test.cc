@@ -99,7 +99,7 @@ std::vector<MetricLine> lines_with(const std::vector<std::string>& countable, bo
   return metrics_here(can_count, tree_peak, cores);
 }
 
-std::string here(const std::vector<MetricLine>& lines, std::string_view name) {
+std::string find_availability(const std::vector<MetricLine>& lines, std::string_view name) {
   const auto found = std::ranges::find(lines, name, &MetricLine::name);
   return found == lines.end() ? "not listed" : found->availability;
 }
@@ -119,11 +119,11 @@ TEST_CASE("the list of metrics has every built-in metric in its unit") {
 
 TEST_CASE("a metric is measured here if all its events can be counted") {
   const auto lines = lines_with({"instructions"}, false);
-  CHECK(here(lines, "instructions") == "yes");
-  CHECK(here(lines, "ipc") == "no");
-  CHECK(here(lines, "tree_peak_memory") == "no");
-  CHECK(here(lines, "p_share") == "no");
-  CHECK(here(lines, "throughput") == "--jobs");
+  CHECK(find_availability(lines, "instructions") == "yes");
+  CHECK(find_availability(lines, "ipc") == "no");
+  CHECK(find_availability(lines, "tree_peak_memory") == "no");
+  CHECK(find_availability(lines, "p_share") == "no");
+  CHECK(find_availability(lines, "throughput") == "--jobs");
 }
 
 TEST_CASE("the list of metrics wraps meanings in their column") {

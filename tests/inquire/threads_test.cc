@@ -129,7 +129,7 @@ std::string thread_line(const ThreadSample& sample, const std::vector<std::strin
   return text;
 }
 
-nlohmann::json parsed(const std::string& line) {
+nlohmann::json parse_line(const std::string& line) {
   REQUIRE(line.ends_with("}\n"));
   return nlohmann::json::parse(line);
 }
@@ -149,7 +149,7 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   const std::string line = thread_line(sample, {}, 1'700'000'000s + 250ms);
   CHECK(std::count(line.begin(), line.end(), '\n') == 1);
   CHECK(line.find("\"time\":1700000000.250000,") != std::string::npos);
-  const nlohmann::json json = parsed(line);
+  const nlohmann::json json = parse_line(line);
   CHECK(json.at("pid") == 7);
   CHECK(json.at("tid") == 8);
   CHECK(json.at("name") == "a \"b\"\n\xef\xbf\xbd");
@@ -172,7 +172,7 @@ TEST_CASE("with several kinds of core a line has each, and the share of the firs
   sample.core_kind_moves = 3;
   sample.work_by_kind = {{.cpu_seconds = 0.3, .cycles = 900'000'000, .joules = 1.5},
                          {.cpu_seconds = 0.1, .cycles = 100'000'000, .joules = 0.1}};
-  const nlohmann::json json = parsed(thread_line(sample, {"P", "E"}, 1s));
+  const nlohmann::json json = parse_line(thread_line(sample, {"P", "E"}, 1s));
   CHECK(json.at("p_share") == doctest::Approx(0.75));
   CHECK(json.at("moves") == 3);
   CHECK(json.at("kinds").at("P").at("clock") == doctest::Approx(3e9));

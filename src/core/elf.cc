@@ -108,7 +108,7 @@ class ElfReader {
   }
 
  private:
-  /// Returns the bytes of a part, at most kMaxPart of them.
+  /// Returns the bytes of a part, at most kMaxPartBytes of them.
   std::string read_part(const ElfPart& where) const {
     std::string bytes(std::min(where.bytes, kMaxPartBytes), '\0');
     bytes.resize(read_(where.offset, bytes));

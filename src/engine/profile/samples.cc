@@ -733,7 +733,7 @@ const CodeName& FunctionNames::function_at(File& file, const std::string& path,
 }
 
 const CodeName& FunctionNames::find_in_kernel(std::uint64_t address) {
-  if (!kernel_) kernel_ = os::kernel_symbols();
+  if (!kernel_) kernel_ = os::read_kernel_symbols();
   const auto [function, is_new] = kernel_functions_.try_emplace(address);
   if (!is_new) return function->second;
 
@@ -789,7 +789,7 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode: {
       const auto [symbols, is_new] = compiled.try_emplace(place.process);
-      if (is_new) symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
+      if (is_new) symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
       auto names = os::find_symbol(symbols->second, place.offset_or_address);
       if (names.empty()) return {{"(compiled at run time: no symbols)"}, false};
       return {name_of_symbols(std::move(names)), true};

@@ -789,7 +789,8 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode: {
       const auto [symbols, is_new] = compiled.try_emplace(place.process);
-      if (is_new) symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
+      if (is_new)
+        symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
       auto names = os::find_symbol(symbols->second, place.offset_or_address);
       if (names.empty()) return {{"(compiled at run time: no symbols)"}, false};
       return {name_of_symbols(std::move(names)), true};

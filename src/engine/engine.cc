@@ -345,7 +345,7 @@ class WithEnergy final : public EngineWrapper {
     cpus_ = *cpus;
 
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // a counter of the whole machine can exclude nothing
+    source.attributes.flags = 0;  // no process inherits a counter of the whole machine
     const int error = try_to_open(source);
     if (error == EACCES || error == EPERM)
       return make_refusal("the kernel lets only root count the whole machine",

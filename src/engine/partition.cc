@@ -186,8 +186,8 @@ Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fit
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
 
-  // Leaves out each event without which the others still do not fit. What remains is a smallest
-  // group that competes: without any one of them, the others fit.
+  // Leaves out each event without which the others still do not fit. What remains competes: without
+  // any one of them, the others fit.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

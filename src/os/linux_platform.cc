@@ -166,7 +166,7 @@ constexpr LinuxCalls kLinuxCalls{
     .unmap_ring = [](void* ring, std::size_t bytes) { munmap(ring, bytes); },
 };
 
-/// The kernel opens these flags' folder only to find what is in it, which needs no right to read.
+/// Flags for a folder on the way to a file. With O_PATH, it need not be readable.
 constexpr int kIntermediateFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 class FilesBelow final : public SettingFiles {

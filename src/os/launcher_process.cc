@@ -75,7 +75,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
   return failed;
 }
 
-constexpr timeval kHousekeepingInterval{0, 100'000};
+constexpr timeval kHousekeepingTime{0, 100'000};
 constexpr std::int64_t kMinTimerRenewalNs = 10'000'000;
 constexpr std::int64_t kMaxDyingNs = 2'000'000'000;
 
@@ -570,7 +570,7 @@ class LauncherProcess {
     // Opening a file uses the same timer and stops it.
     const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
     if (at_ns < renew_timer_ns_ && !is_stopped) return;
-    const itimerval housekeeping{kHousekeepingInterval, kHousekeepingInterval};
+    const itimerval housekeeping{kHousekeepingTime, kHousekeepingTime};
     setitimer(ITIMER_REAL, &housekeeping, nullptr);
     renew_timer_ns_ = at_ns + kMinTimerRenewalNs;
   }

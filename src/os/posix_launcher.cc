@@ -37,7 +37,7 @@ namespace lauka::os {
 namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; used only as needed
-constexpr timespec kTickInterval{0, 200'000'000};
+constexpr timespec kTickTime{0, 200'000'000};
 
 Error make_arguments_error() {
   return Error{"the arguments of the commands take more than 64 MB",
@@ -408,7 +408,7 @@ class PosixLauncher final : public Launcher {
       }
 
       const bool must_wake = tick || samples != nullptr || hold.must_report_suspension();
-      const timespec* const max_wait = must_wake ? &kTickInterval : nullptr;
+      const timespec* const max_wait = must_wake ? &kTickTime : nullptr;
       const int ready = ppoll(fds.data(), fds.size(), max_wait, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
 

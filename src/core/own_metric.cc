@@ -191,7 +191,7 @@ class ExpressionParser {
 
   std::string_view rest_;
   bool expects_operand_ = true;
-  Expression expression_;
+  Expression expression_;  // in postfix order: operands, then their operation
   std::vector<std::optional<Operation>> waiting_operations_;  // nullopt: an open parenthesis
 };
 
@@ -261,10 +261,12 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
     return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
                  "write higher or lower"};
   if (parts.empty()) return metric;
-  if (!is_unit_word(parts[0]))
-    return Error{fmt::format("has the unit {}", cited(parts[0])),
+
+  const std::string_view unit = parts.front();
+  if (!is_unit_word(unit))
+    return Error{fmt::format("has the unit {}", cited(unit)),
                  "write a unit such as ms, MiB, % or $, or leave out the colon"};
-  metric.unit = parse_own_unit(parts[0]);
+  metric.unit = parse_own_unit(unit);
   return metric;
 }
 

@@ -295,13 +295,15 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
   // A name is the kind of file, the process's id, and the number of the file in this process.
   const auto parts = split(name, '.');
   if (parts.size() != 3) return;
+  const std::string_view kind = parts[0];
   const auto pid = parse_number(parts[1]);
+  const std::string_view file_number = parts[2];
   if (!pid) return;
   Process& process = processes_[*pid];
 
-  if (parts[0] == "log") {
+  if (kind == "log") {
     // If execve started the process's program, the log is the process's first file.
-    const bool is_first_file = parts[2] == "1";
+    const bool is_first_file = file_number == "1";
     if (is_first_file) process.was_started_by_execve = true;
 
     LineReader log(std::move(pieces));

@@ -100,7 +100,7 @@ std::vector<bool> find_first_calls(const PathTree& paths) {
   return are_first;
 }
 
-std::uint64_t PathTable::frame_named(const std::string& name) {
+std::uint64_t PathTable::find_or_add_frame(const std::string& name) {
   const auto [place, is_new] = frames_by_name_.try_emplace(name, names_.size());
   if (is_new) names_.push_back(name);
   return place->second;
@@ -122,7 +122,8 @@ std::uint32_t PathTable::find_or_add_below_limit(const PathStep& step) {
     program = paths_[program].caller;
   if (program == kNoCaller) return find_or_add(step);  // there are few programs
 
-  const std::uint32_t left_out = find_or_add({program, frame_named(std::string(kTooManyPaths))});
+  const std::uint32_t left_out =
+      find_or_add({program, find_or_add_frame(std::string(kTooManyPaths))});
   return find_or_add({left_out, step.frame});
 }
 
@@ -131,7 +132,7 @@ void PathTable::add_round(std::span<const PathCounts> run, double per_unit) {
   places.reserve(run.size());
   for (const PathCounts& path : run) {
     const std::uint32_t caller = path.caller < places.size() ? places[path.caller] : kNoCaller;
-    places.push_back(find_or_add_below_limit({caller, frame_named(path.name)}));
+    places.push_back(find_or_add_below_limit({caller, find_or_add_frame(path.name)}));
   }
 
   std::vector<std::uint64_t> counts(paths_.size());
@@ -146,7 +147,7 @@ bool PathTable::add_path(std::uint32_t caller, const std::string& name, RoundVal
                          std::size_t rounds) {
   const std::size_t before = paths_.size();
   if (caller != kNoCaller && caller >= before) return false;
-  const std::uint32_t path = paths_.add({caller, frame_named(name)});
+  const std::uint32_t path = paths_.add({caller, find_or_add_frame(name)});
   if (path < before) return false;
 
   values_.push_back(std::move(values));

@@ -126,7 +126,7 @@ class PathTable {
                 std::size_t rounds);
 
  private:
-  std::uint64_t frame_named(const std::string& name);
+  std::uint64_t find_or_add_frame(const std::string& name);
   std::uint32_t find_or_add(const PathStep& step);
   std::uint32_t find_or_add_below_limit(const PathStep& step);
 

@@ -13,73 +13,86 @@ namespace lauka {
 
 namespace {
 
-bool is_hash(std::string_view text) {
+/// True if `text` can be the hash that Rust puts at the end of a function's name.
+bool is_rust_hash(std::string_view text) {
   constexpr std::size_t digits = 16;
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-constexpr auto kClones = std::to_array<std::string_view>(
+/// Words with which compilers name a copy of a function: "parse.constprop.0", "parse.cold".
+constexpr auto kCloneWords = std::to_array<std::string_view>(
     {"constprop", "isra", "part", "cold", "lto_priv", "llvm", "__uniq", "localalias", "ipa"});
 
-bool is_clone(std::string_view word) {
-  return std::ranges::find(kClones, word) != kClones.end();
+bool is_clone_word(std::string_view word) {
+  return std::ranges::find(kCloneWords, word) != kCloneWords.end();
 }
 
 /// Ends `name` at the offset `end`. Returns false, and leaves `name` as it is, if nothing would be
 /// left or `end` is npos.
-bool cut(std::string_view& name, std::size_t end) {
+bool shorten_to(std::string_view& name, std::size_t end) {
   if (end == std::string_view::npos || end == 0) return false;
   name = name.substr(0, end);
   return true;
 }
 
+// Each of the next functions removes one mark at the end of `name`. Returns false, and leaves
+// `name` as it is, if `name` has no such mark.
+
+/// Removes ".cold", or ".constprop.0" with its number.
 bool remove_clone(std::string_view& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string_view last = name.substr(dot + 1);
-  if (is_clone(last)) return cut(name, dot);
+  const std::size_t last_dot = name.rfind('.');
+  if (last_dot == std::string_view::npos) return false;
+  const std::string_view last = name.substr(last_dot + 1);
+  if (is_clone_word(last)) return shorten_to(name, last_dot);
+
   if (last.empty() || !std::ranges::all_of(last, is_digit)) return false;
-  const std::string_view before = name.substr(0, dot);
-  const std::size_t first = before.rfind('.');
-  return first != std::string_view::npos && is_clone(before.substr(first + 1)) && cut(name, first);
+  const std::string_view before_number = name.substr(0, last_dot);
+  const std::size_t word_dot = before_number.rfind('.');
+  return word_dot != std::string_view::npos && is_clone_word(before_number.substr(word_dot + 1)) &&
+         shorten_to(name, word_dot);
 }
 
+/// Removes " [clone .cold]".
 bool remove_demangled_clone(std::string_view& name) {
-  constexpr std::string_view begin = " [clone .";
-  return name.ends_with(']') && cut(name, name.rfind(begin));
+  constexpr std::string_view mark = " [clone .";
+  return name.ends_with(']') && shorten_to(name, name.rfind(mark));
 }
 
+/// Removes the version of a library's symbol: "@GLIBC_2.2.5", or "@@GLIBC_2.14" for the default.
 bool remove_version(std::string_view& name) {
   const std::size_t at = name.rfind('@');
   const auto is_of_version = [](char c) {
     return is_digit(c) || is_letter(c) || c == '_' || c == '.';
   };
   if (at == std::string_view::npos || !std::ranges::all_of(name.substr(at + 1), is_of_version) ||
-      !cut(name, at))
+      !shorten_to(name, at))
     return false;
   while (name.ends_with('@')) name.remove_suffix(1);
   return true;
 }
 
+/// Removes "::h0123456789abcdef".
 bool remove_rust_hash(std::string_view& name) {
-  constexpr std::string_view begin = "::h";
-  const std::size_t at = name.rfind(begin);
-  return at != std::string_view::npos && is_hash(name.substr(at + begin.size())) && cut(name, at);
+  constexpr std::string_view mark = "::h";
+  const std::size_t at = name.rfind(mark);
+  return at != std::string_view::npos && is_rust_hash(name.substr(at + mark.size())) &&
+         shorten_to(name, at);
 }
 
-/// Returns "_ZN1a1bE" for "_ZN1a1b17h0123456789abcdefE"; nullopt for names without a hash.
+/// Returns "_ZN1a1bE" for "_ZN1a1b17h0123456789abcdefE"; nullopt for names without a hash. 17 is
+/// the length of the "h" and the hash.
 std::optional<std::string> without_mangled_hash(std::string_view name) {
-  constexpr std::string_view begin = "17h";
-  const std::size_t at = name.rfind(begin);
+  constexpr std::string_view mark = "17h";
+  const std::size_t at = name.rfind(mark);
   if (at == std::string_view::npos || !name.starts_with("_ZN") || !name.ends_with('E'))
     return std::nullopt;
-  const std::size_t hash = at + begin.size();
-  if (!is_hash(name.substr(hash, name.size() - 1 - hash))) return std::nullopt;
+  const std::size_t hash_begin = at + mark.size();
+  if (!is_rust_hash(name.substr(hash_begin, name.size() - 1 - hash_begin))) return std::nullopt;
   return std::string(name.substr(0, at)) + "E";
 }
 
 /// Words that mark the variants of a function that glibc has for certain processors.
-constexpr auto kFeatures = std::to_array<std::string_view>(
+constexpr auto kVariantWords = std::to_array<std::string_view>(
     {"sse2",   "sse3",   "ssse3",    "sse4",      "sse41",  "sse42",      "avx",     "avx2",
      "avx512", "evex",   "evex512",  "erms",      "fma",    "fma4",       "sve",     "mops",
      "neon",   "a64fx",  "thunderx", "thunderx2", "falkor", "kunpeng920", "generic", "nosimd",
@@ -114,25 +127,29 @@ constexpr auto kVariedFunctions = std::to_array<std::string_view>(
 static_assert(std::ranges::is_sorted(kVariedFunctions));
 
 bool has_variants(std::string_view name) {
-  constexpr std::string_view of_libm = "ieee754_";
-  if (name.starts_with(of_libm)) name.remove_prefix(of_libm.size());
+  constexpr std::string_view libm_prefix = "ieee754_";  // as in "__ieee754_pow_fma"
+  if (name.starts_with(libm_prefix)) name.remove_prefix(libm_prefix.size());
   return std::ranges::binary_search(kVariedFunctions, name);
 }
 
 /// Returns "memcpy" for "__memcpy_avx_unaligned_erms", and for "memcpy_ifunc", which chooses the
 /// variant; nullopt if `name` is not one of these.
-std::optional<std::string_view> name_of_variant(std::string_view name) {
-  constexpr std::string_view chooser = "_ifunc";
-  if (name.ends_with(chooser) && has_variants(name.substr(0, name.size() - chooser.size())))
-    return name.substr(0, name.size() - chooser.size());
+std::optional<std::string_view> find_varied_function(std::string_view name) {
+  constexpr std::string_view chooser_suffix = "_ifunc";
+  if (name.ends_with(chooser_suffix) &&
+      has_variants(name.substr(0, name.size() - chooser_suffix.size())))
+    return name.substr(0, name.size() - chooser_suffix.size());
   if (!name.starts_with("__")) return std::nullopt;
+
+  // A function's own name may have an underscore, so each place where the name could end is tried.
   name.remove_prefix(2);
-  for (std::size_t at = name.find('_', 1); at != std::string_view::npos;
-       at = name.find('_', at + 1)) {
-    const std::string_view rest = name.substr(at + 1);
-    if (std::ranges::find(kFeatures, rest.substr(0, rest.find('_'))) != kFeatures.end() &&
-        has_variants(name.substr(0, at)))
-      return name.substr(0, at);
+  for (std::size_t end = name.find('_', 1); end != std::string_view::npos;
+       end = name.find('_', end + 1)) {
+    const std::string_view function = name.substr(0, end);
+    const std::string_view rest = name.substr(end + 1);
+    const std::string_view word = rest.substr(0, rest.find('_'));
+    const bool is_variant_word = std::ranges::find(kVariantWords, word) != kVariantWords.end();
+    if (is_variant_word && has_variants(function)) return function;
   }
   return std::nullopt;
 }
@@ -153,14 +170,14 @@ bool is_word(std::string_view text) {
 }
 
 /// Moves the number at the end of `name` to the beginning of `numbers`, if it follows `before`.
-/// `removed`: how many characters of `before` go with the number. Returns false if nothing is
-/// moved.
-bool take_number_after(std::string_view& name, std::string_view before, std::size_t removed,
+/// `removed_bytes`: how many characters at the end of `before` go with the number. Returns false if
+/// nothing is moved.
+bool take_number_after(std::string_view& name, std::string_view before, std::size_t removed_bytes,
                        std::vector<std::uint64_t>& numbers) {
   std::string_view rest = name;
   const auto number = take_number_at_end(rest);
   if (!number || !rest.ends_with(before) || rest.size() <= before.size()) return false;
-  rest.remove_suffix(removed);
+  rest.remove_suffix(removed_bytes);
   name = rest;
   numbers.insert(numbers.begin(), *number);
   return true;
@@ -168,12 +185,17 @@ bool take_number_after(std::string_view& name, std::string_view before, std::siz
 
 /// OCaml: "camlProg__parse_81", "camlProg.parse_81", and with flambda 2 "camlProg__parse_0_3_code".
 bool take_ocaml_numbers(std::string_view& name, std::vector<std::uint64_t>& numbers) {
-  constexpr std::string_view begin = "caml";
-  constexpr std::string_view end = "_code";
-  if (!name.starts_with(begin) || name.size() <= begin.size()) return false;
-  if (const char first = name[begin.size()]; first < 'A' || first > 'Z') return false;
+  constexpr std::string_view prefix = "caml";
+  constexpr std::string_view suffix = "_code";
+
+  // A module's name begins with a capital letter. Without one, it is a function of another
+  // language.
+  if (!name.starts_with(prefix) || name.size() <= prefix.size()) return false;
+  const char first_of_module = name[prefix.size()];
+  if (first_of_module < 'A' || first_of_module > 'Z') return false;
+
   std::string_view rest = name;
-  if (rest.ends_with(end)) rest.remove_suffix(end.size());
+  if (rest.ends_with(suffix)) rest.remove_suffix(suffix.size());
   bool is_found = false;
   while (take_number_after(rest, "_", 1, numbers)) is_found = true;
   if (is_found) name = rest;
@@ -205,8 +227,8 @@ std::optional<NumberedName> split_place_of_script(std::string_view name) {
   }
   const std::size_t blank = rest.find(' ');
   if (split.numbers.empty() || blank == std::string_view::npos) return std::nullopt;
-  const std::size_t file = std::max(rest.rfind('/') + 1, blank + 1);
-  split.without_numbers = std::string(rest.substr(0, blank + 1)).append(rest.substr(file));
+  const std::size_t file_begin = std::max(rest.rfind('/') + 1, blank + 1);
+  split.without_numbers = std::string(rest.substr(0, blank + 1)).append(rest.substr(file_begin));
   return split;
 }
 
@@ -235,7 +257,7 @@ std::size_t count_digits(std::string_view text) {
 
 /// Returns the length of a word of kNumberedWords at the beginning of `text`, with what is before
 /// it; 0 if there is none.
-std::size_t length_of_numbered_word(std::string_view text) {
+std::size_t find_numbered_word_length(std::string_view text) {
   for (const NumberedWord& word : kNumberedWords)
     if (text.starts_with(word.before) && text.substr(word.before.size()).starts_with(word.word))
       return word.before.size() + word.word.size();
@@ -249,7 +271,7 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
 
   for (std::size_t at = 0; at < name.size();) {
     const std::string_view text = name.substr(at);
-    const std::size_t word_length = length_of_numbered_word(text);
+    const std::size_t word_length = find_numbered_word_length(text);
     const bool has_word = word_length > 0;
 
     // Without a word, only the single character '#' may be before the digits.
@@ -298,8 +320,8 @@ std::string normalized_function(std::string_view name) {
   while (remove_clone(name) || remove_demangled_clone(name) || remove_version(name) ||
          remove_rust_hash(name)) {
   }
-  if (auto rust = without_mangled_hash(name)) return *std::move(rust);
-  return std::string(name_of_variant(name).value_or(name));
+  if (auto without_hash = without_mangled_hash(name)) return *std::move(without_hash);
+  return std::string(find_varied_function(name).value_or(name));
 }
 
 NumberedName split_numbers(std::string_view function) {
@@ -320,10 +342,12 @@ NumberedName split_numbers(std::string_view function) {
 }
 
 bool is_more_natural(std::string_view name, std::string_view other) {
-  const auto rank = [](std::string_view one) {
-    return std::tuple(one.starts_with('_'), !split_numbers(one).numbers.empty(), one.size(), one);
+  // The less natural name has the higher rank.
+  const auto rank_of = [](std::string_view one) {
+    const bool has_numbers = !split_numbers(one).numbers.empty();
+    return std::tuple(one.starts_with('_'), has_numbers, one.size(), one);
   };
-  return rank(name) < rank(other);
+  return rank_of(name) < rank_of(other);
 }
 
 FunctionName make_function_name(std::vector<std::string> names) {

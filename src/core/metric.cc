@@ -10,11 +10,12 @@ namespace lauka {
 
 namespace {
 
-std::string prefix() {
+std::string percentile_prefix() {
   return std::string(metric_name_of(Role::WallTime)) + ".p";
 }
 
-std::optional<double> applied(Operation operation, double left, double right) {
+/// Returns nullopt for a division by zero.
+std::optional<double> apply(Operation operation, double left, double right) {
   switch (operation) {
     case Operation::Add:
       return left + right;
@@ -29,12 +30,15 @@ std::optional<double> applied(Operation operation, double left, double right) {
   return left / right;
 }
 
-std::optional<double> measurable(std::optional<double> value) {
+/// Returns nullopt, as if it had not been measured, for a value that the statistics could not
+/// compute with.
+std::optional<double> drop_out_of_range(std::optional<double> value) {
   return value && is_in_numeric_range(*value) ? value : std::nullopt;
 }
 
-void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
-               std::vector<std::uint32_t>& layouts) {
+/// Removes the samples of the layouts `failed` from both lists, which belong together by index.
+void remove_failed_layouts(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
+                           std::vector<std::uint32_t>& layouts) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (std::ranges::find(failed, layouts[i]) != failed.end()) continue;
@@ -70,8 +74,8 @@ Comparison without_failed_layouts(Comparison all, const Series& reference,
                                   const Series& candidate) {
   for (const Series* series : {&reference, &candidate}) {
     if (series->failed_layouts.empty()) continue;
-    leave_out(series->failed_layouts, all.reference, all.reference_layouts);
-    leave_out(series->failed_layouts, all.candidate, all.candidate_layouts);
+    remove_failed_layouts(series->failed_layouts, all.reference, all.reference_layouts);
+    remove_failed_layouts(series->failed_layouts, all.candidate, all.candidate_layouts);
   }
   return all;
 }
@@ -79,11 +83,11 @@ Comparison without_failed_layouts(Comparison all, const Series& reference,
 }  // namespace
 
 std::string name_of_percentile(double percent) {
-  return prefix() + fmt::format("{}", percent);
+  return percentile_prefix() + fmt::format("{}", percent);
 }
 
 std::optional<double> percentile_in(std::string_view name) {
-  const std::string before = prefix();
+  const std::string before = percentile_prefix();
   if (!name.starts_with(before)) return std::nullopt;
   const auto percent = parse_decimal(name.substr(before.size()), {0.0, false}, {100.0, false});
   if (!percent || name != name_of_percentile(*percent)) return std::nullopt;
@@ -120,30 +124,30 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events)
       for (const Pass& pass : events.passes)
         step.places.push_back(find_place_if(pass.event_indices, is_counted));
     } else if (std::holds_alternative<Operation>(term)) {
-      step.first = steps_[left_operand(steps_.size())].first;
+      step.first_step = steps_[find_left_operand(steps_.size())].first_step;
     }
     steps_.push_back(std::move(step));
   }
   if (steps_.size() > 1) values_.resize(steps_.size());
 }
 
-std::size_t MetricReader::left_operand(std::size_t operation) const {
-  return steps_[operation - 1].first - 1;
+std::size_t MetricReader::find_left_operand(std::size_t operation) const {
+  return steps_[operation - 1].first_step - 1;
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
   if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome) || bound(run))
     return std::nullopt;
-  return result(run);
+  return compute_value(run);
 }
 
 std::optional<double> MetricReader::bound(const RunRecord& run) const {
   if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
   if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
-  return result(run);
+  return compute_value(run);
 }
 
-std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
+std::optional<double> MetricReader::read_operand(const RunRecord& run, const Step& step) {
   if (const auto* read = std::get_if<UsageFunction>(&step.term)) {
     const double value = (*read)(run.usage);
     return std::isnan(value) ? std::nullopt : std::optional(value);
@@ -157,22 +161,22 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
   return static_cast<double>(*run.counts[*place]);
 }
 
-std::optional<double> MetricReader::result(const RunRecord& run) const {
-  if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
+std::optional<double> MetricReader::compute_value(const RunRecord& run) const {
+  if (steps_.size() == 1) return drop_out_of_range(read_operand(run, steps_.front()));
   if (steps_.empty()) return std::nullopt;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     std::optional<double> value;
     if (const auto* operation = std::get_if<Operation>(&step.term))
-      value = applied(*operation, values_[left_operand(i)], values_[i - 1]);
+      value = apply(*operation, values_[find_left_operand(i)], values_[i - 1]);
     else if (const auto* same = std::get_if<RepeatedTerm>(&step.term))
       value = values_[same->place];
     else
-      value = operand(run, step);
+      value = read_operand(run, step);
     if (!value) return std::nullopt;
     values_[i] = *value;
   }
-  return measurable(values_.back());
+  return drop_out_of_range(values_.back());
 }
 
 void Series::add(const RunOfSeries& run, bool has_layouts) {

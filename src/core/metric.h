@@ -294,20 +294,20 @@ class MetricReader {
     /// For each pass, the event's index in Pass::event_indices; nullopt if the pass lacks the
     /// event.
     std::vector<std::optional<std::size_t>> places{};
-    std::size_t first = 0;  // first of the steps up to this one that compute its value
+    std::size_t first_step = 0;  // first of the steps up to this one that compute its value
   };
 
   /// Returns the last step of an operation's left operand. The step before the operation is the
   /// last step of its right operand.
-  std::size_t left_operand(std::size_t operation) const;
+  std::size_t find_left_operand(std::size_t operation) const;
 
-  static std::optional<double> operand(const RunRecord& run, const Step& step);
-  std::optional<double> result(const RunRecord& run) const;
+  static std::optional<double> read_operand(const RunRecord& run, const Step& step);
+  std::optional<double> compute_value(const RunRecord& run) const;
 
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  mutable std::vector<double> values_{};
+  mutable std::vector<double> values_{};  // of the steps, in compute_value()
 };
 
 enum class PrecisionEnd : unsigned char {

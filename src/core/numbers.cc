@@ -18,13 +18,14 @@ namespace {
 /// Numbers of 18 digits, and their differences, fit into 64 bits.
 constexpr std::size_t kMaxDigits = 18;
 
-/// The decimal number digits / 10^places.
+/// The decimal number digits / 10^places: 1.25 has the digits 125 and two places.
 struct Decimal {
   std::int64_t digits = 0;
   std::size_t places = 0;
 };
 
-std::optional<Decimal> read(std::string_view text) {
+/// Returns nullopt for a text that is not a decimal, or has too many digits.
+std::optional<Decimal> read_decimal(std::string_view text) {
   if (!is_decimal(text)) return std::nullopt;
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -39,7 +40,9 @@ std::optional<Decimal> read(std::string_view text) {
   return decimal;
 }
 
-std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) {
+/// Returns the digits of the same number with `places` decimal places, which are at least its own:
+/// 1250 for 1.25 with three. Returns nullopt if that has too many digits.
+std::optional<std::int64_t> scale_digits(const Decimal& decimal, std::size_t places) {
   constexpr std::int64_t limit = 1'000'000'000'000'000'000;
   std::int64_t digits = decimal.digits;
   for (std::size_t i = decimal.places; i < places; ++i) {
@@ -49,7 +52,8 @@ std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) 
   return digits;
 }
 
-std::string written(std::int64_t digits, std::size_t places) {
+/// Returns the text of digits / 10^places, without zeros at the end: "1.25" for 1250 and 3.
+std::string format_decimal(std::int64_t digits, std::size_t places) {
   const std::string sign = digits < 0 ? "-" : "";
   std::string text = fmt::format("{:0{}}", std::abs(digits), places + 1);
   if (places == 0) return sign + text;
@@ -59,12 +63,12 @@ std::string written(std::int64_t digits, std::size_t places) {
   return sign + text;
 }
 
-Error no_number(std::string_view text) {
+Error make_not_a_number_error(std::string_view text) {
   return Error{cited(text) + " is not a number", "write a decimal of at most 18 digits"};
 }
 
 struct TimeUnit {
-  std::string_view name;
+  std::string_view suffix;
   double nanoseconds;
 };
 
@@ -79,9 +83,9 @@ std::size_t exponent_length(std::string_view text, std::size_t begin) {
   if (begin >= text.size() || (text[begin] != 'e' && text[begin] != 'E')) return 0;
   std::size_t end = begin + 1;
   if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;
-  const std::size_t digits = end;
+  const std::size_t digits_begin = end;
   while (end < text.size() && is_digit(text[end])) ++end;
-  return end > digits ? end - begin : 0;
+  return end > digits_begin ? end - begin : 0;
 }
 
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
@@ -127,21 +131,21 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
 
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most) {
-  const auto min = read(from);
-  const auto max = read(to);
-  const auto step = read(by);
-  if (!min) return no_number(from);
-  if (!max) return no_number(to);
-  if (!step) return no_number(by);
+  const auto min = read_decimal(from);
+  const auto max = read_decimal(to);
+  const auto step = read_decimal(by);
+  if (!min) return make_not_a_number_error(from);
+  if (!max) return make_not_a_number_error(to);
+  if (!step) return make_not_a_number_error(by);
   if (step->digits <= 0)
     return Error{fmt::format("the step {} is not above 0", cited(by)),
                  "write a step above 0, and the smaller end first"};
 
   // All three become whole numbers of the same decimal place, so that no sum is rounded.
   const std::size_t places = std::max({min->places, max->places, step->places});
-  const auto first = widened(*min, places);
-  const auto last = widened(*max, places);
-  const auto increment = widened(*step, places);
+  const auto first = scale_digits(*min, places);
+  const auto last = scale_digits(*max, places);
+  const auto increment = scale_digits(*step, places);
   if (!first || !last || !increment)
     return Error{"the numbers have more than 18 digits together", "write fewer digits"};
 
@@ -155,14 +159,15 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
 
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(written(*first + static_cast<std::int64_t>(i) * *increment, places));
+    values.push_back(format_decimal(*first + static_cast<std::int64_t>(i) * *increment, places));
   return values;
 }
 
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const std::size_t number_size = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string number(text.substr(0, number_size));
-  const auto* const unit = std::ranges::find(kTimeUnits, text.substr(number_size), &TimeUnit::name);
+  const auto* const unit =
+      std::ranges::find(kTimeUnits, text.substr(number_size), &TimeUnit::suffix);
   if (!is_unsigned_decimal(number) || unit == kTimeUnits.end())
     return Error{"is not a time", "write 5s, 500ms or 2m (a bare number is seconds)"};
   const double nanoseconds = std::round(std::strtod(number.c_str(), nullptr) * unit->nanoseconds);
@@ -172,21 +177,23 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
 }
 
 std::string exact_duration(std::chrono::nanoseconds duration) {
-  struct UnitName {
+  struct ShownUnit {
     std::int64_t nanoseconds;
     std::string_view suffix;
   };
-  constexpr std::array<UnitName, 4> units{
+  constexpr std::array<ShownUnit, 4> units{
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}}};
   const std::int64_t count = duration.count();
-  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const UnitName& named) {
-    return count >= named.nanoseconds;
-  });
+  const auto fits = [&](const ShownUnit& unit) { return count >= unit.nanoseconds; };
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, fits);
+
+  // Added to the unit, a power of ten, the remainder keeps its leading zeros: 5 ms of a second are
+  // written as 1005000000, from which "005" remains.
   const std::string whole = fmt::format("{}", count / unit->nanoseconds);
-  std::string rest = fmt::format("{}", unit->nanoseconds + count % unit->nanoseconds).substr(1);
-  rest.erase(rest.find_last_not_of('0') + 1);
-  const std::string point = rest.empty() ? "" : ".";
-  return whole + point + rest + std::string(unit->suffix);
+  std::string decimals = fmt::format("{}", unit->nanoseconds + count % unit->nanoseconds).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  const std::string point = decimals.empty() ? "" : ".";
+  return whole + point + decimals + std::string(unit->suffix);
 }
 
 std::string rfc3339(UtcTime time) {

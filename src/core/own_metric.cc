@@ -20,7 +20,7 @@ constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxUnitBytes = 20;
 constexpr std::size_t kMaxNumberBytes = 400;
 
-std::size_t digits_at(std::string_view text, std::size_t from) {
+std::size_t count_digits_at(std::string_view text, std::size_t from) {
   return std::min(text.find_first_not_of("0123456789", from), text.size()) - from;
 }
 
@@ -30,21 +30,21 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
 
-  std::size_t digits = digits_at(text, end);
+  std::size_t digits = count_digits_at(text, end);
   const bool has_whole = digits > 0;
   plain += text.substr(end, digits);
   end += digits;
 
   // A comma belongs to the number only if it separates thousands: 1,234,567.
   if (digits >= 1 && digits <= 3) {
-    while (end < text.size() && text[end] == ',' && digits_at(text, end + 1) == 3) {
+    while (end < text.size() && text[end] == ',' && count_digits_at(text, end + 1) == 3) {
       plain += text.substr(end + 1, 3);
       end += 4;
     }
   }
 
   if (end < text.size() && text[end] == '.') {
-    digits = digits_at(text, end + 1);
+    digits = count_digits_at(text, end + 1);
     if (!has_whole && digits == 0) return 0;
     plain += text.substr(end, 1 + digits);
     end += 1 + digits;
@@ -57,7 +57,7 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   return end + exponent;
 }
 
-constexpr const char* kToldExample = "write, for example, 'requests 1234 higher sum'";
+constexpr const char* kReportedLineExample = "write, for example, 'requests 1234 higher sum'";
 
 std::optional<Combine> parse_combine(std::string_view word) {
   if (word == "sum") return Combine::Sum;
@@ -66,10 +66,10 @@ std::optional<Combine> parse_combine(std::string_view word) {
   return std::nullopt;
 }
 
-constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
+constexpr const char* kFormulaExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
 constexpr std::size_t kMaxExpressionBytes = 10'000;
 
-bool is_of_name(char c) {
+bool may_be_in_name(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
 }
 
@@ -95,12 +95,13 @@ class ExpressionParser {
       auto taken = expects_operand_ ? take_operand() : take_operation();
       if (!taken) return taken.error();
     }
-    if (expects_operand_) return Error{"ends where a metric or a number is missing", kExample};
-    for (; !waiting_.empty(); waiting_.pop_back()) {
-      if (!waiting_.back()) return Error{"has a ( without a matching )", "add it"};
-      done_.emplace_back(*waiting_.back());
+    if (expects_operand_)
+      return Error{"ends where a metric or a number is missing", kFormulaExample};
+    for (; !waiting_operations_.empty(); waiting_operations_.pop_back()) {
+      if (!waiting_operations_.back()) return Error{"has a ( without a matching )", "add it"};
+      expression_.emplace_back(*waiting_operations_.back());
     }
-    return std::move(done_);
+    return std::move(expression_);
   }
 
  private:
@@ -118,39 +119,41 @@ class ExpressionParser {
     const char c = rest_.front();
     if (c == '(') {
       consume(1);
-      waiting_.emplace_back(std::nullopt);
+      waiting_operations_.emplace_back(std::nullopt);
       return {};
     }
     if (c == '-') return Error{"has a minus with nothing before it", "write 0 - x"};
     expects_operand_ = false;
     if (c == '"') return take_quoted();
     if (is_digit(c) || c == '.') return take_number();
-    if (is_of_name(c)) return take_name();
-    return Error{"has " + cited(consume(1)) + " where a metric or a number is missing", kExample};
+    if (may_be_in_name(c)) return take_name();
+    return Error{"has " + cited(consume(1)) + " where a metric or a number is missing",
+                 kFormulaExample};
   }
 
   Result<void> take_operation() {
     const std::string_view sign = consume(1);
-    if (sign.front() == ')') return close();
+    if (sign.front() == ')') return close_parenthesis();
     const auto operation = parse_operation(sign.front());
-    if (!operation) return Error{"has " + cited(sign) + " where + - * or / is missing", kExample};
-    while (!waiting_.empty() && waiting_.back() &&
-           (binds_tighter(*waiting_.back()) || !binds_tighter(*operation))) {
-      done_.emplace_back(*waiting_.back());
-      waiting_.pop_back();
+    if (!operation)
+      return Error{"has " + cited(sign) + " where + - * or / is missing", kFormulaExample};
+    while (!waiting_operations_.empty() && waiting_operations_.back() &&
+           (binds_tighter(*waiting_operations_.back()) || !binds_tighter(*operation))) {
+      expression_.emplace_back(*waiting_operations_.back());
+      waiting_operations_.pop_back();
     }
-    waiting_.emplace_back(operation);
+    waiting_operations_.emplace_back(operation);
     expects_operand_ = true;
     return {};
   }
 
-  Result<void> close() {
-    while (!waiting_.empty() && waiting_.back()) {
-      done_.emplace_back(*waiting_.back());
-      waiting_.pop_back();
+  Result<void> close_parenthesis() {
+    while (!waiting_operations_.empty() && waiting_operations_.back()) {
+      expression_.emplace_back(*waiting_operations_.back());
+      waiting_operations_.pop_back();
     }
-    if (waiting_.empty()) return Error{"has a ) without a matching (", "leave it out"};
-    waiting_.pop_back();
+    if (waiting_operations_.empty()) return Error{"has a ) without a matching (", "leave it out"};
+    waiting_operations_.pop_back();
     return {};
   }
 
@@ -158,7 +161,7 @@ class ExpressionParser {
     const std::size_t end = rest_.find('"', 1);
     if (end == std::string_view::npos || end == 1)
       return Error{"has a \" that does not begin a name in double quotes", "write \"NAME\""};
-    done_.emplace_back(std::string(rest_.substr(1, end - 1)));
+    expression_.emplace_back(std::string(rest_.substr(1, end - 1)));
     consume(end + 1);
     return {};
   }
@@ -168,31 +171,31 @@ class ExpressionParser {
     const std::string number(consume(end + exponent_length(rest_, end)));
     const bool is_number = std::ranges::count(number, '.') <= 1 && number != ".";
     const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
-    if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
+    if (!std::isfinite(value) || (!rest_.empty() && may_be_in_name(rest_.front())))
       return Error{
           "has " + cited(number + std::string(rest_.substr(0, 1))) + ", which is not a number",
           "write 1000, 0.5 or 1e6; put a name that begins with a digit in double quotes"};
-    done_.emplace_back(value);
+    expression_.emplace_back(value);
     return {};
   }
 
   Result<void> take_name() {
     std::size_t end = 0;
     while (end < rest_.size() &&
-           (is_of_name(rest_[end]) ||
-            (rest_[end] == '-' && end + 1 < rest_.size() && is_of_name(rest_[end + 1]))))
+           (may_be_in_name(rest_[end]) ||
+            (rest_[end] == '-' && end + 1 < rest_.size() && may_be_in_name(rest_[end + 1]))))
       ++end;
-    done_.emplace_back(std::string(consume(end)));
+    expression_.emplace_back(std::string(consume(end)));
     return {};
   }
 
   std::string_view rest_;
   bool expects_operand_ = true;
-  Expression done_;
-  std::vector<std::optional<Operation>> waiting_;  // nullopt: an open parenthesis
+  Expression expression_;  // in postfix order: operands, then their operation
+  std::vector<std::optional<Operation>> waiting_operations_;  // nullopt: an open parenthesis
 };
 
-Error no_name(std::string_view name) {
+Error make_name_error(std::string_view name) {
   return {fmt::format("has the name {}", cited(name)),
           "begin a name with a letter, and continue with letters, digits, _ . - / or %"};
 }
@@ -251,17 +254,19 @@ std::optional<Better> parse_better(std::string_view word) {
 Result<OwnMetric> parse_own_metric(std::string_view head) {
   std::vector<std::string_view> parts = split(head, ':');
   OwnMetric metric{.name = std::string(trimmed(parts.front()))};
-  if (!is_valid_own_metric_name(metric.name)) return no_name(metric.name);
+  if (!is_valid_own_metric_name(metric.name)) return make_name_error(metric.name);
   parts.erase(parts.begin());
   take_direction(parts, metric);
   if (parts.size() > 1)
     return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
                  "write higher or lower"};
   if (parts.empty()) return metric;
-  if (!is_unit_word(parts[0]))
-    return Error{fmt::format("has the unit {}", cited(parts[0])),
+
+  const std::string_view unit = parts.front();
+  if (!is_unit_word(unit))
+    return Error{fmt::format("has the unit {}", cited(unit)),
                  "write a unit such as ms, MiB, % or $, or leave out the colon"};
-  metric.unit = parse_own_unit(parts[0]);
+  metric.unit = parse_own_unit(unit);
   return metric;
 }
 
@@ -310,8 +315,8 @@ Metric make_metric(const OwnMetric& own, Formula source) {
 
 Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
-  if (words.size() < 2) return Error{"is not of the form NAME VALUE", kToldExample};
-  if (!is_valid_own_metric_name(words[0])) return no_name(words[0]);
+  if (words.size() < 2) return Error{"is not of the form NAME VALUE", kReportedLineExample};
+  if (!is_valid_own_metric_name(words[0])) return make_name_error(words[0]);
 
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
@@ -335,7 +340,7 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   if (words.size() > 1 || !is_unit_word(unit))
     return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
                              cited(words.back())),
-                 kToldExample};
+                 kReportedLineExample};
   reported.metric.unit = parse_own_unit(unit);
   return reported;
 }

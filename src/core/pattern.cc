@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t kMaxPatternBytes = 10'000;
 constexpr std::uint32_t kMaxSteps = 200'000;  // for one starting offset
 constexpr std::uint32_t kMaxDepth = 10'000;
-constexpr std::uint32_t kMaxHeap = 4096;  // KiB
-constexpr std::size_t kStride =
-    2048;  // starting offsets in a stride; each call of PCRE2 tries one or more strides
-/// Strides per call of PCRE2 in group_in_last_match(); 1 as soon as a starting offset needs too
-/// many steps.
-constexpr std::size_t kLongStrides = 32;
+constexpr std::uint32_t kMaxHeapKib = 4096;
+/// Starting offsets in a stride. Each call of PCRE2 tries one or more strides.
+constexpr std::size_t kStrideBytes = 2048;
+/// Strides per call of PCRE2 in group_in_last_match(), until a starting offset needs too many
+/// steps. From then on, each call tries a single stride.
+constexpr std::size_t kMaxStridesPerCall = 32;
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
@@ -36,20 +36,20 @@ using CompileContext =
 using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
-MatchContext limited_context() {
+MatchContext make_limited_context() {
   MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
   if (!context) return context;
   pcre2_set_match_limit(context.get(), kMaxSteps);
   pcre2_set_depth_limit(context.get(), kMaxDepth);
-  pcre2_set_heap_limit(context.get(), kMaxHeap);
+  pcre2_set_heap_limit(context.get(), kMaxHeapKib);
   return context;
 }
 
-Error no_memory() {
+Error make_memory_error() {
   return Error{"needs too much memory", ""};
 }
 
-Error too_hard() {
+Error make_too_many_steps_error() {
   return Error{"needs too many steps to match",
                "simplify it by nesting fewer * and + within each other"};
 }
@@ -58,7 +58,7 @@ Error too_hard() {
 
 Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   const CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
-  if (!context) return no_memory();
+  if (!context) return make_memory_error();
   pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
 
@@ -85,33 +85,33 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
 }
 
 Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>& goes_on) const {
-  const MatchContext context = limited_context();
+  const MatchContext context = make_limited_context();
   const MatchData data(pcre2_match_data_create(1, nullptr), &pcre2_match_data_free);
-  if (!context || !data) return no_memory();
+  if (!context || !data) return make_memory_error();
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
-  for (std::size_t at = 0; at <= text.size(); at += kStride) {
-    pcre2_set_offset_limit(context.get(), std::min(at + kStride - 1, text.size()));
+  for (std::size_t at = 0; at <= text.size(); at += kStrideBytes) {
+    pcre2_set_offset_limit(context.get(), std::min(at + kStrideBytes - 1, text.size()));
     const int found =
         pcre2_match(code, as_bytes(text), text.size(), at, 0, data.get(), context.get());
     if (found >= 0) return true;
-    if (found != PCRE2_ERROR_NOMATCH || !goes_on()) return too_hard();
+    if (found != PCRE2_ERROR_NOMATCH || !goes_on()) return make_too_many_steps_error();
   }
   return false;
 }
 
 Result<std::optional<std::string_view>> Pattern::group_in_last_match(
     const Piece& piece, const std::function<bool()>& goes_on) const {
-  const MatchContext context = limited_context();
+  const MatchContext context = make_limited_context();
   const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
-  if (!context || !data) return no_memory();
+  if (!context || !data) return make_memory_error();
 
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
 
   std::optional<std::string_view> group;
-  std::size_t strides = kLongStrides;
+  std::size_t strides = kMaxStridesPerCall;
   for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
-    const std::size_t last_start = std::min(at + strides * kStride - 1, piece.max_match_start);
+    const std::size_t last_start = std::min(at + strides * kStrideBytes - 1, piece.max_match_start);
     pcre2_set_offset_limit(context.get(), last_start);
 
     // PCRE2 counts steps for each starting offset, so a longer stretch gets a lower limit: a call
@@ -120,7 +120,7 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
 
     const int status = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
                                    data.get(), context.get());
-    if (!goes_on()) return too_hard();
+    if (!goes_on()) return make_too_many_steps_error();
 
     // The lower limit of long stretches was too low. Single strides get the whole limit.
     if (status == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
@@ -132,7 +132,7 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
       at = last_start + 1;
       continue;
     }
-    if (status < 0) return too_hard();
+    if (status < 0) return make_too_many_steps_error();
 
     // PCRE2 returns two offsets for the match, and two for the first group. The status is 1 if the
     // match has no group, and 0 if it has more groups than `data` has room for.

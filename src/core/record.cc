@@ -4,13 +4,13 @@
 
 namespace lauka {
 std::optional<int> shell_status(const Outcome& outcome) {
-  constexpr int signalled = 128;
-  constexpr int kill = 9;
+  constexpr int signal_base = 128;
+  constexpr int sigkill = 9;
   if (std::holds_alternative<NotStarted>(outcome)) return std::nullopt;
   if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
-  if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;
-  if (const auto* end = std::get_if<Stopped>(&outcome)) return signalled + end->signal;
-  return signalled + kill;
+  if (const auto* end = std::get_if<Signalled>(&outcome)) return signal_base + end->signal;
+  if (const auto* end = std::get_if<Stopped>(&outcome)) return signal_base + end->signal;
+  return signal_base + sigkill;  // TimedOut and Cancelled
 }
 
 bool is_listed_status(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {

@@ -7,7 +7,7 @@ namespace lauka {
 
 void Endings::add(const RunRow& run) {
   if (run.ending == Ending::Unknown) return;
-  Endings endings{1, {}};
+  Endings endings{.runs_with_ending = 1, .failed_run_groups = {}};
   if (run.kind != RoundKind::Timed) endings.untimed_runs_with_ending[run.kind] = 1;
   if (is_failure(run.ending))
     endings.failed_run_groups.push_back({run.ending, run.status.value_or(0), 1, run.kind});
@@ -48,6 +48,8 @@ Endings Endings::of_kind(RoundKind kind) const {
     result.untimed_runs_with_ending = {*found};
     return result;
   }
+
+  // Timed runs, which nearly all runs are, have no count of their own.
   result.runs_with_ending = runs_with_ending;
   for (const auto& [untimed, runs] : untimed_runs_with_ending) result.runs_with_ending -= runs;
   return result;

@@ -28,24 +28,24 @@ std::size_t Runs::add(const RunRow& row) {
   for_each_column_of_details(
       [&](auto member, auto& column) { column.put(run, row.details.*member); }, *this);
 
-  redo_texts_.put(run, place_of_text(row.redo_text));
+  redo_texts_.put(run, find_or_add_text(row.redo_text));
 
   put_own_counts(run, row.own_process_counts);
-  put_in_command(run, row.command);
+  append_to_command(run, row.command);
   return run;
 }
 
 void Runs::set_metrics(const std::vector<Metric>& metrics) {
   wall_time_ = find_metric(metrics, Role::WallTime);
-  summarized_.clear();
+  sources_of_percentiles_.clear();
   for (std::size_t m = 0; m < metrics.size(); ++m)
     if (metrics[m].percentile)
       if (const auto source = find_metric(metrics, metrics[m].source_metric()))
-        summarized_.emplace_back(m, *source);
+        sources_of_percentiles_.emplace_back(m, *source);
 }
 
 std::size_t Runs::column_of(std::size_t metric) const {
-  for (const auto& [percentile, source] : summarized_)
+  for (const auto& [percentile, source] : sources_of_percentiles_)
     if (percentile == metric) return source;
   return metric;
 }
@@ -78,7 +78,7 @@ RunRow Runs::row(std::size_t run) const {
   return row;
 }
 
-void Runs::put_in_command(std::size_t run, std::size_t command) {
+void Runs::append_to_command(std::size_t run, std::size_t command) {
   if (command >= of_command_.size()) of_command_.resize(command + 1);
   std::vector<std::uint32_t>& runs = of_command_[command];
   // A long list grows by an eighth, because a session may have a million runs.
@@ -88,11 +88,11 @@ void Runs::put_in_command(std::size_t run, std::size_t command) {
   runs.push_back(static_cast<std::uint32_t>(run));
 }
 
-std::uint32_t Runs::place_of_text(std::string_view text) {
+std::uint32_t Runs::find_or_add_text(std::string_view text) {
   // Searching all texts would take quadratic time if each run had its own.
-  constexpr std::size_t most_looked_at = 16;
+  constexpr std::size_t max_searched = 16;
   if (text.empty()) return 0;
-  const std::size_t first = texts_.size() - std::min(texts_.size(), most_looked_at);
+  const std::size_t first = texts_.size() - std::min(texts_.size(), max_searched);
   for (std::size_t i = first; i < texts_.size(); ++i)
     if (texts_[i] == text) return static_cast<std::uint32_t>(i + 1);
   texts_.emplace_back(text);
@@ -126,7 +126,7 @@ std::vector<NamedCount> Runs::own_counts_of(std::size_t run) const {
 
 void Runs::reorder(std::span<const std::uint32_t> order) {
   Runs sorted;
-  for (const std::uint32_t run : order) sorted.put_in_command(sorted.size_++, commands_.at(run));
+  for (const std::uint32_t run : order) sorted.append_to_command(sorted.size_++, commands_.at(run));
   of_command_ = std::move(sorted.of_command_);
 
   for (std::size_t run = 0; !own_count_ends_.empty() && run < order.size(); ++run)
@@ -152,10 +152,10 @@ void Runs::append(Runs&& other, const Joining& how) {
     const std::size_t command = how.first_command + other.commands_.at(run);
     commands_.put(first + run, static_cast<std::uint32_t>(command));
     passes_.put(first + run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(run)));
-    put_in_command(first + run, command);
+    append_to_command(first + run, command);
     put_own_counts(first + run, other.own_counts_of(run));
     const std::uint32_t text = other.redo_texts_.at(run);
-    redo_texts_.put(first + run, text == 0 ? 0 : place_of_text(other.texts_[text - 1]));
+    redo_texts_.put(first + run, text == 0 ? 0 : find_or_add_text(other.texts_[text - 1]));
   }
 
   rounds_.append(first, std::move(other.rounds_));

@@ -264,10 +264,10 @@ class Runs {
     const std::size_t column = column_of(metric);
     return column < columns_.size() ? &columns_[column] : nullptr;
   }
-  void put_in_command(std::size_t run, std::size_t command);
+  void append_to_command(std::size_t run, std::size_t command);
   void put_own_counts(std::size_t run, std::span<const NamedCount> counts);
   std::vector<NamedCount> own_counts_of(std::size_t run) const;
-  std::uint32_t place_of_text(std::string_view text);
+  std::uint32_t find_or_add_text(std::string_view text);
 
   std::size_t size_ = 0;
   RunColumn<std::uint32_t> commands_{};
@@ -293,8 +293,9 @@ class Runs {
   std::vector<std::string> own_count_events_{};
   std::map<std::string, std::uint32_t> own_count_event_places_{};  // indices into own_count_events_
 
-  std::vector<MetricColumn> columns_{};                            // by the index of the metric
-  std::vector<std::pair<std::size_t, std::size_t>> summarized_{};  // by percentiles: (own, source)
+  std::vector<MetricColumn> columns_{};  // by the index of the metric
+  std::vector<std::pair<std::size_t, std::size_t>>
+      sources_of_percentiles_{};  // by percentiles: (own, source)
   std::optional<std::size_t> wall_time_{};
   std::vector<std::vector<std::uint32_t>> of_command_{};
 };

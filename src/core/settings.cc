@@ -50,28 +50,32 @@ std::vector<SettingDifference> find_differences(const SettingValues& reference,
                                                 const SettingValues& candidate) {
   std::vector<SettingDifference> differences;
   for (const SettingRow& row : kSettings) {
-    const auto& there = reference[row.kind];
-    const auto& here = candidate[row.kind];
-    if (there && here && *there != *here) differences.push_back({row.kind, *there, *here});
+    const auto& reference_text = reference[row.kind];
+    const auto& candidate_text = candidate[row.kind];
+    if (reference_text && candidate_text && *reference_text != *candidate_text)
+      differences.push_back({row.kind, *reference_text, *candidate_text});
   }
   return differences;
 }
 
 std::vector<EntryDifference> find_differing_entries(const SettingDifference& difference) {
-  const Entries there = entries_of(difference.reference_value);
-  const Entries here = entries_of(difference.candidate_value);
-  Entries only_here = entries_without(here, there);
+  const Entries in_reference = entries_of(difference.reference_value);
+  const Entries in_candidate = entries_of(difference.candidate_value);
+  const Entries only_in_reference = entries_without(in_reference, in_candidate);
+  Entries only_in_candidate = entries_without(in_candidate, in_reference);
 
+  // An entry that differs is one difference, with both values. If a name occurs several times,
+  // nothing says which of its values belong together, so each is a difference of its own.
   std::vector<EntryDifference> differences;
-  const Entries only_there = entries_without(there, here);
-  for (const auto& [name, value] : only_there) {
+  for (const auto& [name, value] : only_in_reference) {
     EntryDifference& entry = differences.emplace_back(EntryDifference{name, value, std::nullopt});
-    if (only_there.count(name) > 1 || only_here.count(name) != 1) continue;
-    entry.candidate_value = std::move(only_here.find(name)->second);
-    only_here.erase(name);
+    if (only_in_reference.count(name) > 1 || only_in_candidate.count(name) != 1) continue;
+    entry.candidate_value = std::move(only_in_candidate.find(name)->second);
+    only_in_candidate.erase(name);
   }
 
-  for (const auto& [name, value] : only_here) differences.push_back({name, std::nullopt, value});
+  for (const auto& [name, value] : only_in_candidate)
+    differences.push_back({name, std::nullopt, value});
   std::ranges::stable_sort(differences, {}, &EntryDifference::name);
   return differences;
 }

@@ -5,11 +5,11 @@
 namespace lauka {
 namespace {
 
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kBlockBytes = 64;
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4,
 // 4.2.2).
-constexpr std::array<std::uint32_t, 64> kRound = {
+constexpr std::array<std::uint32_t, 64> kRoundConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -19,7 +19,7 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-constexpr std::uint32_t rotated(std::uint32_t word, unsigned by) {
+constexpr std::uint32_t rotate_right(std::uint32_t word, unsigned by) {
   return word >> by | word << (32U - by);
 }
 
@@ -36,38 +36,41 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
   for (std::size_t t = 16; t < words.size(); ++t) {
     const std::uint32_t a = words[t - 15];
     const std::uint32_t b = words[t - 2];
-    words[t] = words[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + words[t - 7] +
-               (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
+    words[t] = words[t - 16] + (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3U) + words[t - 7] +
+               (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10U);
   }
 
   auto [a, b, c, d, e, f, g, h] = state;
-  const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
-                              auto g0, auto& h0) {
-    const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
-                                ((e0 & f0) ^ (~e0 & g0)) + kRound[t] + words[t];
+  // The temporary words of FIPS 180-4, 6.2.2: `first` is T1.
+  const auto mix_round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0,
+                                  auto f0, auto g0, auto& h0) {
+    const std::uint32_t first =
+        h0 + (rotate_right(e0, 6) ^ rotate_right(e0, 11) ^ rotate_right(e0, 25)) +
+        ((e0 & f0) ^ (~e0 & g0)) + kRoundConstants[t] + words[t];
     d0 += first;
-    h0 = first + (rotated(a0, 2) ^ rotated(a0, 13) ^ rotated(a0, 22)) +
+    h0 = first + (rotate_right(a0, 2) ^ rotate_right(a0, 13) ^ rotate_right(a0, 22)) +
          ((a0 & b0) ^ (a0 & c0) ^ (b0 & c0));
   };
 
   // Each round takes the variables shifted by one place, so that no values need to be moved.
   for (std::size_t t = 0; t < words.size(); t += 8) {
-    round(t, a, b, c, d, e, f, g, h);
-    round(t + 1, h, a, b, c, d, e, f, g);
-    round(t + 2, g, h, a, b, c, d, e, f);
-    round(t + 3, f, g, h, a, b, c, d, e);
-    round(t + 4, e, f, g, h, a, b, c, d);
-    round(t + 5, d, e, f, g, h, a, b, c);
-    round(t + 6, c, d, e, f, g, h, a, b);
-    round(t + 7, b, c, d, e, f, g, h, a);
+    mix_round(t, a, b, c, d, e, f, g, h);
+    mix_round(t + 1, h, a, b, c, d, e, f, g);
+    mix_round(t + 2, g, h, a, b, c, d, e, f);
+    mix_round(t + 3, f, g, h, a, b, c, d, e);
+    mix_round(t + 4, e, f, g, h, a, b, c, d);
+    mix_round(t + 5, d, e, f, g, h, a, b, c);
+    mix_round(t + 6, c, d, e, f, g, h, a, b);
+    mix_round(t + 7, b, c, d, e, f, g, h, a);
   }
 
   const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
 }
 
-void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
-  for (; !blocks.empty(); blocks.remove_prefix(kBlock)) mix_block(state, blocks.substr(0, kBlock));
+void mix_blocks(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
+  for (; !blocks.empty(); blocks.remove_prefix(kBlockBytes))
+    mix_block(state, blocks.substr(0, kBlockBytes));
 }
 
 }  // namespace
@@ -75,15 +78,15 @@ void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
 void Sha256::add(std::string_view bytes) {
   bytes_ += bytes.size();
   if (!rest_.empty()) {
-    const std::size_t missing = std::min(kBlock - rest_.size(), bytes.size());
-    rest_ += bytes.substr(0, missing);
-    bytes.remove_prefix(missing);
-    if (rest_.size() < kBlock) return;
-    compress(state_, rest_);
+    const std::size_t taken = std::min(kBlockBytes - rest_.size(), bytes.size());
+    rest_ += bytes.substr(0, taken);
+    bytes.remove_prefix(taken);
+    if (rest_.size() < kBlockBytes) return;
+    mix_blocks(state_, rest_);
     rest_.clear();
   }
-  const std::size_t whole = bytes.size() / kBlock * kBlock;
-  compress(state_, bytes.substr(0, whole));
+  const std::size_t whole = bytes.size() / kBlockBytes * kBlockBytes;
+  mix_blocks(state_, bytes.substr(0, whole));
   rest_ = bytes.substr(whole);
 }
 
@@ -101,7 +104,7 @@ void Sha256::pad() {
   constexpr std::size_t length_bytes = 8;
   std::uint64_t bits = bytes_ * 8;
   std::string padding(1, '\x80');
-  padding.append((2 * kBlock - length_bytes - 1 - rest_.size()) % kBlock, '\0');
+  padding.append((2 * kBlockBytes - length_bytes - 1 - rest_.size()) % kBlockBytes, '\0');
   std::string length(length_bytes, '\0');
   for (std::size_t i = length_bytes; i > 0; --i, bits >>= 8U)
     length[i - 1] = static_cast<char>(bits & 0xffU);

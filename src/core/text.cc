@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-char lower(char c) {
+char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
@@ -31,11 +31,15 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
 constexpr std::string_view kWordBlanks = " \t\n";
 constexpr std::string_view kNotOrdinary =
     " \t\n'\"\\";  // characters with a meaning for split_words()
+/// Before other characters, a backslash between double quotes is an ordinary character.
 constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
+/// A word of these characters alone needs no quotes.
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
-std::string expansion_at(std::string_view rest) {
+/// Returns the expansion that begins with the '$' at the beginning of `rest`, such as "$HOME", or
+/// of a longer one its first two characters: "$(" or "${". Returns "" if the shell keeps the '$'.
+std::string find_expansion(std::string_view rest) {
   if (rest.size() < 2) return "";
   if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
   const auto* const end =
@@ -47,7 +51,9 @@ bool is_word_blank(char c) {
   return kWordBlanks.find(c) != std::string_view::npos;
 }
 
-std::string alternatives_at(std::string_view rest) {
+/// Returns the braces at the beginning of `rest`, such as "{a,b}" or "{1..9}", which the shell
+/// would replace by several words; "" if it would not.
+std::string find_alternatives(std::string_view rest) {
   const std::string_view braces = rest.substr(0, rest.find('}') + 1);
   const bool has_several =
       braces.find(',') != std::string_view::npos || braces.find("..") != std::string_view::npos;
@@ -55,9 +61,10 @@ std::string alternatives_at(std::string_view rest) {
   return has_several && is_one_word ? std::string(braces) : "";
 }
 
-std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quotes) {
+/// Returns the syntax of a shell that begins at the offset `at`; "" if none does.
+std::string find_syntax(std::string_view text, std::size_t at, bool in_double_quotes) {
   const std::string_view rest = text.substr(at);
-  if (rest.front() == '$') return expansion_at(rest);
+  if (rest.front() == '$') return find_expansion(rest);
   if (rest.front() == '`') return "`";
   if (in_double_quotes) return "";
   for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
@@ -65,7 +72,7 @@ std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quot
   const bool ends_word = rest.size() == 1 || is_word_blank(rest[1]);
   const bool begins_word = at == 0 || is_word_blank(text[at - 1]);
   if (rest.front() == '~' && begins_word && (ends_word || rest[1] == '/')) return "~";
-  if (rest.front() == '{') return alternatives_at(rest);
+  if (rest.front() == '{') return find_alternatives(rest);
   if (rest.front() == '&' && ends_word) return "&";
   // find -exec needs a semicolon as its last word.
   const bool is_of_find = begins_word && rest.size() == 1 && text.starts_with("find ");
@@ -90,23 +97,26 @@ bool runs_shell(std::string_view text) {
   return std::any_of(shell, words->end(), takes_script);
 }
 
-bool escapes(std::string_view text, std::size_t at, char quote) {
+/// True if the character at `at` is a backslash that takes the meaning from the next character.
+/// `quote`: the quote that is open; '\0' if none is. Between single quotes, no backslash does.
+bool is_escape(std::string_view text, std::size_t at, char quote) {
   if (text[at] != '\\' || at + 1 == text.size()) return false;
   return quote == '\0' ||
          (quote == '"' && kEscapedInDoubleQuotes.find(text[at + 1]) != std::string_view::npos);
 }
 
+/// True if `c` opens a quote, or closes the quote `open`.
 bool is_quote(char c, char open) {
   return open == '\0' ? c == '\'' || c == '"' : c == open;
 }
 
-Error unterminated(char quote) {
+Error make_unclosed_quote_error(char quote) {
   return {fmt::format("has a {} quote that is not closed", quote == '"' ? "double" : "single"),
           fmt::format("close it, or write \\{} for the character itself", quote)};
 }
 
-constexpr std::size_t kEndShown = OutputTail::kShown;
-constexpr int kLinesShown = 20;
+constexpr std::size_t kMaxShownBytes = OutputTail::kShown;
+constexpr int kMaxShownLines = 20;
 
 constexpr std::size_t kMaxCitedBytes = 400;
 constexpr std::size_t kMaxLineBytes = 16'384;
@@ -115,13 +125,13 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-struct Range {
+struct CodeRange {
   char32_t first;
   char32_t last;
 };
 
 /// Characters that break lines, change the direction of text or hide in it.
-constexpr auto kSteering = std::to_array<Range>({
+constexpr auto kSteeringRanges = std::to_array<CodeRange>({
     {0x00, 0x1F},
     {0x7F, 0x9F},      // DEL and C1 controls
     {0x61C, 0x61C},    // Arabic letter mark
@@ -133,12 +143,14 @@ constexpr auto kSteering = std::to_array<Range>({
     {0xE0000, 0xE007F},  // tags
 });
 
-bool steers(char32_t code) {
-  return std::ranges::any_of(
-      kSteering, [code](const Range& range) { return code >= range.first && code <= range.last; });
+bool is_steering(char32_t code) {
+  return std::ranges::any_of(kSteeringRanges, [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
 }
 
-std::string escaped(char32_t code) {
+/// Returns how a character that is not shown itself is written: "\n", "\x07" or "\u202e".
+std::string write_escape(char32_t code) {
   const auto number = static_cast<unsigned>(code);
   if (code == U'\n') return "\\n";
   if (code == U'\t') return "\\t";
@@ -146,39 +158,41 @@ std::string escaped(char32_t code) {
   return number < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
 }
 
-bool continues(std::string_view text, std::size_t at) {
+/// True if a byte of UTF-8 continues the character before it, so that no text may be cut there.
+bool is_continuation_byte(std::string_view text, std::size_t at) {
   return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
 }
 
 /// Returns the smallest number of insertions, deletions, replacements and swaps of neighbours that
 /// turn `from` into `to` (optimal string alignment).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
+  std::vector<std::vector<std::size_t>> distances(from.size() + 1,
+                                                  std::vector<std::size_t>(to.size() + 1));
   for (std::size_t i = 0; i <= from.size(); ++i) {
     for (std::size_t j = 0; j <= to.size(); ++j) {
       if (i == 0 || j == 0) {
-        d[i][j] = i + j;
+        distances[i][j] = i + j;
         continue;
       }
-      const std::size_t replaced = d[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      const std::size_t replaced = distances[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      distances[i][j] = std::min({distances[i - 1][j] + 1, distances[i][j - 1] + 1, replaced});
       if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        distances[i][j] = std::min(distances[i][j], distances[i - 2][j - 2] + 1);
     }
   }
-  return d[from.size()][to.size()];
+  return distances[from.size()][to.size()];
 }
 
 }  // namespace
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), lower);
+  std::ranges::transform(result, result.begin(), to_lower);
   return result;
 }
 
 bool same_ignoring_case(std::string_view left, std::string_view right) {
-  return std::ranges::equal(left, right, [](char a, char b) { return lower(a) == lower(b); });
+  return std::ranges::equal(left, right, [](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -263,13 +277,14 @@ std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) 
 
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates) {
   std::string_view best;
+  // A third of the letters may be wrong, at least one. With more, the suggestion would be a guess.
   std::size_t best_distance = std::max<std::size_t>(typed.size() / 3, 1) + 1;
   for (const std::string_view candidate : candidates) {
-    const bool abbreviated = typed.size() > 1 && candidate.starts_with(typed);
-    const std::size_t far = abbreviated ? 0 : edit_distance(typed, candidate);
-    if (far < best_distance) {
+    const bool is_abbreviated = typed.size() > 1 && candidate.starts_with(typed);
+    const std::size_t distance = is_abbreviated ? 0 : edit_distance(typed, candidate);
+    if (distance < best_distance) {
       best = candidate;
-      best_distance = far;
+      best_distance = distance;
     }
   }
   return best;
@@ -313,7 +328,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 }
 
 std::string shell_syntax_in(std::string_view text) {
-  // Most texts have none of the characters with which the shell's syntax begins.
+  // Saves time, because most texts have none of the characters with which the syntax begins.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
 
   const bool is_of_other_shell = runs_shell(text);
@@ -329,7 +344,7 @@ std::string shell_syntax_in(std::string_view text) {
       if (i == std::string_view::npos) return "";
     } else if (in_double_quotes && is_of_other_shell) {
       continue;  // the other shell expands it
-    } else if (std::string found = syntax_at(text, i, in_double_quotes); !found.empty()) {
+    } else if (std::string found = find_syntax(text, i, in_double_quotes); !found.empty()) {
       return found;
     }
   }
@@ -354,7 +369,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     const char c = text[at];
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
       end_word();
-    } else if (escapes(text, at, quote)) {
+    } else if (is_escape(text, at, quote)) {
       if (text[++at] != '\n') add(text.substr(at, 1));  // a backslash and a line break both vanish
     } else if (c == '\\' && quote == '\0') {
       return Error{"ends in a backslash", "write \\\\ for the character itself"};
@@ -368,7 +383,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
   }
 
-  if (quote != '\0') return unterminated(quote);
+  if (quote != '\0') return make_unclosed_quote_error(quote);
   end_word();
   return words;
 }
@@ -391,23 +406,23 @@ std::string shell_quoted(std::span<const std::string> words) {
 }
 
 std::string last_lines_of(std::string text) {
-  if (text.size() > kEndShown) {
-    text.erase(0, text.size() - kEndShown);
+  if (text.size() > kMaxShownBytes) {
+    text.erase(0, text.size() - kMaxShownBytes);
     const std::size_t first_end = text.find('\n');
     if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
   }
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::size_t begin = text.size();
-  for (int line = 0; line < kLinesShown && begin != std::string::npos && begin > 0; ++line)
+  for (int line = 0; line < kMaxShownLines && begin != std::string::npos && begin > 0; ++line)
     begin = text.rfind('\n', begin - 1);
   if (begin != std::string::npos && begin > 0) text.erase(0, begin + 1);
   return text;
 }
 
 void OutputTail::add(std::string_view bytes) {
-  text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kEndShown));
+  text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kMaxShownBytes));
   // Keeps one byte more than is shown: from this, last_lines_of() knows that the first line is cut.
-  if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown - 1);
+  if (text_.size() > 2 * kMaxShownBytes) text_.erase(0, text_.size() - kMaxShownBytes - 1);
 }
 
 std::string OutputTail::last_lines() const {
@@ -421,7 +436,7 @@ Character first_character(std::string_view text) {
   if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {lead, 1, false};
   char32_t code = lead & (0x7FU >> bytes);
   for (std::size_t i = 1; i < bytes; ++i) {
-    if (!continues(text, i)) return {lead, 1, false};
+    if (!is_continuation_byte(text, i)) return {lead, 1, false};
     code = (code << 6U) | (byte_at(text, i) & 0x3FU);
   }
   const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
@@ -434,10 +449,10 @@ std::string one_line(std::string_view text) {
   std::string result;
   while (!text.empty()) {
     const Character character = first_character(text);
-    if (character.valid && !steers(character.code))
+    if (character.valid && !is_steering(character.code))
       result += text.substr(0, character.bytes);
     else
-      result += escaped(character.code);
+      result += write_escape(character.code);
     text.remove_prefix(character.bytes);
   }
   return result;
@@ -447,8 +462,8 @@ std::string without_middle(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   std::size_t front = most / 2;
   std::size_t back = text.size() - most / 2;
-  while (front > 0 && continues(text, front)) --front;
-  while (continues(text, back)) ++back;
+  while (front > 0 && is_continuation_byte(text, front)) --front;
+  while (is_continuation_byte(text, back)) ++back;
   return std::string(text.substr(0, front)) + "…" + std::string(text.substr(back));
 }
 

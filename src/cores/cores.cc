@@ -26,8 +26,8 @@ using Cpus = std::vector<std::uint32_t>;
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 
 /// Largest relative difference in capacity between a CPU and the next slower CPU of the same core
-/// kind.
-constexpr double kSameKind = 0.10;
+/// kind. A clearer fall means another kind.
+constexpr double kMaxCapacityFallInKind = 0.10;
 
 /// Intel's core PMUs and lauka's names of their core kinds, the fastest first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIntelPmus = {
@@ -38,43 +38,48 @@ std::optional<Cpus> read_list(const os::LinuxCalls& calls, const std::string& pa
   return text ? parse_cpu_list(*text) : std::nullopt;
 }
 
-std::optional<Cpus> online_cpus(const os::LinuxCalls& calls) {
+std::optional<Cpus> read_online_cpus(const os::LinuxCalls& calls) {
   return read_list(calls, fmt::format("{}/online", kCpuFolder));
 }
 
-std::optional<std::uint64_t> read_of_cpu(const os::LinuxCalls& calls, std::uint32_t cpu,
-                                         std::string_view file) {
+std::optional<std::uint64_t> read_cpu_number(const os::LinuxCalls& calls, std::uint32_t cpu,
+                                             std::string_view file) {
   const auto text = calls.read_file(fmt::format("{}/cpu{}/{}", kCpuFolder, cpu, file));
   return text ? parse_number(trimmed(*text)) : std::nullopt;
 }
 
-std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cpus,
-                                     std::string_view file) {
+/// Returns the largest number that the file of a CPU has; nullopt if none has one.
+std::optional<std::uint64_t> find_largest(const os::LinuxCalls& calls, const Cpus& cpus,
+                                          std::string_view file) {
   std::optional<std::uint64_t> most;
   for (const std::uint32_t cpu : cpus)
-    if (const auto value = read_of_cpu(calls, cpu, file)) most = std::max(most.value_or(0), *value);
+    if (const auto value = read_cpu_number(calls, cpu, file))
+      most = std::max(most.value_or(0), *value);
   return most;
 }
 
-Cpus cpus_of(const CoreKinds& kinds) {
+Cpus list_cpus(const CoreKinds& kinds) {
   Cpus cpus;
   for (const CoreKind& kind : kinds) cpus.insert(cpus.end(), kind.cpus.begin(), kind.cpus.end());
   std::ranges::sort(cpus);
   return cpus;
 }
 
-CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
+/// Returns the kinds of core that have PMUs of their own, still without names. Returns no kinds if
+/// there is only one, or if a CPU that is online belongs to none.
+CoreKinds find_kinds_by_pmu(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
     auto cpus = read_list(calls, fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu.name));
     if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
   }
   if (kinds.size() < 2) return {};
-  const auto online = online_cpus(calls);
-  if (online && !cpus_not_in(cpus_of(kinds), *online).empty()) return {};
+  const auto online = read_online_cpus(calls);
+  if (online && !cpus_not_in(list_cpus(kinds), *online).empty()) return {};
   return kinds;
 }
 
+/// Names and orders Intel's kinds. Returns false, and changes nothing, if a PMU is not Intel's.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
   for (const auto& [pmu, name] : kIntelPmus)
@@ -85,6 +90,7 @@ bool name_as_intel(CoreKinds& kinds) {
   return true;
 }
 
+/// Names kinds that are ordered by speed: P, then M (or M1, M2 ...), and at last E.
 void name_by_rank(CoreKinds& kinds) {
   for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
     kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
@@ -92,10 +98,12 @@ void name_by_rank(CoreKinds& kinds) {
   kinds.front().name = "P";
 }
 
-bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
+/// Names and orders the kinds by the number that a file of their CPUs has. Returns false, and
+/// changes nothing, if a kind has none, or two kinds have the same.
+bool name_by_speed(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
   std::vector<std::pair<std::uint64_t, CoreKind>> ranked;
   for (const CoreKind& kind : kinds) {
-    const auto speed = largest(calls, kind.cpus, file);
+    const auto speed = find_largest(calls, kind.cpus, file);
     if (!speed) return false;
     ranked.emplace_back(*speed, kind);
   }
@@ -109,13 +117,13 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
 
 /// Returns the kinds of core that the kernel's capacities of CPUs show, the fastest first. Returns
 /// no kinds if there is only one.
-CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
-  const auto online = online_cpus(calls);
+CoreKinds find_kinds_by_capacity(const os::LinuxCalls& calls) {
+  const auto online = read_online_cpus(calls);
   if (!online) return {};
 
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
   for (const std::uint32_t cpu : *online) {
-    const auto capacity = read_of_cpu(calls, cpu, "cpu_capacity");
+    const auto capacity = read_cpu_number(calls, cpu, "cpu_capacity");
     if (!capacity) return {};
     by_capacity.emplace_back(*capacity, cpu);
   }
@@ -125,7 +133,8 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   std::uint64_t previous_capacity = 0;
   for (const auto& [capacity, cpu] : by_capacity) {
-    const double least_of_kind = static_cast<double>(previous_capacity) * (1.0 - kSameKind);
+    const double least_of_kind =
+        static_cast<double>(previous_capacity) * (1.0 - kMaxCapacityFallInKind);
     const bool is_slower_kind = static_cast<double>(capacity) < least_of_kind;
     if (kinds.empty() || is_slower_kind) kinds.emplace_back();
     kinds.back().cpus.push_back(cpu);
@@ -139,7 +148,7 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-Error not_on_this_system(const CoreRequest& wanted) {
+Error make_unsupported_error(const CoreRequest& wanted) {
   if (!wanted.user_named_kinds.empty())
     return {
         "--core-kinds works only on Linux, because this system itself tells lauka the kinds of "
@@ -148,7 +157,7 @@ Error not_on_this_system(const CoreRequest& wanted) {
   return {"this system does not tell kinds of core apart", "leave out --cores and --min-p-share"};
 }
 
-Error one_kind_only(const std::string& option) {
+Error make_one_kind_error(const std::string& option) {
   return {option + " has no effect, because this machine has only one kind of core",
           "leave it out, or name the kinds with --core-kinds"};
 }
@@ -187,7 +196,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
 
   // A minimum share cannot be checked without times by kind.
   if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty()) {
-    if (decided.no_times_note.empty()) return one_kind_only("--min-p-share");
+    if (decided.no_times_note.empty()) return make_one_kind_error("--min-p-share");
     return Error{"--min-p-share: " + decided.no_times_note, ""};
   }
 
@@ -195,14 +204,14 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
 }
 
 Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
-  if (!wanted.user_named_kinds.empty()) return not_on_this_system(wanted);
+  if (!wanted.user_named_kinds.empty()) return make_unsupported_error(wanted);
   CoreDecision decided;
   decided.session_kinds.resize(read_performance_levels(calls).size());
   if (decided.session_kinds.size() < 2) {
     if (wanted.preferred_kind != CorePreference::Any)
       return Error{"--cores has no effect, because this machine has only one kind of core",
                    "leave it out"};
-    return wanted.min_first_kind_share ? one_kind_only("--min-p-share")
+    return wanted.min_first_kind_share ? make_one_kind_error("--min-p-share")
                                        : Result<CoreDecision>(CoreDecision{});
   }
   name_by_rank(decided.session_kinds);
@@ -218,12 +227,16 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart in total.
-constexpr std::uint64_t kApartPart = 1'000'000;
+/// The clocks of single CPUs may exceed the clock of all CPUs by 1/kMaxExcessDivisor in total.
+constexpr std::uint64_t kMaxExcessDivisor = 1'000'000;
 
-os::CounterRequest request_on(int cpu, std::size_t index) {
+/// Requests a clock of the run on a CPU (-1: on all CPUs). `index`: its place among the requests.
+os::CounterRequest make_clock_request(int cpu, std::size_t index) {
   const perf::KnownEvent& clock = *perf::find_known("task-clock");
-  const perf::PrivilegeLevels user_only{true, false, true, false};
+  // A clock also counts the time in the kernel if that is left out, but then opening it needs no
+  // rights.
+  const perf::PrivilegeLevels user_only{
+      .user = true, .kernel = false, .hypervisor = true, .are_by_modifier = false};
   os::CounterRequest request = perf::make_request(
       perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
       index);  // each clock leads its own group, because all counters of a group share one CPU
@@ -232,18 +245,18 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
   return request;
 }
 
-CoreTimes no_times(const Error& reason) {
+CoreTimes make_no_times(const Error& reason) {
   return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
 /// The pause after a poll is at least this multiple of the poll's duration.
-constexpr std::uint64_t kCostPart = 100;
+constexpr std::uint64_t kMinPauseInPolls = 100;
 
 std::uint64_t sum_of(const LevelTimes& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
 
-void add(LevelTimes& sum, const CountsByLevel& counts) {
+void add_times(LevelTimes& sum, const CountsByLevel& counts) {
   for (std::size_t level = 0; level < sum.size() && level < counts.size(); ++level)
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
@@ -270,30 +283,37 @@ class TimedCounting : public engine::ArmedPass {
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
   engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
+    // The inner pass must not see the clocks' readings, which follow its own.
     os::Ended of_inner = ended;
     of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
     engine::CountsOfRun counted = inner_->finish(of_inner, command);
+
     CoreTimes times;
     if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
-      times = core_times(ended, counted);
-    const std::size_t first = counted.counts.size();
-    counted.counts.resize(first + columns_);
+      times = find_core_times(ended, counted);
+
+    // The times follow the inner pass's counts: one for each kind, then that of unknown kinds.
+    const std::size_t first_time = counted.counts.size();
+    counted.counts.resize(first_time + columns_);
     for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
-      counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
-    ask_for_redo(counted, times.ns);
+      counted.counts[first_time + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
+
+    ask_for_repetition(counted, times.ns);
     if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
     return counted;
   }
 
  protected:
-  virtual CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) = 0;
+  /// Returns the times of a run that started; no times, perhaps with a reason, if unknown.
+  virtual CoreTimes find_core_times(const os::Ended& ended, const engine::CountsOfRun& counted) = 0;
 
   const CoreKinds& kinds() const { return decided_.session_kinds; }
   std::size_t inner_counters() const { return inner_counters_; }
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
-  void ask_for_redo(engine::CountsOfRun& counted, const std::vector<std::uint64_t>& ns) const {
+  void ask_for_repetition(engine::CountsOfRun& counted,
+                          const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
     const auto least = decided_.core_plan.min_share_on_first_kind;
     if (counted.redo || !least || all == 0) return;
@@ -320,36 +340,38 @@ class ClockedCounting final : public TimedCounting {
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())
-        places_.push_back(static_cast<std::size_t>(place - pmus.begin()));
+        time_indices_.push_back(static_cast<std::size_t>(place - pmus.begin()));
     }
-    if (places_.size() != kinds().size() || places_.size() != pmus.size()) places_.clear();
+    if (time_indices_.size() != kinds().size() || time_indices_.size() != pmus.size())
+      time_indices_.clear();
   }
 
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> all = TimedCounting::requests();
-    if (!places_.empty()) return all;
+    if (!time_indices_.empty()) return all;
     const auto own = clocks_.clock_requests(all.size());
     if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
     return all;
   }
 
  private:
-  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) override {
-    if (places_.empty()) {
+  CoreTimes find_core_times(const os::Ended& ended, const engine::CountsOfRun& counted) override {
+    if (time_indices_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
       return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
                                    ended.optional_counter_error, situation_);
     }
     CoreTimes times;
-    if (counted.cpu_ns_by_pmu.size() == places_.size())
-      for (const std::size_t place : places_) times.ns.push_back(counted.cpu_ns_by_pmu[place]);
+    if (counted.cpu_ns_by_pmu.size() == time_indices_.size())
+      for (const std::size_t place : time_indices_)
+        times.ns.push_back(counted.cpu_ns_by_pmu[place]);
     return times;
   }
 
   const KindClocks& clocks_;
   perf::PerfConditions situation_;
-  std::vector<std::size_t> places_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core kind;
-                                     ///< empty if clocks are used
+  std::vector<std::size_t> time_indices_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core
+                                           ///< kind; empty if clocks are used
 };
 
 class PolledCounting final : public TimedCounting {
@@ -365,7 +387,8 @@ class PolledCounting final : public TimedCounting {
   std::size_t max_batch_size() const override { return 1; }
 
  private:
-  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& /*counted*/) override {
+  CoreTimes find_core_times(const os::Ended& ended,
+                            const engine::CountsOfRun& /*counted*/) override {
     CoreTimes times = combine_mac_core_times(ended.totals, poll_.sampled_times(),
                                              ended.usage.user_ns + ended.usage.system_ns);
     if (times.ns.empty() && ended.totals)
@@ -432,17 +455,18 @@ class CoreTimeEngine final : public engine::EngineWrapper {
   std::vector<Pass> passes_{};
 };
 
-std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
+/// Returns the rest of a time. Two clocks may differ a little, so a part may exceed the whole.
+std::uint64_t subtract_down_to_zero(std::uint64_t all, std::uint64_t part) {
   return all - std::min(all, part);
 }
 
 }  // namespace
 
 LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls) {
-  CoreKinds kinds = kinds_of_pmus(calls);
-  if (kinds.empty()) return {kinds_of_capacity(calls)};
-  if (name_as_intel(kinds) || name_by("cpu_capacity", kinds, calls) ||
-      name_by("cpufreq/cpuinfo_max_freq", kinds, calls))
+  CoreKinds kinds = find_kinds_by_pmu(calls);
+  if (kinds.empty()) return {find_kinds_by_capacity(calls)};
+  if (name_as_intel(kinds) || name_by_speed("cpu_capacity", kinds, calls) ||
+      name_by_speed("cpufreq/cpuinfo_max_freq", kinds, calls))
     return {std::move(kinds)};
   std::vector<std::string> pmus;
   pmus.reserve(kinds.size());
@@ -455,14 +479,14 @@ LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls) {
 
 Result<CoreKinds> check_user_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls) {
   auto there = read_list(calls, fmt::format("{}/present", kCpuFolder));
-  if (!there) there = online_cpus(calls);
+  if (!there) there = read_online_cpus(calls);
   if (!there) return Error{"/sys does not list the CPUs of this machine", "mount /sys"};
-  const Cpus named = cpus_of(by_hand);
+  const Cpus named = list_cpus(by_hand);
   if (const Cpus unknown = cpus_not_in(*there, named); !unknown.empty())
     return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
                              cpu_list_text(unknown)),
                  fmt::format("this machine has {}", cpu_list_text(*there))};
-  const Cpus online = online_cpus(calls).value_or(*there);
+  const Cpus online = read_online_cpus(calls).value_or(*there);
   if (const Cpus left_out = cpus_not_in(named, online); !left_out.empty())
     return Error{fmt::format("--core-kinds leaves out CPU {}", cpu_list_text(left_out)),
                  "put each CPU into a kind"};
@@ -477,7 +501,7 @@ Result<Cpus> cpus_of_preference(CorePreference prefer, const CoreKinds& kinds,
   if (prefer == CorePreference::Any) return Cpus{};
   const bool fast = prefer == CorePreference::Performance;
   const std::string option = fast ? "--cores p" : "--cores e";
-  if (kinds.size() < 2) return one_kind_only(option);
+  if (kinds.size() < 2) return make_one_kind_error(option);
   const auto slow = std::ranges::find_if(
       kinds, [](const CoreKind& kind) { return same_ignoring_case(kind.name, "E"); });
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
@@ -498,7 +522,7 @@ Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCal
   if (darwin != nullptr) return decide_on_mac(wanted, *darwin);
   const bool wants_nothing = wanted.user_named_kinds.empty() && !wanted.min_first_kind_share &&
                              wanted.preferred_kind == CorePreference::Any;
-  return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : not_on_this_system(wanted);
+  return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : make_unsupported_error(wanted);
 }
 
 KindClocks::KindClocks(const CoreKinds& kinds) : kind_count_(kinds.size()) {
@@ -511,19 +535,19 @@ KindClocks::KindClocks(const CoreKinds& kinds) : kind_count_(kinds.size()) {
 }
 
 std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) const {
-  std::vector<os::CounterRequest> requests{request_on(-1, others)};
+  std::vector<os::CounterRequest> requests{make_clock_request(-1, others)};
   for (const SingleCpuClock& clock : single_cpu_clocks_)
-    requests.push_back(request_on(static_cast<int>(clock.cpu), others + requests.size()));
+    requests.push_back(make_clock_request(static_cast<int>(clock.cpu), others + requests.size()));
   return requests;
 }
 
 CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
                                     const perf::PerfConditions& situation) const {
-  if (error != 0) return no_times(perf::why_not_opened(error, {}, situation));
+  if (error != 0) return make_no_times(perf::why_not_opened(error, {}, situation));
   if (readings.size() != single_cpu_clocks_.size() + 1)
-    return no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                 single_cpu_clocks_.size() + 1, os::kMaxCounters),
-                     "count fewer events"});
+    return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
+                                      single_cpu_clocks_.size() + 1, os::kMaxCounters),
+                          "count fewer events"});
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
   const std::uint64_t total_ns = readings.front().value;
@@ -535,12 +559,12 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     single_cpus_ns += ns;
   }
 
-  if (single_cpus_ns > total_ns + total_ns / kApartPart)
-    return no_times(
+  if (single_cpus_ns > total_ns + total_ns / kMaxExcessDivisor)
+    return make_no_times(
         {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
 
   // The kind with the most CPUs has no clocks, which saves counters. It gets what is left.
-  times.ns[most_cpus_kind_] = remainder(total_ns, single_cpus_ns);
+  times.ns[most_cpus_kind_] = subtract_down_to_zero(total_ns, single_cpus_ns);
   return times;
 }
 
@@ -553,7 +577,8 @@ void CoreTimePoller::before_start() {
 
 void CoreTimePoller::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
-  if (last_poll_end_ != 0 && begin - last_poll_end_ < kCostPart * last_poll_duration_) return;
+  if (last_poll_end_ != 0 && begin - last_poll_end_ < kMinPauseInPolls * last_poll_duration_)
+    return;
 
   std::set<int> descendants{pid};
   std::vector<int> to_visit{pid};
@@ -595,16 +620,16 @@ void CoreTimePoller::update_times_of(int pid) {
   Process& process = seen_processes_[{pid, used.started_at}];
   if (has_levels) {
     const std::uint64_t fast = used.performance_core_user_time + used.performance_core_system_time;
-    process.times = {fast, remainder(used.user_time + used.system_time, fast)};
+    process.times = {fast, subtract_down_to_zero(used.user_time + used.system_time, fast)};
   } else {
-    process.times = times_of_threads(pid, process);
+    process.times = sum_thread_times(pid, process);
   }
 }
 
 /// Returns the sum of the times of the process's threads, including ended threads. Drops the ended
 /// threads if the sum exceeds the process's time: at exec, the new thread inherits the counts of
 /// the old thread.
-LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
+LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
   std::vector<std::uint64_t> ids;
   list_thread_ids(calls_, pid, ids);
 
@@ -612,12 +637,12 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   for (const std::uint64_t id : ids) {
     CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
     if (read.error != 0) continue;
-    add(living, read.counts);
+    add_times(living, read.counts);
     process.threads[id] = std::move(read.counts);
   }
 
   LevelTimes living_and_ended(level_count_);
-  for (const auto& [id, counts] : process.threads) add(living_and_ended, counts);
+  for (const auto& [id, counts] : process.threads) add_times(living_and_ended, counts);
 
   // Reads the process's time last, because the threads go on working.
   const auto usage = read_usage(pid);
@@ -653,13 +678,13 @@ CoreTimes combine_mac_core_times(const std::optional<os::AccountedTotals>& total
   CoreTimes times{polled.command_times};
   if (const auto& fast = totals->on_performance_cores_ns) {
     times.ns.front() = *fast;
-    if (times.ns.size() == 2) times.ns.back() = remainder(own, times.ns.front());
+    if (times.ns.size() == 2) times.ns.back() = subtract_down_to_zero(own, times.ns.front());
   }
-  times.unknown_kind_ns = remainder(own, sum_of(times.ns));
+  times.unknown_kind_ns = subtract_down_to_zero(own, sum_of(times.ns));
   for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
     times.ns[kind] += polled.descendant_times[kind];
-  const std::uint64_t of_descendants = remainder(reaped_ns, own);
-  times.unknown_kind_ns += remainder(of_descendants, polled.vanished_descendants_ns);
+  const std::uint64_t of_descendants = subtract_down_to_zero(reaped_ns, own);
+  times.unknown_kind_ns += subtract_down_to_zero(of_descendants, polled.vanished_descendants_ns);
   return times;
 }
 

@@ -157,7 +157,7 @@ class CoreTimePoller final : public os::RunObserver {
 
   std::optional<Usage> read_usage(int pid) const;
   void update_times_of(int pid);
-  LevelTimes times_of_threads(int pid, Process& process) const;
+  LevelTimes sum_thread_times(int pid, Process& process) const;
 
   const os::DarwinCalls& calls_;
   std::size_t level_count_;

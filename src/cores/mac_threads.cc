@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxThreads = 1U << 20U;
 
-constexpr const char* kNoCounts =
+constexpr const char* kNoCountsNote =
     "there are no cycles and instructions, because the kernel of this virtual machine does not "
     "count them";
 
@@ -27,7 +27,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-Error refusal(int error, int process) {
+Error make_read_error(int error, int process) {
   if (error == EPERM)
     return {fmt::format("process {} belongs to another user", process),
             "run lauka as that user, or with sudo"};
@@ -46,7 +46,7 @@ Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::s
     if (result == 0) return {};
     if (result != ESRCH) error = result;
   }
-  if (error != 0) return refusal(error, process);
+  if (error != 0) return make_read_error(error, process);
   return {};
 }
 
@@ -79,14 +79,14 @@ class MacStream final : public ThreadStream {
             const os::DarwinCalls& calls, bool since_birth = false)
       : ThreadStream(processes.size(), std::move(levels)),
         calls_(calls),
-        base_(os::timebase_of(calls)),
+        timebase_(os::timebase_of(calls)),
         since_birth_(since_birth) {
     for (const std::int32_t process : processes) watched_.push_back({process, {}});
   }
 
   std::vector<std::string> notes() const override {
     if (was_counted_ || !previous_read_time()) return {};
-    return {kNoCounts};
+    return {kNoCountsNote};
   }
 
   bool was_counted() const { return was_counted_; }
@@ -130,7 +130,7 @@ class MacStream final : public ThreadStream {
         thread.counts.resize(kinds().size());
       }
 
-      const std::uint64_t moves = moves_in(thread, counts);
+      const std::uint64_t moves = count_moves(thread, counts);
       if (previous_read_time() || since_birth_) {
         ThreadSample& sample =
             samples.emplace_back(begin_sample(process.process, id, thread.name, now));
@@ -159,7 +159,7 @@ class MacStream final : public ThreadStream {
     std::erase_if(process.threads, [](const auto& entry) { return !entry.second.was_seen; });
   }
 
-  static std::uint64_t moves_in(Thread& thread, const CountsByLevel& now) {
+  static std::uint64_t count_moves(Thread& thread, const CountsByLevel& now) {
     std::uint32_t kinds = 0;
     for (std::size_t level = 0; level < now.size() && level < 32; ++level) {
       const os::ThreadCounts& then = thread.counts[level];
@@ -171,7 +171,7 @@ class MacStream final : public ThreadStream {
   }
 
   double seconds(std::uint64_t mach) const {
-    return static_cast<double>(mach) * base_.numerator / base_.denominator / 1e9;
+    return static_cast<double>(mach) * timebase_.numerator / timebase_.denominator / 1e9;
   }
 
   /// Adds the work between two reads of a thread to its sample.
@@ -193,7 +193,7 @@ class MacStream final : public ThreadStream {
   }
 
   const os::DarwinCalls& calls_;
-  os::Timebase base_;
+  os::Timebase timebase_;
   bool since_birth_;
   std::vector<WatchedProcess> watched_;
   bool was_counted_ = false;
@@ -268,7 +268,7 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
     threads.column_groups.push_back({.title = upper_case(name),
                                      .has_user_and_system = true,
                                      .has_cycle_columns = stream.was_counted()});
-  if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
+  if (!stream.was_counted()) threads.notes.emplace_back(kNoCountsNote);
 
   for (const ThreadSample& sample : samples) {
     if (sample.has_ended) continue;

@@ -50,7 +50,7 @@ struct ThreadCounting {
 
     // Each PMU has its own events. The index of its kind is the number of kinds if it has none.
     for (const perf::Counter& cycles : all_cycles->counters) {
-      OnPmu& pmu = pmus.emplace_back(OnPmu{cycles.attributes});
+      PmuCounterPair& pmu = pmus.emplace_back(PmuCounterPair{cycles.attributes});
       pmu.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
 
       const auto& candidates = all_instructions->counters;
@@ -58,13 +58,13 @@ struct ThreadCounting {
       if (same_pmu != candidates.end()) pmu.instructions = same_pmu->attributes;
     }
 
-    const bool all_have_kinds =
-        std::ranges::all_of(pmus, [&](const OnPmu& pmu) { return pmu.kind < std::ssize(kinds); });
+    const bool all_have_kinds = std::ranges::all_of(
+        pmus, [&](const PmuCounterPair& pmu) { return pmu.kind < std::ssize(kinds); });
     kinds_are_pmus = kinds.size() > 1 && kinds.size() == pmus.size() && all_have_kinds;
     return true;
   }
 
-  struct OnPmu {
+  struct PmuCounterPair {
     os::PerfEventAttr cycles;
     std::optional<os::PerfEventAttr> instructions{};
     /// Index of the PMU's core kind; number of kinds if the PMU has no core kind.
@@ -74,7 +74,7 @@ struct ThreadCounting {
   const os::LinuxCalls& calls;
   CoreKinds kinds;
   perf::PerfConditions situation;
-  std::vector<OnPmu> pmus{};
+  std::vector<PmuCounterPair> pmus{};
   bool kinds_are_pmus = false;
   std::optional<KindClocks> clocks{};
   std::vector<ColumnGroup> columns{};
@@ -87,7 +87,7 @@ class AttachedThread : NonCopyable {
       : counting_(counting), open_(counting.calls) {}
 
   /// Attaches counters to a thread; attaches nothing if the thread has ended.
-  Result<void> attach(int thread) {
+  Result<void> attach_counters(int thread) {
     int error = open_pmus(thread);
     if (error == 0) error = open_clocks(thread);
     if (error == ESRCH) {
@@ -100,23 +100,22 @@ class AttachedThread : NonCopyable {
     return {};
   }
 
-  struct Counted {
+  struct CountedWork {
     std::vector<ThreadWork> parts;
     bool was_shared = false;  ///< true if the hardware counters did not run all the time; `parts`
                               ///< then lacks their values
   };
 
-  Counted read() const {
-    Counted counted{std::vector<ThreadWork>(counting_.columns.size())};
+  CountedWork read() const {
+    CountedWork counted{std::vector<ThreadWork>(counting_.columns.size())};
     read_pmus(counted);
     read_clocks(counted.parts);
     return counted;
   }
 
  private:
-  /// A reading of a counter group: number of counters, time enabled, time running, then one count
-  /// for each counter. All 0 if reading failed.
-  /// What the kernel returns for a group of at most two counters.
+  /// What the kernel returns for a group of at most two counters: number of counters, time enabled,
+  /// time running, then one count for each counter. All 0 if reading failed.
   using Words = std::array<std::uint64_t, 5>;
   static constexpr std::size_t kCounterCount = 0;
   static constexpr std::size_t kTimeEnabled = 1;
@@ -162,7 +161,7 @@ class AttachedThread : NonCopyable {
   }
 
   /// Reads the cycles and instructions of a thread.
-  void read_pmus(Counted& counted) const {
+  void read_pmus(CountedWork& counted) const {
     // A thread runs on one PMU's cores at a time, so the times of the groups add up.
     std::vector<Words> groups;
     std::uint64_t running = 0;
@@ -218,7 +217,7 @@ class AttachedThread : NonCopyable {
 };
 
 /// Ticks per second (USER_HZ) of the times in /proc/PID/stat.
-constexpr double kTicksPerSecond = 100.0;
+constexpr double kProcTicksPerSecond = 100.0;
 
 struct TimesInProc {
   double user = 0.0;
@@ -233,7 +232,7 @@ std::string task_path(std::int32_t process, const std::string& thread, std::stri
 
 /// Returns the words of /proc/PID/stat after the thread's name, which may contain brackets and
 /// blanks.
-std::vector<std::string_view> words_after_name(std::string_view stat) {
+std::vector<std::string_view> split_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
   return split(trimmed(stat.substr(bracket + 1)), ' ');
@@ -241,27 +240,27 @@ std::vector<std::string_view> words_after_name(std::string_view stat) {
 
 std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
                                       const std::string& thread) {
-  constexpr std::size_t user_field =
-      11;  // field 14 of proc(5); words_after_name() begins with field 3
+  // Field 14 of proc(5), before that of the system's time. split_after_name() begins with field 3.
+  constexpr std::size_t user_field = 11;
   const auto stat = calls.read_file(task_path(process, thread, "stat"));
   if (!stat) return std::nullopt;
-  const auto words = words_after_name(*stat);
+  const auto words = split_after_name(*stat);
   if (words.size() <= user_field + 1) return std::nullopt;
   const auto user = parse_number(words[user_field]);
   const auto system = parse_number(words[user_field + 1]);
   if (!user || !system) return std::nullopt;
-  TimesInProc times{static_cast<double>(*user) / kTicksPerSecond,
-                    static_cast<double>(*system) / kTicksPerSecond};
+  TimesInProc times{static_cast<double>(*user) / kProcTicksPerSecond,
+                    static_cast<double>(*system) / kProcTicksPerSecond};
   times.exact = times.user + times.system;
   if (const auto text = calls.read_file(task_path(process, thread, "schedstat")))
     if (const auto ns = parse_number(split(*text, ' ').front())) times.exact = to_seconds(*ns);
   return times;
 }
 
-using AllTimes = std::map<std::string, TimesInProc>;
+using TimesByThread = std::map<std::string, TimesInProc>;
 
-AllTimes read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
-  AllTimes all;
+TimesByThread read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
+  TimesByThread all;
   for (const std::string& thread : calls.list_folder(fmt::format("/proc/{}/task", process)))
     if (const auto times = read_times(calls, process, thread)) all.emplace(thread, *times);
   return all;
@@ -272,21 +271,22 @@ std::string read_name(const os::LinuxCalls& calls, std::int32_t process,
   return std::string(trimmed(calls.read_file(task_path(process, thread, "comm")).value_or("")));
 }
 
-std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::string& process) {
+std::optional<std::uint64_t> read_user_id(const os::LinuxCalls& calls, const std::string& process) {
   const auto status = calls.read_file("/proc/" + process + "/status").value_or("");
   const std::string uids = find_value(status, "Uid", ':').value_or("");
   const auto words = blank_separated(uids);
-  return words.size() < 2 ? std::nullopt : parse_number(words[1]);
+  constexpr std::size_t effective_at = 1;  // after the real id
+  return words.size() <= effective_at ? std::nullopt : parse_number(words[effective_at]);
 }
 
-ThreadRow make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
-                    std::vector<ThreadWork> parts) {
+ThreadRow make_row(const std::string& thread, const std::string& name, const TimesInProc& times,
+                   std::vector<ThreadWork> parts) {
   parts.front().user_seconds = times.user;
   parts.front().system_seconds = times.system;
   return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
 }
 
-ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
+ThreadTable list_work_since_start(std::int32_t process, const os::LinuxCalls& calls) {
   ThreadTable threads;
   threads.column_groups = {{.title = "", .has_user_and_system = true}};
   threads.notes = {
@@ -294,14 +294,14 @@ ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
       "them"};
   for (const auto& [thread, times] : read_all_times(calls, process))
     threads.thread_rows.push_back(
-        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
+        make_row(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
   return threads;
 }
 
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
-  const auto user = read_user(calls, std::to_string(process));
+  const auto user = read_user_id(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
-  const auto own = read_user(calls, "self");
+  const auto own = read_user_id(calls, "self");
   if (own && *own != 0 && *own != *user)
     return Error{fmt::format("process {} belongs to another user (uid {})", process, *user),
                  "run lauka as that user, or with sudo"};
@@ -310,25 +310,26 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
 
 /// Returns what the threads of a process do in a given time, or without one, what they have done
 /// since they began.
-Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::LinuxCalls& calls) {
+Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
+                                         const os::LinuxCalls& calls) {
   const std::int32_t process = sampling.process;
   if (auto able = check_process(calls, process); !able) return able.error();
-  if (!sampling.during) return since_birth(process, calls);
+  if (!sampling.during) return list_work_since_start(process, calls);
 
   const ThreadCounting counting(sampling.kinds, calls);
-  const AllTimes before = read_all_times(calls, process);
+  const TimesByThread before = read_all_times(calls, process);
   std::map<std::string, std::pair<std::string, AttachedThread>> names_and_counters;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
     const std::string thread_name = read_name(calls, process, thread);
     const auto added = names_and_counters.try_emplace(thread, thread_name, counting).first;
     AttachedThread& counters = added->second.second;
-    if (auto able = counters.attach(id); !able) return able.error();
+    if (auto able = counters.attach_counters(id); !able) return able.error();
   }
 
   sampling.wait(*sampling.during);
   ThreadTable threads{counting.columns, {}, counting.notes};
-  const AllTimes after = read_all_times(calls, process);
+  const TimesByThread after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
 
   std::size_t uncounted_threads = 0;
@@ -346,7 +347,7 @@ Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::Linu
 
     auto counted = counters.read();
     if (counted.was_shared) ++uncounted_threads;
-    ThreadRow row = make_line(thread, name, times, std::move(counted.parts));
+    ThreadRow row = make_row(thread, name, times, std::move(counted.parts));
     if (has_ended) {
       row.work_by_column_group.front().user_seconds.reset();
       row.work_by_column_group.front().system_seconds.reset();
@@ -363,8 +364,8 @@ Result<ThreadTable> linux_threads(const ThreadSampling& sampling, const os::Linu
   for (const auto& [thread, times] : after)
     if (!names_and_counters.contains(thread))
       threads.thread_rows.push_back(
-          make_line(thread, read_name(calls, process, thread), times,
-                    std::vector<ThreadWork>(threads.column_groups.size())));
+          make_row(thread, read_name(calls, process, thread), times,
+                   std::vector<ThreadWork>(threads.column_groups.size())));
 
   return threads;
 }
@@ -376,7 +377,7 @@ struct SchedulerTimes {
   std::uint64_t waiting_ns = 0;
 };
 
-std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
+std::optional<SchedulerTimes> parse_schedstat(std::string_view schedstat) {
   const auto words = split(schedstat, ' ');
   if (words.size() < 2) return std::nullopt;
   const auto on_cpu = parse_number(words[0]);
@@ -385,41 +386,45 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
   return SchedulerTimes{*on_cpu, *waiting};
 }
 
-std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
-  constexpr std::size_t place = 36;  // field 39 of proc(5); words_after_name() begins with field 3
-  const auto words = words_after_name(stat);
-  return words.size() > place ? parse_number(words[place]) : std::nullopt;
+std::optional<std::uint64_t> parse_last_cpu(std::string_view stat) {
+  constexpr std::size_t cpu_at = 36;  // field 39 of proc(5); split_after_name() begins with field 3
+  const auto words = split_after_name(stat);
+  return words.size() > cpu_at ? parse_number(words[cpu_at]) : std::nullopt;
 }
 
+/// Returns 0 if the value has fallen, and nullopt if it is unknown now.
 template <typename T>
-std::optional<T> difference(const std::optional<T>& now, const std::optional<T>& before) {
+std::optional<T> subtract(const std::optional<T>& now, const std::optional<T>& before) {
   if (!now) return std::nullopt;
   const T start = before.value_or(T{});
   return *now >= start ? *now - start : T{};
 }
 
-ThreadWork difference(const ThreadWork& now, const ThreadWork& before) {
-  return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
-          .cycles = difference(now.cycles, before.cycles),
-          .instructions = difference(now.instructions, before.instructions)};
+ThreadWork subtract(const ThreadWork& now, const ThreadWork& before) {
+  return {.cpu_seconds = subtract(now.cpu_seconds, before.cpu_seconds),
+          .cycles = subtract(now.cycles, before.cycles),
+          .instructions = subtract(now.instructions, before.instructions)};
 }
 
-class KeptFile : NonCopyable {
+/// A file in /proc that stays open, because reading it again is faster than opening it again.
+class OpenProcFile : NonCopyable {
  public:
-  KeptFile(std::string path, const os::LinuxCalls& calls)
+  OpenProcFile(std::string path, const os::LinuxCalls& calls)
       : calls_(calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
-  ~KeptFile() {
+  ~OpenProcFile() {
     if (descriptor_ >= 0) calls_.close_descriptor(descriptor_);
   }
 
-  std::string_view read(std::string& room, std::size_t bytes = 256) const {
-    room.resize(bytes);
+  /// Reads the file's first `bytes` bytes into `buffer`. Reads by path if the file cannot stay
+  /// open, as at the limit of open files.
+  std::string_view read(std::string& buffer, std::size_t bytes = 256) const {
+    buffer.resize(bytes);
     if (descriptor_ >= 0) {
-      const long got = calls_.read_from_start(descriptor_, room.data(), room.size());
-      return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
+      const long got = calls_.read_from_start(descriptor_, buffer.data(), buffer.size());
+      return {buffer.data(), static_cast<std::size_t>(std::max(got, 0L))};
     }
-    room = calls_.read_file(path_).value_or("");
-    return room;
+    buffer = calls_.read_file(path_).value_or("");
+    return buffer;
   }
 
  private:
@@ -432,7 +437,9 @@ class ProcStream final : public ThreadStream {
  public:
   ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
              const os::LinuxCalls& calls)
-      : ThreadStream(processes.size(), names_of(kinds)), calls_(calls), counting_(kinds, calls) {
+      : ThreadStream(processes.size(), list_kind_names(kinds)),
+        calls_(calls),
+        counting_(kinds, calls) {
     for (const std::int32_t process : processes)
       watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
     for (std::size_t place = 0; place < this->kinds().size(); ++place)
@@ -448,13 +455,13 @@ class ProcStream final : public ThreadStream {
 
  private:
   struct Thread {
-    std::optional<KeptFile> schedstat{};
-    std::optional<KeptFile> stat{};
+    std::optional<OpenProcFile> schedstat{};
+    std::optional<OpenProcFile> stat{};
     KindMoveCounter moves{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
-    std::vector<ThreadWork> counted{};
+    std::vector<ThreadWork> latest_work{};
   };
   struct WatchedProcess {
     std::int32_t process;
@@ -462,7 +469,7 @@ class ProcStream final : public ThreadStream {
     std::map<std::string, Thread> threads;
   };
 
-  static std::vector<std::string> names_of(const CoreKinds& kinds) {
+  static std::vector<std::string> list_kind_names(const CoreKinds& kinds) {
     std::vector<std::string> names;
     for (const CoreKind& kind : kinds)
       if (kinds.size() > 1) names.push_back(kind.name);
@@ -474,13 +481,13 @@ class ProcStream final : public ThreadStream {
     WatchedProcess& process = watched_[place];
     for (auto entry = process.threads.begin(); entry != process.threads.end();) {
       auto& [id, thread] = *entry;
-      const auto times = times_in(thread.schedstat->read(room_));
+      const auto times = parse_schedstat(thread.schedstat->read(buffer_));
       ThreadSample& sample = samples.emplace_back(make_sample(process.process, id, thread, now));
       sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
       // A smaller time belongs to a new thread with the same id.
       if (times && times->on_cpu_ns >= thread.times.on_cpu_ns) {
-        enter_times(sample, *times, thread.times);
+        set_times(sample, *times, thread.times);
         thread.times = *times;
         ++entry;
       } else {
@@ -496,17 +503,17 @@ class ProcStream final : public ThreadStream {
 
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
     for (const std::string& id : ids)
-      if (!process.threads.contains(id)) begin(process, id, now, samples);
+      if (!process.threads.contains(id)) begin_watching(process, id, now, samples);
     return !ids.empty();
   }
 
   /// Begins to watch a thread, if it still exists.
-  void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
-             std::vector<ThreadSample>& samples) {
+  void begin_watching(WatchedProcess& process, const std::string& id, nanoseconds now,
+                      std::vector<ThreadSample>& samples) {
     Thread& thread = process.threads[id];
     const std::string folder = process.folder + "/" + id;
     thread.schedstat.emplace(folder + "/schedstat", calls_);
-    const auto times = times_in(thread.schedstat->read(room_));
+    const auto times = parse_schedstat(thread.schedstat->read(buffer_));
     if (!times) {
       process.threads.erase(id);
       return;
@@ -514,7 +521,7 @@ class ProcStream final : public ThreadStream {
 
     thread.times = *times;
     thread.name = read_name(calls_, process.process, id);
-    if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
+    if (!why_not_attached_) attach_counters(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
 
     // From this kind of core, later reads count the thread's moves.
@@ -526,21 +533,24 @@ class ProcStream final : public ThreadStream {
           begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
       sample.is_new = true;
       sample.core_kind_moves = moves;
-      enter_times(sample, *times, {});
+      set_times(sample, *times, {});
     }
   }
 
+  /// Counts the moves between kinds of core since the last call: those that the kinds with work in
+  /// `by_kind` show, and then one to the kind on which the thread is now. Returns nullopt if
+  /// unknown.
   std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadWork>& by_kind) {
     if (!thread.stat) return std::nullopt;
     bool is_known = false;
-    std::uint32_t kinds = 0;
+    std::uint32_t kinds = 0;  // bit mask
     for (std::size_t kind = 0; kind < by_kind.size() && kind < 32; ++kind) {
       is_known = is_known || by_kind[kind].cpu_seconds || by_kind[kind].cycles;
       if (by_kind[kind].cpu_seconds.value_or(0.0) > 0.0 || by_kind[kind].cycles.value_or(0) > 0)
         kinds |= 1U << kind;
     }
-    constexpr std::size_t line = 1024;
-    const auto cpu = last_cpu_in(thread.stat->read(room_, line));
+    constexpr std::size_t max_line_bytes = 1024;
+    const auto cpu = parse_last_cpu(thread.stat->read(buffer_, max_line_bytes));
     const auto kind =
         cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
     const bool is_seen = kind != kind_of_cpu_.end();
@@ -549,13 +559,13 @@ class ProcStream final : public ThreadStream {
     return moves + thread.moves.count_kind_moves(is_seen ? 1U << kind->second : 0U);
   }
 
-  void attach(Thread& thread, int id) {
+  void attach_counters(Thread& thread, int id) {
     thread.counters.emplace(counting_);
-    if (auto able = thread.counters->attach(id); !able) {
+    if (auto able = thread.counters->attach_counters(id); !able) {
       why_not_attached_ = able.error().line();
       thread.counters.reset();
     } else {
-      thread.counted = thread.counters->read().parts;
+      thread.latest_work = thread.counters->read().parts;
     }
   }
 
@@ -564,18 +574,18 @@ class ProcStream final : public ThreadStream {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadWork> counted = thread.counters->read().parts;
-    sample.work_on_all_kinds = difference(counted.front(), thread.counted.front());
+    sample.work_on_all_kinds = subtract(counted.front(), thread.latest_work.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
-      sample.work_by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
+      sample.work_by_kind[kind] = subtract(counted[kind + 1], thread.latest_work[kind + 1]);
       sample.work_on_all_kinds.add(sample.work_by_kind[kind]);
     }
     sample.work_on_all_kinds.cpu_seconds.reset();
-    thread.counted = std::move(counted);
+    thread.latest_work = std::move(counted);
     return sample;
   }
 
-  static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
-                          const SchedulerTimes& before) {
+  static void set_times(ThreadSample& sample, const SchedulerTimes& now,
+                        const SchedulerTimes& before) {
     sample.work_on_all_kinds.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
     sample.runnable_wait_seconds =
         to_seconds(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns));
@@ -586,7 +596,7 @@ class ProcStream final : public ThreadStream {
   std::map<std::uint32_t, std::size_t> kind_of_cpu_;
   std::vector<WatchedProcess> watched_;
   std::optional<std::string> why_not_attached_;
-  std::string room_;
+  std::string buffer_;
 };
 
 }  // namespace
@@ -596,7 +606,7 @@ Result<ThreadTable> sample_threads(const ThreadSampling& sampling, const os::Lin
   auto threads =
       darwin != nullptr ? sample_darwin_threads(sampling, *darwin)
       : linux != nullptr
-          ? linux_threads(sampling, *linux)
+          ? sample_linux_threads(sampling, *linux)
           : Result<ThreadTable>(Error{"--threads works only on Linux and macOS", "leave it out"});
   if (threads)
     std::ranges::stable_sort(threads->thread_rows, [](const ThreadRow& a, const ThreadRow& b) {

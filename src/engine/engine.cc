@@ -25,7 +25,7 @@ namespace lauka::engine {
 
 namespace {
 
-constexpr std::array<AccountedEvent, 4> kEvents = {{
+constexpr std::array<AccountedEvent, 4> kAccountedEvents = {{
     {"page-faults", "faults", "minor and major page faults, as recorded by the kernel",
      [](const os::Ended& run) {
        return std::optional(run.usage.minor_faults + run.usage.major_faults);
@@ -40,12 +40,13 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
      [](const os::Ended& run) { return std::optional(run.usage.major_faults); }},
 }};
 
-class FreeOnly final : public ArmedPass {
+class AccountingPass final : public ArmedPass {
  public:
-  FreeOnly(std::vector<const AccountedEvent*> events,
-           std::function<void(const os::Ended&, CountsOfRun&)> also, bool counts_calling_threads)
+  AccountingPass(std::vector<const AccountedEvent*> events,
+                 std::function<void(const os::Ended&, CountsOfRun&)> change_counts,
+                 bool counts_calling_threads)
       : events_(std::move(events)),
-        also_(std::move(also)),
+        change_counts_(std::move(change_counts)),
         counts_calling_threads_(counts_calling_threads) {}
 
   bool counts_calling_threads() const override { return counts_calling_threads_; }
@@ -59,19 +60,19 @@ class FreeOnly final : public ArmedPass {
       return counted;
     }
     for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i]->read(ended);
-    if (also_) also_(ended, counted);
+    if (change_counts_) change_counts_(ended, counted);
     return counted;
   }
 
  private:
   std::vector<const AccountedEvent*> events_;
-  std::function<void(const os::Ended&, CountsOfRun&)> also_;
+  std::function<void(const os::Ended&, CountsOfRun&)> change_counts_;
   bool counts_calling_threads_;
 };
 
-class NoneEngine final : public CounterEngine {
+class AccountedEngine final : public CounterEngine {
  public:
-  explicit NoneEngine(std::optional<Error> why) : why_(std::move(why)) {}
+  explicit AccountedEngine(std::optional<Error> why) : why_(std::move(why)) {}
 
   std::string_view name() const override { return row_of(EngineChoice::None).name; }
 
@@ -176,16 +177,17 @@ class WithoutRegions final : public EngineWrapper {
   }
 };
 
-constexpr std::string_view kPmu = "power";
+/// The PMU that counts energy (RAPL).
+constexpr std::string_view kPowerPmu = "power";
 
-bool is_energy(const std::string& name) {
+bool is_energy_event(const std::string& name) {
   return name.starts_with("energy-");
 }
 
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;
-  double joules = 0.0;
+  double joules_per_count = 0.0;
 };
 
 class EnergyCounting final : public ArmedPass {
@@ -218,7 +220,7 @@ class EnergyCounting final : public ArmedPass {
       return counted;
     }
     for (std::size_t event = 0; event < sources_.size(); ++event) {
-      counted.counts[event] = nanojoules(event, ended);
+      counted.counts[event] = sum_nanojoules(event, ended);
       if (!counted.counts[event])
         counted.why_missing_counts = Error{"the energy counters did not count all the time", ""};
     }
@@ -226,15 +228,17 @@ class EnergyCounting final : public ArmedPass {
   }
 
  private:
-  /// Returns nullopt if the event was not counted all the time.
-  std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
+  /// Returns the energy of a run, summed over the CPUs that count it; nullopt if the event was not
+  /// counted all the time.
+  std::optional<std::uint64_t> sum_nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
       const os::Reading& reading = ended.readings[event * cpus_.size() + i];
       if (reading.enabled_ns == 0 || reading.running_ns < reading.enabled_ns) return std::nullopt;
-      joules += static_cast<double>(reading.value) * sources_[event].joules;
+      joules += static_cast<double>(reading.value) * sources_[event].joules_per_count;
     }
-    return static_cast<std::uint64_t>(std::llround(joules * 1e9));
+    constexpr double nanojoules_per_joule = 1e9;
+    return static_cast<std::uint64_t>(std::llround(joules * nanojoules_per_joule));
   }
 
   std::vector<EnergySource> sources_;
@@ -248,10 +252,10 @@ class WithEnergy final : public EngineWrapper {
 
   Catalog catalog() const override {
     Catalog all = wrapped_engine().catalog();
-    const auto pmu = sysfs_.find(kPmu);
+    const auto pmu = sysfs_.find(kPowerPmu);
     if (!pmu) return all;
     for (const std::string& name : sysfs_.events(*pmu))
-      if (is_energy(name))
+      if (is_energy_event(name))
         all.push_back({name, "", "power PMU", "energy of the whole machine, in joules"});
     return all;
   }
@@ -259,30 +263,32 @@ class WithEnergy final : public EngineWrapper {
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     EventRequest rest = wanted;
-    std::erase_if(rest.names, is_energy);
+    std::erase_if(rest.names, is_energy_event);
     const bool has_rest = !rest.names.empty() || wanted.names.empty();
     Result<EventSet> set = has_rest ? wrapped_engine().select(rest) : Result<EventSet>(EventSet{});
-    if (!set || rest.names.size() == wanted.names.size()) return set;
+    const bool wants_energy = rest.names.size() < wanted.names.size();
+    if (!set || !wants_energy) return set;
     if (wanted.counted_part != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
     for (const std::string& name : wanted.names)
-      if (is_energy(name))
-        if (auto found = find(name); !found) return found.error();
+      if (is_energy_event(name))
+        if (auto added = add_source(name); !added) return added.error();
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in separate runs, which --single-pass does not allow",
                    "leave out --single-pass, or the other events"};
-    add_to(*set);
+    add_energy_pass(*set);
     return set;
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return event < first_ || sources_.empty() ? wrapped_engine().accounted(event) : nullptr;
+    return event < first_energy_event_ || sources_.empty() ? wrapped_engine().accounted(event)
+                                                           : nullptr;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
     EventRequest rest = wanted;
-    std::erase_if(rest.names, is_energy);
+    std::erase_if(rest.names, is_energy_event);
     if (rest.names.size() == wanted.names.size()) return wrapped_engine().explain(wanted);
     const auto set = select(wanted);
     if (!set) return set.error();
@@ -307,48 +313,51 @@ class WithEnergy final : public EngineWrapper {
 
  private:
   /// Adds an event to the sources of energy, or returns why it cannot be counted.
-  Result<void> find(const std::string& name) {
-    const auto refused = [&](const std::string& why, const std::string& remedy) {
+  Result<void> add_source(const std::string& name) {
+    const auto make_refusal = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
 
-    const auto pmu = sysfs_.find(kPmu);
+    const auto pmu = sysfs_.find(kPowerPmu);
     if (!pmu)
-      return refused("this machine has no energy counters (RAPL), as is usual in a virtual machine",
-                     "leave it out");
+      return make_refusal(
+          "this machine has no energy counters (RAPL), as is usual in a virtual machine",
+          "leave it out");
 
     if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> energy_events = sysfs_.events(*pmu);
-      std::erase_if(energy_events, [](const std::string& text) { return !is_energy(text); });
-      return refused(
+      std::erase_if(energy_events, [](const std::string& text) { return !is_energy_event(text); });
+      return make_refusal(
           "the processor does not count it",
           energy_events.empty() ? "leave it out" : "it has " + listed(energy_events, "and"));
     }
 
     const auto code = sysfs_.encode(*pmu, name);
-    if (!code) return refused(code.error().what, code.error().remedy);
+    if (!code) return make_refusal(code.error().what, code.error().remedy);
 
     const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
-      return refused("its unit is not joules", "");
+      return make_refusal("its unit is not joules", "");
 
     const auto cpus = parse_cpu_list(read_text("cpumask"));
-    if (!cpus || cpus->empty()) return refused("the kernel names no CPU that counts energy", "");
+    if (!cpus || cpus->empty())
+      return make_refusal("the kernel names no CPU that counts energy", "");
     cpus_ = *cpus;
 
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;
-    const int error = try_it(source);
+    source.attributes.flags = 0;  // no process inherits a counter of the whole machine
+    const int error = try_to_open(source);
     if (error == EACCES || error == EPERM)
-      return refused("the kernel lets only root count the whole machine",
-                     "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0");
-    if (error != 0) return refused(std::generic_category().message(error), "");
+      return make_refusal("the kernel lets only root count the whole machine",
+                          "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0");
+    if (error != 0) return make_refusal(std::generic_category().message(error), "");
 
     sources_.push_back(std::move(source));
     return {};
   }
 
-  int try_it(const EnergySource& source) const {
+  /// Returns 0, or the errno of the first CPU on which the event cannot be counted.
+  int try_to_open(const EnergySource& source) const {
     for (const std::uint32_t cpu : cpus_)
       if (const int error =
               perf::OpenCounters(calls_).open(source.attributes, 0, {-1, static_cast<int>(cpu)}))
@@ -361,8 +370,9 @@ class WithEnergy final : public EngineWrapper {
         trimmed(calls_.read_file("/sys/bus/event_source/devices/power/" + file).value_or("")));
   }
 
-  void add_to(EventSet& set) {
-    first_ = set.events.size();
+  /// Adds a first pass that counts the energy, with its events behind the other events.
+  void add_energy_pass(EventSet& set) {
+    first_energy_event_ = set.events.size();
     Pass pass;
     for (const EnergySource& source : sources_) {
       pass.event_indices.push_back(set.events.size());
@@ -378,7 +388,7 @@ class WithEnergy final : public EngineWrapper {
   os::Sysfs sysfs_;
   std::vector<EnergySource> sources_;
   std::vector<std::uint32_t> cpus_;
-  std::size_t first_ = 0;
+  std::size_t first_energy_event_ = 0;
 };
 
 Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
@@ -438,7 +448,7 @@ bool is_for_this_system(Choice choice, const os::LinuxCalls* linux,
   return choice != Choice::Perf || linux != nullptr;
 }
 
-ChosenEngine without_counters(const Error& why) {
+ChosenEngine choose_no_counters(const Error& why) {
   return ChosenEngine{make_accounted_engine(why),
                       fmt::format("there are no hardware counters: {}; or use --engine cachegrind "
                                   "to count instructions by simulation",
@@ -488,7 +498,7 @@ EventSet make_empty_event_set(const Error& why) {
 }
 
 std::span<const AccountedEvent> accounted_events() {
-  return kEvents;
+  return kAccountedEvents;
 }
 
 const AccountedEvent* find_accounted(std::string_view name,
@@ -520,13 +530,14 @@ void add_to_catalog(std::span<const AccountedEvent> events, Catalog& catalog) {
 }
 
 OwnedPass make_accounting_pass(std::vector<const AccountedEvent*> events,
-                               std::function<void(const os::Ended&, CountsOfRun&)> also,
+                               std::function<void(const os::Ended&, CountsOfRun&)> change_counts,
                                bool counts_calling_threads) {
-  return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
+  return std::make_unique<AccountingPass>(std::move(events), std::move(change_counts),
+                                          counts_calling_threads);
 }
 
 OwnedEngine make_accounted_engine(std::optional<Error> why) {
-  return std::make_unique<NoneEngine>(std::move(why));
+  return std::make_unique<AccountedEngine>(std::move(why));
 }
 
 OwnedEngine separate_counting(OwnedEngine engine) {
@@ -581,11 +592,11 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
   }
 
   if (macos.calls != nullptr) return choose_on_macos(choice, request.counts_user_space_only, macos);
-  if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
+  if (calls == nullptr) return choose_no_counters({"there is no engine for this system", ""});
   if (perf::has_perf_event_open(*calls)) return choose_perf();
 
   // Without this system call, can_count() returns an error, which says why it is missing.
-  return without_counters(perf::can_count(*calls).error());
+  return choose_no_counters(perf::can_count(*calls).error());
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,

@@ -21,9 +21,9 @@ using Bins = std::vector<Bin>;
 constexpr std::size_t kMaxUnitsTried = 10;
 
 /// Calls a FitTest at most once for each set of events. After an error, nothing fits.
-class Oracle {
+class FitOracle {
  public:
-  explicit Oracle(const FitTest& fits) : fits_(fits) {}
+  explicit FitOracle(const FitTest& fits) : fits_(fits) {}
 
   bool fits(EventIndices events) {
     if (error_) return false;
@@ -57,7 +57,7 @@ EventIndices list_events(const Bin& bin, const std::vector<Unit>& units) {
 
 class Division {
  public:
-  Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
+  Division(const std::vector<Unit>& units, FitOracle& oracle) : units_(units), oracle_(oracle) {}
 
   /// Returns the fewest bins if there are at most kMaxUnitsTried units, or if each unit is an event
   /// that needs one of certain counters (a transversal matroid, whose partition by augmenting paths
@@ -68,7 +68,7 @@ class Division {
       if (!make_room(bins, unit)) bins.push_back({unit});
     while (units_.size() <= kMaxUnitsTried && bins.size() > 1) {
       Bins fewer(bins.size() - 1);
-      if (!place_all(fewer, 0)) break;
+      if (!place_units_from(fewer, 0)) break;
       bins = std::move(fewer);
     }
     return bins;
@@ -77,7 +77,7 @@ class Division {
  private:
   bool fits(const Bin& bin) { return oracle_.fits(list_events(bin, units_)); }
 
-  static Bin replaced(Bin bin, std::size_t old_unit, std::size_t new_unit) {
+  static Bin replace_unit(Bin bin, std::size_t old_unit, std::size_t new_unit) {
     std::ranges::replace(bin, old_unit, new_unit);
     return bin;
   }
@@ -108,10 +108,10 @@ class Division {
 
         Bin fuller = bins[b];
         fuller.push_back(moved);
-        if (fits(fuller) && apply(bins, moves, moved, b)) return true;
+        if (fits(fuller) && apply_moves(bins, moves, moved, b)) return true;
 
         for (const std::size_t other : bins[b]) {
-          if (moves.contains(other) || !fits(replaced(bins[b], other, moved))) continue;
+          if (moves.contains(other) || !fits(replace_unit(bins[b], other, moved))) continue;
           moves.insert({other, {other, moved, b}});
           without_place.push_back(other);
         }
@@ -121,34 +121,36 @@ class Division {
     return false;
   }
 
-  /// Carries out the chain of moves that ends with `last` in `bin`. Returns false, and changes
-  /// nothing, if a bin would not fit afterwards.
-  bool apply(Bins& bins, const std::map<std::size_t, Move>& moves, std::size_t last,
-             std::size_t bin) {
+  /// Carries out the chain of moves that ends with `last_moved` in `bin`. Returns false, and
+  /// changes nothing, if a bin would not fit afterwards.
+  bool apply_moves(Bins& bins, const std::map<std::size_t, Move>& moves, std::size_t last_moved,
+                   std::size_t bin) {
     Bins changed = bins;
-    changed[bin].push_back(last);
-    for (Move move = moves.at(last); move.displaced_by != move.unit;
+    changed[bin].push_back(last_moved);
+    for (Move move = moves.at(last_moved); move.displaced_by != move.unit;
          move = moves.at(move.displaced_by))
-      changed[move.bin] = replaced(changed[move.bin], move.unit, move.displaced_by);
+      changed[move.bin] = replace_unit(changed[move.bin], move.unit, move.displaced_by);
     if (!std::ranges::all_of(changed, [this](const Bin& b) { return fits(b); })) return false;
     bins = std::move(changed);
     return true;
   }
 
-  bool place_all(Bins& bins, std::size_t unit) {
+  /// Places `unit` and all later units in the bins, by trying all divisions. Returns false, and
+  /// leaves the bins as they are, if there is none.
+  bool place_units_from(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;
     for (Bin& bin : bins) {
       const bool was_empty = bin.empty();
       bin.push_back(unit);
-      if (fits(bin) && place_all(bins, unit + 1)) return true;
+      if (fits(bin) && place_units_from(bins, unit + 1)) return true;
       bin.pop_back();
-      if (was_empty) break;
+      if (was_empty) break;  // any other empty bin would be the same
     }
     return false;
   }
 
   const std::vector<Unit>& units_;
-  Oracle& oracle_;
+  FitOracle& oracle_;
 };
 
 std::vector<EventIndices> list_sets(const Bins& bins, const std::vector<Unit>& units) {
@@ -161,14 +163,15 @@ std::vector<EventIndices> list_sets(const Bins& bins, const std::vector<Unit>& u
   return sets;
 }
 
-std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
-                                        std::size_t second) {
-  const auto holder = [&units](std::size_t event) {
+/// Joins the units of two events. Returns nullopt if they are the same unit, or one is missing.
+std::optional<std::vector<Unit>> join_units(std::vector<Unit> units, std::size_t first,
+                                            std::size_t second) {
+  const auto find_unit_of = [&units](std::size_t event) {
     return std::ranges::find_if(
         units, [event](const Unit& unit) { return std::ranges::find(unit, event) != unit.end(); });
   };
-  const auto left = holder(first);
-  const auto right = holder(second);
+  const auto left = find_unit_of(first);
+  const auto right = find_unit_of(second);
   if (left == units.end() || right == units.end() || left == right) return std::nullopt;
   left->insert(left->end(), right->begin(), right->end());
   units.erase(right);
@@ -178,10 +181,13 @@ std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t fir
 }  // namespace
 
 Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits) {
-  Oracle oracle(fits);
+  FitOracle oracle(fits);
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
+
+  // Leaves out each event without which the others still do not fit. What remains competes: without
+  // any one of them, the others fit.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);
@@ -195,7 +201,7 @@ Result<std::vector<EventIndices>> partition(
     std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together) {
   if (count == 0) return std::vector<EventIndices>{};
-  Oracle oracle(fits);
+  FitOracle oracle(fits);
   EventIndices all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (oracle.fits(all)) return std::vector<EventIndices>{all};
@@ -208,7 +214,7 @@ Result<std::vector<EventIndices>> partition(
   // Then joins the units of each wanted pair, unless this would need more sets.
   const auto fits_alone = [&oracle](const Unit& unit) { return oracle.fits(unit); };
   for (const auto& [first, second] : together) {
-    auto joined_units = joined(units, first, second);
+    auto joined_units = join_units(units, first, second);
     if (!joined_units || !oracle.fits({first, second})) continue;
     if (!std::ranges::all_of(*joined_units, fits_alone)) continue;
 

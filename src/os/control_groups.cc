@@ -18,55 +18,60 @@ namespace lauka::os {
 namespace {
 
 constexpr std::string_view kGroupPrefix = "lauka-";
-constexpr const char* kScope =
+constexpr const char* kScopeRemedy =
     "start lauka with systemd-run --user --scope, or as root with systemd-run --scope";
-constexpr const char* kUseVersion2 =
+constexpr const char* kVersion2Remedy =
     "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1) and Linux 5.19 or "
     "later";
-constexpr const char* kNewKernel = "use Linux 5.19 or later";
+constexpr const char* kKernelRemedy = "use Linux 5.19 or later";
 
 std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
 
-struct Mount {
-  std::string root;
-  std::string folder;
+struct HierarchyMount {
+  std::string root;    // the group that is mounted; "/" for the whole hierarchy
+  std::string folder;  // where it is mounted
 };
 
 /// Returns the path of a process's group from the text of /proc/PID/cgroup. An empty `controller`
 /// means version 2, with the line "0::/x"; a line of version 1 is "4:cpu,cpuacct:/x".
-std::optional<std::string> group_in(std::string_view cgroup, std::string_view controller) {
+std::optional<std::string> find_group_in(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (second >= line.size()) continue;
     const auto controllers = split(line.substr(first + 1, second - first - 1), ',');
-    const bool is_it = controller.empty()
-                           ? line.starts_with("0::/")
-                           : std::ranges::find(controllers, controller) != controllers.end();
-    if (is_it) return std::string(line.substr(second + 1));
+    const bool is_wanted = controller.empty()
+                               ? line.starts_with("0::/")
+                               : std::ranges::find(controllers, controller) != controllers.end();
+    if (is_wanted) return std::string(line.substr(second + 1));
   }
   return std::nullopt;
 }
 
 /// Finds the mount of a hierarchy in the text of /proc/PID/mountinfo. A line is "30 23 0:26 /
 /// /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw". An empty `controller` means version 2.
-std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view controller) {
+std::optional<HierarchyMount> find_mount_in(std::string_view mountinfo,
+                                            std::string_view controller) {
   for (const std::string_view line : split(mountinfo, '\n')) {
     const std::size_t end = line.find(controller.empty() ? " - cgroup2 " : " - cgroup ");
     if (end == std::string_view::npos) continue;
     const auto options = split(line.substr(line.rfind(' ') + 1), ',');
     if (!controller.empty() && std::ranges::find(options, controller) == options.end()) continue;
+
     const auto fields = split(line, ' ');
-    constexpr std::size_t root = 3;
-    if (fields.size() > root + 1)
-      return Mount{std::string(fields[root]), std::string(fields[root + 1])};
+    constexpr std::size_t root_at = 3;
+    constexpr std::size_t folder_at = 4;
+    if (fields.size() > folder_at)
+      return HierarchyMount{std::string(fields[root_at]), std::string(fields[folder_at])};
   }
   return std::nullopt;
 }
 
-std::optional<std::string> path_below(const Mount& mount, const std::string& group) {
+/// Returns the path of `group` below the folder of its hierarchy: "" for the mounted group itself.
+/// Returns nullopt if the group cannot be seen there.
+std::optional<std::string> path_below(const HierarchyMount& mount, const std::string& group) {
   const bool is_below =
       mount.root == "/" || group == mount.root || group.starts_with(mount.root + "/");
   if (!is_below || group.find("/..") != std::string::npos) return std::nullopt;
@@ -75,26 +80,29 @@ std::optional<std::string> path_below(const Mount& mount, const std::string& gro
   return below;
 }
 
-std::string file_of_process(SettingFiles& files, std::string_view name) {
+std::string read_own_proc_file(SettingFiles& files, std::string_view name) {
   return read_text(files, "/proc/" + std::to_string(files.own_pid()) + "/" + std::string(name));
 }
 
-bool hands_memory_on(SettingFiles& files, const std::string& folder) {
+bool is_memory_passed_on(SettingFiles& files, const std::string& folder) {
   return has_word(read_text(files, folder + "/cgroup.subtree_control"), "memory");
 }
 
-class Groups final : public MemoryGroups {
+class RunGroups final : public MemoryGroups {
  public:
-  Groups(SettingFiles& files, std::string folder, std::string own)
-      : files_(files), folder_(std::move(folder)), own_(std::move(own)) {}
+  RunGroups(SettingFiles& files, std::string folder, std::string own)
+      : files_(files), folder_(std::move(folder)), own_folder_(std::move(own)) {}
 
-  ~Groups() override {
-    if (!current_.empty()) left_.push_back(current_);
-    for (const std::string& group : left_) {
+  ~RunGroups() override {
+    if (!current_.empty()) unremoved_.push_back(current_);
+    for (const std::string& group : unremoved_) {
       if (remove(group)) continue;
+
+      // Processes that outlived their run go on in lauka's group, because a group with processes
+      // cannot be removed.
       const std::string pids = read_text(files_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
-        if (!pid.empty()) files_.write(own_ + "/cgroup.procs", pid);
+        if (!pid.empty()) files_.write(own_folder_ + "/cgroup.procs", pid);
       remove(group);
     }
   }
@@ -104,7 +112,7 @@ class Groups final : public MemoryGroups {
                               std::to_string(files_.own_pid()) + "-" + std::to_string(number_++);
     if (const int error = files_.make_folder(group); error != 0)
       return Error{"lauka cannot make a control group: " + std::generic_category().message(error),
-                   error == EROFS ? "mount /sys/fs/cgroup for writing" : kScope};
+                   error == EROFS ? "mount /sys/fs/cgroup for writing" : kScopeRemedy};
     current_ = group;
     return group + "/cgroup.procs";
   }
@@ -113,10 +121,11 @@ class Groups final : public MemoryGroups {
     if (current_.empty()) return std::nullopt;
     const std::string group = std::exchange(current_, "");
     const auto peak = parse_number(trimmed(read_text(files_, group + "/memory.peak")));
-    if (!remove(group)) left_.push_back(group);
-    return peak > 0 ? peak : std::nullopt;
+    if (!remove(group)) unremoved_.push_back(group);
+    return peak > 0 ? peak : std::nullopt;  // false without a peak, too
   }
 
+  /// Removes the groups that other laukas left, which have ended.
   void remove_stale() const {
     for (const std::string& name : files_.list(folder_)) {
       if (!name.starts_with(kGroupPrefix)) continue;
@@ -128,6 +137,7 @@ class Groups final : public MemoryGroups {
   }
 
  private:
+  /// Returns true if the group no longer exists.
   bool remove(const std::string& group) const {
     const int error = files_.remove(group);
     return error == 0 || error == ENOENT;
@@ -135,43 +145,47 @@ class Groups final : public MemoryGroups {
 
   SettingFiles& files_;
   std::string folder_;
-  std::string own_;
+  std::string own_folder_;
   std::string current_;
-  std::vector<std::string> left_;
+  std::vector<std::string> unremoved_;
   unsigned number_ = 0;
 };
 
-Error tree_peak_unmeasured(const Error& reason) {
+Error make_unmeasured_error(const Error& reason) {
   return reason.prefixed("tree_peak_memory cannot be measured");
 }
 
-std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
-  if (!hands_memory_on(files, folder))
-    return Error{"no control group above lauka's passes on the memory controller", kScope};
+/// Returns why no groups for runs can be made in `folder`; nullopt if they can. Tries it with a
+/// group of `groups`.
+std::optional<Error> find_obstacle_in(SettingFiles& files, const std::string& folder,
+                                      RunGroups& groups) {
+  if (!is_memory_passed_on(files, folder))
+    return Error{"no control group above lauka's passes on the memory controller", kScopeRemedy};
   if (files.check_writable(folder + "/cgroup.procs") != 0)
     return Error{"the control groups that lauka could use belong to somebody else",
                  "start lauka as root, or with systemd-run --user --scope"};
-  const auto made = groups.begin();
-  if (!made) return made.error();
-  const std::string group = made->substr(0, made->rfind('/'));
+  const auto procs_file = groups.begin();
+  if (!procs_file) return procs_file.error();
+  const std::string group = procs_file->substr(0, procs_file->rfind('/'));
   const bool has_peak = files.read(group + "/memory.peak").has_value();
   static_cast<void>(groups.end());
   if (has_peak) return std::nullopt;
-  return Error{"this kernel does not report the peak memory of a control group", kNewKernel};
+  return Error{"this kernel does not report the peak memory of a control group", kKernelRemedy};
 }
 
-struct Limiting {
+/// The folders of lauka's own group and its ancestors, each of which may limit lauka.
+struct LimitingGroups {
   bool is_version_2 = false;
-  std::vector<std::string> folders{};
+  std::vector<std::string> folders{};  // lauka's own group first; empty if they cannot be seen
 };
 
-Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
+LimitingGroups find_limiting_groups(const LinuxCalls& calls, std::string_view controller) {
   const std::string cgroup = calls.read_file("/proc/self/cgroup").value_or("");
   const std::string mounts = calls.read_file("/proc/self/mountinfo").value_or("");
-  Limiting limiting{!group_in(cgroup, controller)};
+  LimitingGroups limiting{!find_group_in(cgroup, controller)};
   const std::string_view hierarchy = limiting.is_version_2 ? std::string_view() : controller;
-  const auto own = group_in(cgroup, hierarchy);
-  const auto mount = mount_in(mounts, hierarchy);
+  const auto own = find_group_in(cgroup, hierarchy);
+  const auto mount = find_mount_in(mounts, hierarchy);
   auto below = own && mount ? path_below(*mount, *own) : std::nullopt;
   while (below) {
     limiting.folders.push_back(mount->folder + *below);
@@ -185,6 +199,7 @@ std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::str
   return parse_number(trimmed(calls.read_file(path).value_or("")));
 }
 
+/// Returns how many CPUs a group may use at a time, such as 0.5; nullopt without a limit.
 std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
                                  const std::string& folder) {
   std::optional<std::uint64_t> quota;
@@ -203,11 +218,11 @@ std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-std::uint64_t value_in(const std::string& stat, std::string_view name) {
+std::uint64_t stat_value(const std::string& stat, std::string_view name) {
   return parse_number(find_value(stat, name, ' ').value_or("")).value_or(0);
 }
 
-std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
+std::optional<std::uint64_t> read_physical_memory(const LinuxCalls& calls) {
   const std::string text =
       find_value(calls.read_file("/proc/meminfo").value_or(""), "MemTotal", ':').value_or("");
   const auto words = blank_separated(text);
@@ -217,7 +232,7 @@ std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
 }
 
 template <typename T>
-void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
+void keep_smaller(std::optional<T>& least, const std::optional<T>& other) {
   if (other && (!least || *other < *least)) least = other;
 }
 
@@ -225,20 +240,21 @@ void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr)
-    return tree_peak_unmeasured({"this system has no control groups", kNewKernel});
+    return make_unmeasured_error({"this system has no control groups", kKernelRemedy});
 
-  const std::string cgroup = file_of_process(*files, "cgroup");
-  const auto mount = mount_in(file_of_process(*files, "mountinfo"), "");
-  const auto own_group = group_in(cgroup, "");
+  const std::string cgroup = read_own_proc_file(*files, "cgroup");
+  const auto mount = find_mount_in(read_own_proc_file(*files, "mountinfo"), "");
+  const auto own_group = find_group_in(cgroup, "");
 
-  if (group_in(cgroup, "memory"))
-    return tree_peak_unmeasured({"the memory controller belongs to cgroup v1 here", kUseVersion2});
+  if (find_group_in(cgroup, "memory"))
+    return make_unmeasured_error(
+        {"the memory controller belongs to cgroup v1 here", kVersion2Remedy});
   if (!mount || !own_group)
-    return tree_peak_unmeasured({"this system does not use cgroup v2", kUseVersion2});
+    return make_unmeasured_error({"this system does not use cgroup v2", kVersion2Remedy});
 
   const auto own_path = path_below(*mount, *own_group);
   if (!own_path)
-    return tree_peak_unmeasured(
+    return make_unmeasured_error(
         {"lauka's own control group is not visible here",
          "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
          "the container"});
@@ -252,9 +268,9 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
     const std::size_t parent_size = path.empty() ? 0 : path.rfind('/');
     path.resize(parent_size);
     const std::string folder = mount->folder + path;
-    auto groups = std::make_unique<Groups>(*files, folder, own_folder);
+    auto groups = std::make_unique<RunGroups>(*files, folder, own_folder);
 
-    std::optional<Error> why_not_here = why_not_in(*files, folder, *groups);
+    std::optional<Error> why_not_here = find_obstacle_in(*files, folder, *groups);
     if (!why_not_here) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
@@ -262,21 +278,23 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
 
     // A group that passes on the memory controller was nearly usable, so the user learns what its
     // obstacle is.
-    if (!reason || hands_memory_on(*files, folder)) reason = std::move(why_not_here);
-    if (path.empty()) return tree_peak_unmeasured(*reason);
+    if (!reason || is_memory_passed_on(*files, folder)) reason = std::move(why_not_here);
+    if (path.empty()) return make_unmeasured_error(*reason);
   }
 }
 
 Allowance read_allowance(const LinuxCalls& calls) {
   Allowance allowance{.cpus = calls.allowed_cpus()};
-  const Limiting of_cpu = find_limiting(calls, "cpu");
+  const LimitingGroups of_cpu = find_limiting_groups(calls, "cpu");
   for (const std::string& folder : of_cpu.folders)
-    take_smaller(allowance.cpu_quota, read_quota(calls, of_cpu.is_version_2, folder));
-  const Limiting of_memory = find_limiting(calls, "memory");
+    keep_smaller(allowance.cpu_quota, read_quota(calls, of_cpu.is_version_2, folder));
+  const LimitingGroups of_memory = find_limiting_groups(calls, "memory");
   const char* const file = of_memory.is_version_2 ? "/memory.max" : "/memory.limit_in_bytes";
   for (const std::string& folder : of_memory.folders)
-    take_smaller(allowance.memory_limit, read_number(calls, folder + file));
-  if (const auto all = read_memory(calls); all && allowance.memory_limit >= *all)
+    keep_smaller(allowance.memory_limit, read_number(calls, folder + file));
+
+  // Version 1 has a huge limit in place of none.
+  if (const auto all = read_physical_memory(calls); all && allowance.memory_limit >= *all)
     allowance.memory_limit.reset();
   return allowance;
 }
@@ -284,13 +302,13 @@ Allowance read_allowance(const LinuxCalls& calls) {
 std::vector<QuotaWait> read_throttling(const LinuxCalls& calls) {
   constexpr std::uint64_t ns_per_us = 1000;
   std::vector<QuotaWait> all;
-  const Limiting of_cpu = find_limiting(calls, "cpu");
+  const LimitingGroups of_cpu = find_limiting_groups(calls, "cpu");
   for (const std::string& folder : of_cpu.folders) {
     if (!read_quota(calls, of_cpu.is_version_2, folder)) continue;
     const std::string stat = calls.read_file(folder + "/cpu.stat").value_or("");
-    all.push_back({value_in(stat, "nr_periods"), value_in(stat, "nr_throttled"),
-                   of_cpu.is_version_2 ? value_in(stat, "throttled_usec") * ns_per_us
-                                       : value_in(stat, "throttled_time")});
+    all.push_back({stat_value(stat, "nr_periods"), stat_value(stat, "nr_throttled"),
+                   of_cpu.is_version_2 ? stat_value(stat, "throttled_usec") * ns_per_us
+                                       : stat_value(stat, "throttled_time")});
   }
   return all;
 }

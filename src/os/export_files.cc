@@ -17,8 +17,8 @@ namespace lauka::os {
 namespace {
 
 /// Part of a temporary file's name that follows the target's name.
-constexpr const char* kTemporary = ".lauka-";
-constexpr const char* kKept = ".kept-";
+constexpr const char* kTemporarySuffix = ".lauka-";
+constexpr const char* kKeptSuffix = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -36,6 +36,7 @@ mode_t mode_for(const std::string& target) {
   return 0666 & ~mask;
 }
 
+/// Returns why a new file cannot take the place of `file`, which is at `path`; "" if it can.
 std::string why_not_replaceable(const std::string& path, const struct stat& file,
                                 const FileCalls& calls) {
   if (calls.is_mount_point(path.c_str())) return "it is a mount point";
@@ -50,9 +51,10 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
              : "its folder is not writable";
 }
 
-void remove_left(const std::string& target) {
+/// Removes the temporary files for `target` of laukas that ended early: nothing locks these.
+void remove_leftovers_of(const std::string& target) {
   const std::string folder = parent_folder(target);
-  const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
+  const std::string begin = target.substr(target.rfind('/') + 1) + kTemporarySuffix;
   for (const std::string& name : names_in(Descriptor(open(folder.c_str(), kFolder)))) {
     if (!name.starts_with(begin)) continue;
     std::string path = folder;
@@ -65,8 +67,10 @@ void remove_left(const std::string& target) {
   }
 }
 
+/// Tries names that begin with `path`, until take() has made a file of one. Returns that name; ""
+/// with errno if none could be taken.
 template <typename Take>
-std::string free_name(const std::string& path, const Take& take) {
+std::string take_free_name(const std::string& path, const Take& take) {
   constexpr int most = 100;
   for (int i = 0; i < most; ++i) {
     std::string name = path + std::to_string(getpid()) + "-" + std::to_string(i);
@@ -76,14 +80,14 @@ std::string free_name(const std::string& path, const Take& take) {
   return "";
 }
 
-bool is_at(const std::string& path, const struct stat& file) {
+bool is_same_file(const std::string& path, const struct stat& file) {
   struct stat there {};
   return stat(path.c_str(), &there) == 0 && there.st_dev == file.st_dev &&
          there.st_ino == file.st_ino;
 }
 
 /// Opens `path` for writing. A named pipe without a reader is an error.
-int open_place(const std::string& path) {
+int open_target(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd >= 0) fcntl(fd, F_SETFL, 0);
   return fd;
@@ -109,37 +113,37 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     const std::string shown_name = is_output ? std::string(kStandardOutput) : target;
     std::unique_ptr<ExportFile> output(new ExportFile(shown_name, calls));
     const int error = output->adopt_duplicate_of(*descriptor);
-    if (error != 0) return output->failure(error);
+    if (error != 0) return output->make_target_error(error);
     return output;
   }
 
   const std::string& path = resolved.path;
   std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
-  if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
+  if (!resolved.foreign_link.empty()) return make_foreign_link_error(target, resolved.foreign_link);
 
   struct stat old_file {};
   const bool exists = stat(target.c_str(), &old_file) == 0;
-  if (exists && S_ISDIR(old_file.st_mode)) return cannot_write(target, EISDIR);
+  if (exists && S_ISDIR(old_file.st_mode)) return make_write_error(target, EISDIR);
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
-    return cannot_write(target, errno);
+    return make_write_error(target, errno);
 
   // Devices and pipes are written to. A link in /proc may lead to a file without a path.
-  const bool is_replaced = !exists || (S_ISREG(old_file.st_mode) && is_at(path, old_file));
+  const bool is_replaced = !exists || (S_ISREG(old_file.st_mode) && is_same_file(path, old_file));
   if (is_replaced) file->open_temporary();
 
   std::string why_in_place;
   const bool has_temporary = is_replaced && bool(file->file_);
   if (!has_temporary) {
-    if (exists) file->file_ = Descriptor(open_place(target));
-    if (!file->file_) return cannot_write(target, errno);
+    if (exists) file->file_ = Descriptor(open_target(target));
+    if (!file->file_) return make_write_error(target, errno);
     if (is_replaced) why_in_place = "no file can be created in its folder";
   } else if (exists) {
     why_in_place = why_not_replaceable(path, old_file, calls);
 
     // The target is opened now, so that a failure shows before the runs. commit() copies into it.
     if (!why_in_place.empty()) {
-      file->target_descriptor_ = Descriptor(open_place(target));
-      if (!file->target_descriptor_) return cannot_write(target, errno);
+      file->target_descriptor_ = Descriptor(open_target(target));
+      if (!file->target_descriptor_) return make_write_error(target, errno);
     }
   }
 
@@ -164,12 +168,12 @@ int ExportFile::adopt_duplicate_of(int descriptor) {
 }
 
 void ExportFile::open_temporary() {
-  remove_left(target_);
+  remove_leftovers_of(target_);
   file_ = Descriptor(calls_.open_unnamed(parent_folder(target_).c_str()));
   if (!file_) {
-    temporary_ = free_name(target_ + kTemporary, [this](const std::string& name) {
-      constexpr int a_new_one = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-      file_ = Descriptor(::open(name.c_str(), a_new_one, 0600));
+    temporary_ = take_free_name(target_ + kTemporarySuffix, [this](const std::string& name) {
+      constexpr int new_file = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+      file_ = Descriptor(::open(name.c_str(), new_file, 0600));
       return bool(file_);
     });
   }
@@ -187,22 +191,25 @@ void ExportFile::write(std::string_view bytes) {
 }
 
 void ExportFile::flush() {
-  if (!is_temporary_ && !note_.empty() && error_ == 0 && lseek(file_.get(), 0, SEEK_CUR) == 0 &&
-      ftruncate(file_.get(), 0) != 0)
-    error_ = errno;
+  // A file that is overwritten in place keeps its old contents until the first new bytes. Only such
+  // a file has a note, but no temporary one.
+  const bool is_overwritten = !is_temporary_ && !note_.empty();
+  const bool has_old_contents =
+      is_overwritten && error_ == 0 && lseek(file_.get(), 0, SEEK_CUR) == 0;
+  if (has_old_contents && ftruncate(file_.get(), 0) != 0) error_ = errno;
   if (error_ == 0 && !write_all(file_.get(), waiting_, calls_.write)) error_ = errno;
   waiting_.clear();
 }
 
 Result<void> ExportFile::commit() {
   flush();
-  if (error_ == 0 && is_temporary_) error_ = error_at_close();
+  if (error_ == 0 && is_temporary_) error_ = find_error_at_close();
   if (error_ != 0) {
     discard();
-    return failure(error_);
+    return make_target_error(error_);
   }
   if (!is_temporary_) return {};
-  if (target_descriptor_ ? replace_bytes() : replace_target()) {
+  if (target_descriptor_ ? overwrite_target() : rename_to_target()) {
     if (target_descriptor_) discard();
     is_temporary_ = false;
     return {};
@@ -212,7 +219,7 @@ Result<void> ExportFile::commit() {
 
 /// Returns the errno of an error that the system reports only at close, as for a full disk; 0: no
 /// error. Closes a duplicate, because file_ is still needed.
-int ExportFile::error_at_close() const {
+int ExportFile::find_error_at_close() const {
   for (;;) {
     const int other = dup(file_.get());
     const int closed = other >= 0 ? calls_.close(other) : fsync(file_.get());
@@ -221,21 +228,21 @@ int ExportFile::error_at_close() const {
   }
 }
 
-Error ExportFile::failure(int error) const {
-  if (target_ != kStandardOutput) return cannot_write(target_, error);
+Error ExportFile::make_target_error(int error) const {
+  if (target_ != kStandardOutput) return make_write_error(target_, error);
   return system_error("cannot write to standard output", error, "name a file instead of -");
 }
 
-bool ExportFile::replace_bytes() {
+bool ExportFile::overwrite_target() {
   return ftruncate(target_descriptor_.get(), 0) == 0 &&
          copy_all(file_.get(), target_descriptor_.get(), calls_.write);
 }
 
-bool ExportFile::replace_target() {
+bool ExportFile::rename_to_target() {
   if (temporary_.empty()) {
     if (calls_.name_unnamed_file(file_.get(), target_.c_str()) == 0) return true;
     if (errno != EEXIST) return false;
-    temporary_ = free_name(target_ + kTemporary, [&](const std::string& name) {
+    temporary_ = take_free_name(target_ + kTemporarySuffix, [&](const std::string& name) {
       return calls_.name_unnamed_file(file_.get(), name.c_str()) == 0;
     });
     if (temporary_.empty()) return false;
@@ -246,13 +253,13 @@ bool ExportFile::replace_target() {
 /// Saves the complete file under a name that no later lauka removes. Always returns an error, which
 /// names the saved file if saving succeeded.
 Result<void> ExportFile::save_elsewhere(int error) {
-  const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {
+  const std::string kept = take_free_name(target_ + kKeptSuffix, [&](const std::string& name) {
     return temporary_.empty() ? calls_.name_unnamed_file(file_.get(), name.c_str()) == 0
                               : link(temporary_.c_str(), name.c_str()) == 0;
   });
   discard();
-  if (kept.empty()) return cannot_write(target_, error);
-  return cannot_write(target_, error, "the export was saved as " + cited(kept));
+  if (kept.empty()) return make_write_error(target_, error);
+  return make_write_error(target_, error, "the export was saved as " + cited(kept));
 }
 
 void ExportFile::discard() {

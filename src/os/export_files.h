@@ -56,10 +56,10 @@ class ExportFile : NonCopyable {
   int adopt_duplicate_of(int descriptor);
   void open_temporary();
   void flush();
-  int error_at_close() const;
-  Error failure(int error) const;
-  bool replace_bytes();
-  bool replace_target();
+  int find_error_at_close() const;
+  Error make_target_error(int error) const;
+  bool overwrite_target();
+  bool rename_to_target();
   void discard();
   Result<void> save_elsewhere(int error);
 

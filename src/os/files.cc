@@ -31,7 +31,7 @@ namespace {
 constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
 constexpr std::size_t kInputPieceBytes = std::size_t{64} << 10U;
 
-std::string file_name(std::uint64_t number) {
+std::string metric_file_name(std::uint64_t number) {
   return fmt::format("run-{:010}", number);
 }
 
@@ -40,7 +40,7 @@ class FilesInFolder final : public MetricFiles {
   explicit FilesInFolder(PrivateFolder folder) : folder_(std::move(folder)) {}
 
   std::string path(std::size_t place) const override {
-    return folder_.path() + "/" + file_name(first_ + place);
+    return folder_.path() + "/" + metric_file_name(first_ + place);
   }
 
   std::vector<RunFile> collect() override {
@@ -49,7 +49,7 @@ class FilesInFolder final : public MetricFiles {
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
     for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
-      const std::string name = file_name(first + place);
+      const std::string name = metric_file_name(first + place);
       if (!std::ranges::binary_search(names, name)) continue;
       auto text = read_whole(folder_.open_file(name).get(), kMebibyte);
       all.push_back({place, text.value_or(""), text.has_value()});
@@ -72,17 +72,19 @@ Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-void empty_folder(int folder, int deepest = kMaxFolderDepth) {
+void empty_folder(int folder, int max_depth = kMaxFolderDepth) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
-    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
+    if (unlinkat(folder, name.c_str(), 0) == 0 || max_depth == 0) continue;
     const Descriptor inner = open_folder(folder, name.c_str());
     if (!inner) continue;
-    empty_folder(inner.get(), deepest - 1);
+    empty_folder(inner.get(), max_depth - 1);
     unlinkat(folder, name.c_str(), AT_REMOVEDIR);
   }
 }
 
-Descriptor locked(int parent, const std::string& name) {
+/// Opens and locks a folder that lauka has made for itself. Returns an empty Descriptor if it is
+/// another user's, is open to others, or is in use.
+Descriptor open_and_lock(int parent, const std::string& name) {
   Descriptor folder = open_folder(parent, name.c_str());
   struct stat there {};
   const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
@@ -91,31 +93,34 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
+/// True if others can put another folder in the place of one that is in `folder`, or if unknown.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||
          ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
 }
 
+/// Removes the private folders of laukas that ended without removing them: nothing locks these.
 void remove_leftovers(const std::string& below) {
   const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || lets_others_rename(parent.get())) return;
   for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
     if (!name.starts_with(kFolderPrefix)) continue;
-    const Descriptor left = locked(parent.get(), name);
+    const Descriptor left = open_and_lock(parent.get(), name);
     if (!left) continue;
     empty_folder(left.get());
     unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
   }
 }
 
-std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
-  // Retries, because between mkdtemp and locked() another process may remove the folder as a
+std::optional<std::pair<std::string, Descriptor>> make_locked_folder(
+    const std::filesystem::path& below) {
+  // Retries, because between mkdtemp and open_and_lock() another process may remove the folder as a
   // leftover, or put another folder in its place. A new folder is empty.
   for (int i = 0; i < kMaxTries; ++i) {
     std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
-    auto lock = locked(AT_FDCWD, path);
+    auto lock = open_and_lock(AT_FDCWD, path);
     if (lock && names_in(open_folder(lock.get(), ".")).empty())
       return std::pair{std::move(path), std::move(lock)};
     rmdir(path.c_str());
@@ -132,8 +137,8 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
       ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
   if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
   struct stat about {};
-  if (!file || fstat(file.get(), &about) != 0) return cannot_write(path, errno);
-  if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
+  if (!file || fstat(file.get(), &about) != 0) return make_write_error(path, errno);
+  if (!S_ISREG(about.st_mode)) return make_write_error(path, EINVAL);
   if (about.st_uid != geteuid())
     return Error{cited(path) + " belongs to another user", "name another file"};
   if (about.st_nlink != 1)
@@ -141,8 +146,8 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
   return file;
 }
 
-Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
-                                std::size_t most_bytes) {
+Result<std::string> read_log(const Descriptor& file, const std::string& path,
+                             std::size_t most_bytes) {
   auto text = read_whole(file.get(), most_bytes);
   if (!text) return Error{cited(path) + " is too large", "remove it"};
   return *std::move(text);
@@ -173,11 +178,14 @@ int descriptor_of(StandardStream stream) {
   return stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
 }
 
-bool is_set(const char* name) {
+bool is_variable_set(const char* name) {
   return !read_variable(name).value_or("").empty();
 }
 
-std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
+/// Returns the descriptor of this process for which the file `name` of `folder` stands, as in
+/// /dev/fd/3; nullopt for any other file.
+std::optional<int> find_descriptor_in(const std::filesystem::path& folder,
+                                      const std::string& name) {
   constexpr long long most = 1 << 20;
   const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
   const bool is_of_thread =
@@ -187,6 +195,7 @@ std::optional<int> descriptor_in(const std::filesystem::path& folder, const std:
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+/// True if `link`, which is in `folder`, may be a trap (ResolvedPath::foreign_link).
 bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
   struct stat of_folder {};
   const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
@@ -194,11 +203,11 @@ bool is_foreign_link(const struct stat& link, const std::filesystem::path& folde
   return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
 }
 
-Error cannot_read(int error) {
+Error make_read_error(int error) {
   return system_error("cannot be read", error);
 }
 
-Error too_large_to_read() {
+Error make_size_error() {
   return {"is too large to be read", ""};
 }
 
@@ -208,18 +217,15 @@ Error system_error(std::string what, int error, std::string remedy) {
   return {std::move(what) + ": " + std::generic_category().message(error), std::move(remedy)};
 }
 
-Error cannot_write(const std::string& target, int error, const std::string& remedy) {
+Error make_write_error(const std::string& target, int error, const std::string& remedy) {
   return system_error("cannot write " + cited(target), error, remedy);
 }
 
-Error cannot_follow(const std::string& target, const std::string& foreign_link) {
+Error make_foreign_link_error(const std::string& target, const std::string& foreign_link) {
   return {"cannot write " + cited(target) + ": " + cited(foreign_link) +
               " is a link of another user, in a folder that everybody can write to",
           "name another file"};
 }
-
-// Linux takes counters away from a process that gains rights beyond its user's rights, or whose
-// memory its user may not read. Source: begin_new_exec in fs/exec.c.
 
 ResolvedPath resolve(const std::string& path) {
   // Walks the path part by part. realpath() would fail for a file that does not exist yet, and
@@ -232,11 +238,11 @@ ResolvedPath resolve(const std::string& path) {
   fs::path walked;
   std::vector<fs::path> parts_left;  // in reverse order: the next part is the last of the vector
 
-  const auto walk_next = [&](const fs::path& added_path) {
+  const auto add_parts_of = [&](const fs::path& added_path) {
     const std::vector<fs::path> parts(added_path.begin(), added_path.end());
     parts_left.insert(parts_left.end(), parts.rbegin(), parts.rend());
   };
-  walk_next(fs::absolute(path, error));
+  add_parts_of(fs::absolute(path, error));
 
   for (int links = 0; !parts_left.empty() && links <= most_links;) {
     const fs::path part = std::move(parts_left.back());
@@ -245,7 +251,7 @@ ResolvedPath resolve(const std::string& path) {
     if (part.empty() || part == "." || part == "..") continue;
 
     // Only the last part can stand for a descriptor, as in /dev/fd/3.
-    const auto descriptor = descriptor_in(walked, part.string());
+    const auto descriptor = find_descriptor_in(walked, part.string());
     if (descriptor && parts_left.empty()) resolved.descriptor = descriptor;
 
     const fs::path next = part.is_absolute() ? part : walked / part;
@@ -257,7 +263,7 @@ ResolvedPath resolve(const std::string& path) {
 
     ++links;
     if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
-    walk_next(fs::read_symlink(next, error));
+    add_parts_of(fs::read_symlink(next, error));
   }
 
   // After an error, or with too many links, the path stays as it was given.
@@ -279,14 +285,14 @@ bool is_regular_file(const std::string& path) {
 }
 
 Result<InputFile> InputFile::open(const std::string& path, std::size_t most_bytes) {
-  if (is_directory(path)) return cannot_read(EISDIR);
+  if (is_directory(path)) return make_read_error(EISDIR);
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return cannot_read(errno);
+  if (!file) return make_read_error(errno);
 
   struct stat there {};
-  if (fstat(file.get(), &there) != 0) return cannot_read(errno);
+  if (fstat(file.get(), &there) != 0) return make_read_error(errno);
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
-    return too_large_to_read();
+    return make_size_error();
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   return InputFile(std::move(file), is_device ? std::min(most_bytes, kMebibyte) : most_bytes);
 }
@@ -300,16 +306,16 @@ std::string_view InputFile::next() {
     got = read(file_.get(), piece_.data(), piece_.size());
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
-    error_ = cannot_read(errno);
+    error_ = make_read_error(errno);
     return {};
   }
 
   const auto count = static_cast<std::size_t>(got);
-  if (count > bytes_left_) {
-    error_ = too_large_to_read();
+  if (count > bytes_allowed_) {
+    error_ = make_size_error();
     return {};
   }
-  bytes_left_ -= count;
+  bytes_allowed_ -= count;
   return {piece_.data(), count};
 }
 
@@ -341,19 +347,19 @@ Result<void> check_input(const std::string& path) {
   if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
     return Error{"--input " + cited(path) + " is a pipe, which would be empty after the first run",
                  "save its contents in a file, and name that file"};
-  if (may(path, R_OK) == 0 && !is_directory(path)) return {};
+  if (check_access(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
   return system_error("cannot read " + cited(path), error, "name a file for --input");
 }
 
 Result<void> check_output(const std::string& path) {
   const ResolvedPath resolved = resolve(path);
-  if (!resolved.foreign_link.empty()) return cannot_follow(path, resolved.foreign_link);
-  if (is_directory(path)) return cannot_write(path, EISDIR);
-  if (may(path, F_OK) == 0)
-    return may(path, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+  if (!resolved.foreign_link.empty()) return make_foreign_link_error(path, resolved.foreign_link);
+  if (is_directory(path)) return make_write_error(path, EISDIR);
+  if (check_access(path, F_OK) == 0)
+    return check_access(path, W_OK) == 0 ? Result<void>{} : make_write_error(path, errno);
   const std::string folder = std::filesystem::path(resolved.path).parent_path().string();
-  return may(folder, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+  return check_access(folder, W_OK) == 0 ? Result<void>{} : make_write_error(path, errno);
 }
 
 Result<void> check_folder(const std::string& path) {
@@ -432,7 +438,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
     std::error_code error;
     const std::filesystem::path below = std::filesystem::absolute(place, error);
     remove_leftovers(below.string());
-    if (auto made = new_folder(below))
+    if (auto made = make_locked_folder(below))
       return PrivateFolder(std::move(made->first), std::move(made->second), user);
   }
   return system_error("cannot make a temporary folder in '" + all.back() + "'", errno,
@@ -469,7 +475,7 @@ Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
   if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return Error{"another lauka is writing its results to " + path,
                  "wait until it has ended, or name another file"};
-  auto text = text_of_log(*file, path, most_bytes);
+  auto text = read_log(*file, path, most_bytes);
   if (!text) return text.error();
   return std::make_unique<AppendLog>(*std::move(file), path, *std::move(text));
 }
@@ -478,11 +484,11 @@ Result<std::string> AppendLog::read(const std::string& path, std::size_t most_by
   const auto file = open_own_log(path, O_RDONLY);
   if (!file) return file.error();
   if (!*file) return std::string();
-  return text_of_log(*file, path, most_bytes);
+  return read_log(*file, path, most_bytes);
 }
 
 Result<void> AppendLog::truncate_to(std::size_t bytes) {
-  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return make_write_error(path_, errno);
   return {};
 }
 
@@ -504,6 +510,8 @@ bool AppendLog::flush() {
   }
   waiting_.clear();
   const auto now = MonotonicClock().now();
+
+  // Forcing each line to disk would take longer than many runs.
   if (now - synced_ < std::chrono::seconds(1)) return true;
   synced_ = now;
   return fsync(file_.get()) == 0;
@@ -527,7 +535,7 @@ Result<std::string> SharedLog::read(const std::string& path, std::size_t most_by
   if (!*file) return std::string();
   const FileLock lock(file->get(), LOCK_SH);
   if (!lock.is_held()) return system_error("cannot lock " + cited(path), errno);
-  return text_of_log(*file, path, most_bytes);
+  return read_log(*file, path, most_bytes);
 }
 
 Result<void> SharedLog::add(
@@ -535,7 +543,7 @@ Result<void> SharedLog::add(
   const FileLock lock(file_.get(), LOCK_EX);
   if (!lock.is_held()) return system_error("cannot lock " + cited(path_), errno);
 
-  const auto text = text_of_log(file_, path_, most_bytes_);
+  const auto text = read_log(file_, path_, most_bytes_);
   if (!text) return text.error();
   const auto addition = make_addition(*text);
   if (!addition) return addition.error();
@@ -547,7 +555,7 @@ Result<void> SharedLog::add(
   // No later line may follow a part of these.
   const int error = errno;
   static_cast<void>(ftruncate(file_.get(), kept) == 0);
-  return cannot_write(path_, error);
+  return make_write_error(path_, error);
 }
 
 bool is_terminal(StandardStream stream) {
@@ -562,7 +570,8 @@ std::size_t terminal_width(StandardStream stream, std::size_t otherwise) {
 
 bool wants_drawing(StandardStream stream) {
   const std::string terminal = read_variable("TERM").value_or("");
-  return !is_set("NO_COLOR") && is_terminal(stream) && !terminal.empty() && terminal != "dumb";
+  return !is_variable_set("NO_COLOR") && is_terminal(stream) && !terminal.empty() &&
+         terminal != "dumb";
 }
 
 bool locale_uses_utf8() {
@@ -578,8 +587,8 @@ bool locale_uses_utf8() {
 }
 
 bool wants_color(StandardStream stream) {
-  const bool is_forced =
-      !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && read_variable("CLICOLOR_FORCE") != "0";
+  const bool is_forced = !is_variable_set("NO_COLOR") && is_variable_set("CLICOLOR_FORCE") &&
+                         read_variable("CLICOLOR_FORCE") != "0";
   return is_forced || wants_drawing(stream);
 }
 

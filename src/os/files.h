@@ -53,10 +53,10 @@ class InputFile {
 
  private:
   InputFile(Descriptor file, std::size_t most_bytes)
-      : file_(std::move(file)), bytes_left_(most_bytes) {}
+      : file_(std::move(file)), bytes_allowed_(most_bytes) {}
 
   Descriptor file_;
-  std::size_t bytes_left_;
+  std::size_t bytes_allowed_;
   std::vector<char> piece_{};
   std::optional<Error> error_{};
 };
@@ -67,10 +67,10 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 /// Returns an error whose text is `what`, a colon, and the system's text for errno `error`.
 Error system_error(std::string what, int error, std::string remedy = "");
 
-Error cannot_write(const std::string& target, int error,
-                   const std::string& remedy = "name another file");
+Error make_write_error(const std::string& target, int error,
+                       const std::string& remedy = "name another file");
 
-Error cannot_follow(const std::string& target, const std::string& foreign_link);
+Error make_foreign_link_error(const std::string& target, const std::string& foreign_link);
 
 bool is_there(const std::string& path);
 

@@ -24,15 +24,15 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
+constexpr nanoseconds kTimeAfterInterrupt = std::chrono::seconds(1);
 constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
-constexpr nanoseconds kPause = std::chrono::microseconds(100);
+constexpr nanoseconds kPollInterval = std::chrono::microseconds(100);
 
 struct HelperPlan {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
-  int null = -1;
+  int null_device = -1;
   int output = -1;
   pid_t parent = 0;
 };
@@ -46,8 +46,8 @@ LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
 
   signal_after_parent_death(SIGKILL);
   for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-  if (dup2(plan.null, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
-      dup2(plan.null, STDERR_FILENO) < 0)
+  if (dup2(plan.null_device, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
+      dup2(plan.null_device, STDERR_FILENO) < 0)
     return LaunchStep::Prepare;
 
   if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) return LaunchStep::EnterFolder;
@@ -57,19 +57,19 @@ LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
 
 }  // namespace
 
-/// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
-/// and leaves at most kAfterInterrupt until the deadline. Also watches for stopped descendants of
-/// the group's leader.
-class HelperProgram::Patience {
+/// A deadline. If lauka has been asked to end, update_time_left() sends SIGTERM to `group` once (0:
+/// no group), and leaves at most kTimeAfterInterrupt until the deadline. Also watches for stopped
+/// descendants of the group's leader.
+class HelperProgram::Deadline {
  public:
-  explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
+  explicit Deadline(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
 
-  nanoseconds left() {
+  nanoseconds update_time_left() {
     const nanoseconds now = MonotonicClock().now();
     if (!is_cut_short_ && first_interrupt_signal() != 0) {
       is_cut_short_ = true;
       if (group_ > 0) kill(-group_, SIGTERM);
-      deadline_ = std::min(deadline_, now + kAfterInterrupt);
+      deadline_ = std::min(deadline_, now + kTimeAfterInterrupt);
     }
     return deadline_ - now;
   }
@@ -86,7 +86,7 @@ class HelperProgram::Patience {
   }
 
   /// Returns what stop_signal_of_descendant() returned last.
-  int lasting_stop() const { return lasting_stop_; }
+  int last_lasting_stop() const { return lasting_stop_; }
 
  private:
   static constexpr nanoseconds kBetweenLooks = std::chrono::seconds(1);
@@ -119,7 +119,7 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const HelperPlan plan{.path = path->c_str(),
                         .argv = argv.data(),
                         .environment = variables.empty() ? environ : own_environment.data(),
-                        .null = null_device.get(),
+                        .null_device = null_device.get(),
                         .output = output.write_end.get(),
                         .parent = getpid()};
 
@@ -136,14 +136,16 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   // The child does the same, so that the group exists whichever of the two runs first.
   setpgid(pid, pid);
   pid_ = pid;
-  failure_ = std::move(failure.read_end);
+  start_failure_ = std::move(failure.read_end);
   deadline_ = MonotonicClock().now() + timeout;
 }
 
 /// Reads the program's output to its end. Returns false if time runs out or the program is stopped.
-bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part part,
+bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part part,
                                 std::string& output) const {
-  constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
+  // A signal that asks lauka to end does not end poll() if it comes just before, so poll() is
+  // short.
+  constexpr nanoseconds max_poll = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
 
   for (;;) {
@@ -155,9 +157,9 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
     // A descendant may keep the pipe open after the program's end.
     if (got == 0 || has_failed || (got < 0 && was_over)) return true;
 
-    const nanoseconds left = patience.left();
+    const nanoseconds left = deadline.update_time_left();
     if (left <= nanoseconds(0)) return false;
-    if (got < 0 && has_stopped(patience)) return false;
+    if (got < 0 && has_stopped(deadline)) return false;
 
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
@@ -165,8 +167,8 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
       if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
     } else {
       pollfd ready{output_.get(), POLLIN, 0};
-      const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, until_signal));
-      poll(&ready, 1, static_cast<int>(most.count()));
+      const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, max_poll));
+      poll(&ready, 1, static_cast<int>(wait.count()));
     }
   }
 }
@@ -187,46 +189,49 @@ int HelperProgram::stop_signal() const {
 }
 
 /// True if the program, or a descendant for a while, is stopped.
-bool HelperProgram::has_stopped(Patience& patience) const {
-  return stop_signal() != 0 || patience.stop_signal_of_descendant() != 0;
+bool HelperProgram::has_stopped(Deadline& deadline) const {
+  return stop_signal() != 0 || deadline.stop_signal_of_descendant() != 0;
 }
 
 /// Waits for the end of the program; returns false if time runs out or the program is stopped. The
 /// ended program stays a zombie, so that its id is not reused.
-bool HelperProgram::wait_for_end(Patience& patience) const {
+bool HelperProgram::wait_for_end(Deadline& deadline) const {
   for (;;) {
     if (is_over()) return true;
-    if (patience.left() <= nanoseconds(0) || has_stopped(patience)) return false;
-    sleep_for(kPause);
+    if (deadline.update_time_left() <= nanoseconds(0) || has_stopped(deadline)) return false;
+    sleep_for(kPollInterval);
   }
 }
 
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   if (pid_ == 0) return {NotStarted{}};
   Answer answer{TimedOut{}};
-  Patience patience(deadline_, pid_);
-  if (!read_output(patience, most_bytes, part, answer.output) || !wait_for_end(patience)) {
-    const int own = stop_signal();
-    if (const int signal = own != 0 ? own : patience.lasting_stop(); signal != 0)
+  Deadline deadline(deadline_, pid_);
+  if (!read_output(deadline, most_bytes, part, answer.output) || !wait_for_end(deadline)) {
+    const int own_stop = stop_signal();
+    if (const int signal = own_stop != 0 ? own_stop : deadline.last_lasting_stop(); signal != 0)
       answer.outcome = Stopped{signal};
     kill_it();
     return answer;
   }
+
   int status = 0;
   const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
   if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
   if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
+
+  // A program that could not be executed has exited, too, and left the reason in the pipe.
   NotStarted failed;
-  if (read(failure_.get(), &failed, sizeof failed) == sizeof failed) answer.outcome = failed;
+  if (read(start_failure_.get(), &failed, sizeof failed) == sizeof failed) answer.outcome = failed;
   return answer;
 }
 
 void HelperProgram::kill_it() {
   if (pid_ == 0) return;
   kill(-pid_, SIGKILL);
-  kill(pid_, SIGKILL);
-  Patience patience(MonotonicClock().now() + kMaxDyingTime);
-  while (!is_over() && patience.left() > nanoseconds(0)) sleep_for(kPause);
+  kill(pid_, SIGKILL);  // the program may have left its group
+  Deadline deadline(MonotonicClock().now() + kMaxDyingTime);
+  while (!is_over() && deadline.update_time_left() > nanoseconds(0)) sleep_for(kPollInterval);
   if (is_over()) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }

@@ -35,19 +35,19 @@ class HelperProgram : NonCopyable {
   Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
 
  private:
-  class Patience;
+  class Deadline;
 
-  bool read_output(Patience& patience, std::size_t most_bytes, Part part,
+  bool read_output(Deadline& deadline, std::size_t most_bytes, Part part,
                    std::string& output) const;
   bool is_over() const;
   int stop_signal() const;
-  bool has_stopped(Patience& patience) const;
-  bool wait_for_end(Patience& patience) const;
+  bool has_stopped(Deadline& deadline) const;
+  bool wait_for_end(Deadline& deadline) const;
   void kill_it();
 
   pid_t pid_ = 0;
   Descriptor output_;
-  Descriptor failure_;  // has a NotStarted if the program could not be executed
+  Descriptor start_failure_;  // has a NotStarted if the program could not be executed
   std::chrono::nanoseconds deadline_{};
 };
 

@@ -30,15 +30,15 @@ namespace {
 
 /// Gives this process the rights of `user` while the object exists; null: changes nothing. Root
 /// must open a user's file as that user, because a link could lead to files that only root may use.
-class Rights : NonCopyable {
+class RightsOfUser : NonCopyable {
  public:
-  explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
+  explicit RightsOfUser(const SharedUser* user) : changed_(user != nullptr) {
     const bool is_allowed =
         user == nullptr || (setgroups(user->group_count, user->groups) == 0 &&
                             setegid(user->group) == 0 && seteuid(user->id) == 0);
     if (!is_allowed) error_ = errno;
   }
-  ~Rights() {
+  ~RightsOfUser() {
     if (!changed_) return;
     const int saved = errno;
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
@@ -52,20 +52,23 @@ class Rights : NonCopyable {
   int error_ = 0;
 };
 
-bool is_run_unwanted(const LauncherSetup& setup) {
+/// True if the run must be killed, or not be started. Cancels the batch if lauka has died.
+bool check_run_unwanted(const LauncherSetup& setup) {
   if (getppid() != setup.parent) setup.state->cancel = true;
   return setup.state->cancel;
 }
 
+/// Opens the files that a program names, which belong to `own`, and sets `files` to what the
+/// program gets. Returns the outcome of a run that cannot start; nullopt if all files are open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OpenedRunFiles& own, StandardFiles& files) {
   files = setup.files->standard_files(program.sink, program.is_output_stored);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
-  const Rights rights(program.user);
+  const RightsOfUser rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
   const std::chrono::nanoseconds limit(program.timeout_ns > 0 ? program.timeout_ns : kNever);
   auto failed = open_named(
-      {program.input_path, program.output_path, limit}, [&] { return is_run_unwanted(setup); },
+      {program.input_path, program.output_path, limit}, [&] { return check_run_unwanted(setup); },
       own);
   if (own.input) files.input = own.input.get();
   if (own.output && !program.is_output_stored) files.output = files.error = own.output.get();
@@ -73,13 +76,14 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 }
 
 constexpr timeval kHousekeepingTime{0, 100'000};
-constexpr std::int64_t kTimerKeptNs = 10'000'000;
+constexpr std::int64_t kMinTimerRenewalNs = 10'000'000;
 constexpr std::int64_t kMaxDyingNs = 2'000'000'000;
 
 std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
 }
 
+/// Returns false if the leader could not be signalled.
 bool signal_run(pid_t leader, int signal_number) {
   kill(-leader, signal_number);
   return kill(leader, signal_number) == 0;  // the leader may have left its group
@@ -100,7 +104,7 @@ struct ChildPlan {
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
 
-bool become(const SharedUser& user) {
+bool become_user(const SharedUser& user) {
   // Uses system calls, because after vfork the C library's functions could also change the parent's
   // threads.
   return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
@@ -127,7 +131,7 @@ bool become(const SharedUser& user) {
   setpgid(0, plan.group);
   // Joins the control group with lauka's own rights, before the change of user.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
-  if (plan.program->user != nullptr && !become(*plan.program->user))
+  if (plan.program->user != nullptr && !become_user(*plan.program->user))
     give_up(plan, LaunchStep::BecomeUser);
   if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0)
     give_up(plan, LaunchStep::EnterFolder);
@@ -161,7 +165,7 @@ bool become(const SharedUser& user) {
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
 }
 
-pid_t start_patiently(ChildPlan& plan) {
+pid_t start_child_retrying_busy_file(ChildPlan& plan) {
   constexpr int busy_file_retries = 20;
   pid_t pid = start_child(plan);
   for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < busy_file_retries; ++i) {
@@ -174,10 +178,14 @@ pid_t start_patiently(ChildPlan& plan) {
   return pid;
 }
 
-int share_region(const SharedLaunch& launch, RegionPage& page) {
-  if (launch.program->environment.region_entry == nullptr) return 0;
+/// Gives the program of a launch the memory of its region, and the counters that count only there.
+/// Does nothing for a program without a region. Returns 0 or errno.
+int hand_down_region(const SharedLaunch& launch, RegionPage& page) {
+  char** const region_entry = launch.program->environment.region_entry;
+  if (region_entry == nullptr) return 0;
   if (!page.hand_down()) return errno;
-  *launch.program->environment.region_entry = page.variable_entry();
+  *region_entry = page.variable_entry();
+
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
@@ -198,9 +206,9 @@ class Jobs {
   }
 
   /// Runs all copies, and writes into the shared memory how they ended.
-  void run() {
+  void run_all() {
     for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
-      if (!start(job)) return;
+      if (!start_job(job)) return;
     }
 
     for (std::uint32_t running_count = plan_.program->jobs; running_count > 0;) {
@@ -210,7 +218,7 @@ class Jobs {
       if (changed <= 0) continue;
 
       if (WIFSTOPPED(status)) {
-        fail(Stopped{WSTOPSIG(status)});
+        end_all(Stopped{WSTOPSIG(status)});
         return;
       }
 
@@ -228,22 +236,22 @@ class Jobs {
 
  private:
   /// Starts one copy. If this fails, kills all copies and returns false.
-  bool start(std::uint32_t job) {
+  bool start_job(std::uint32_t job) {
     write_number(job);
     // Opens the input again for each copy, because the copies would otherwise share a file
     // position.
     const int common = plan_.files.input;
-    const Descriptor own(plan_.program->input_path != nullptr ? opened_again(common) : -1);
+    const Descriptor own(plan_.program->input_path != nullptr ? reopen(common) : -1);
     if (own) plan_.files.input = own.get();
-    const pid_t pid = start_patiently(plan_);
+    const pid_t pid = start_child_retrying_busy_file(plan_);
     plan_.files.input = common;
     if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) {
       ++shared_.started_count;
       return true;
     }
-    fail(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
-                 : NotStarted{plan_.failed_step, plan_.error_number});
+    end_all(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
+                    : NotStarted{plan_.failed_step, plan_.error_number});
     return false;
   }
 
@@ -253,7 +261,7 @@ class Jobs {
     *std::to_chars(digits, digits + kJobDigits, job).ptr = '\0';
   }
 
-  static int opened_again(int fd) {
+  static int reopen(int fd) {
     constexpr std::string_view folder = "/proc/self/fd/";
     std::array<char, 32> path{};
     char* end = std::ranges::copy(folder, path.begin()).out;
@@ -266,14 +274,14 @@ class Jobs {
     const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
     if (!plan_.program->jobs_outlive_failure) {
-      fail(outcome);
+      end_all(outcome);
       return false;
     }
     if (succeeded(shared_.outcome)) shared_.outcome = outcome;
     return true;
   }
 
-  void fail(const Outcome& outcome) {
+  void end_all(const Outcome& outcome) {
     shared_.outcome = outcome;
     shared_.were_killed = true;
     kill(0, SIGKILL);
@@ -293,7 +301,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
   }
   setpgid(0, 0);
   signal_after_parent_death(SIGKILL);
-  Jobs(plan, jobs).run();
+  Jobs(plan, jobs).run_all();
   _exit(0);
 }
 
@@ -309,7 +317,7 @@ class LauncherProcess {
     const itimerval none{};
     setitimer(ITIMER_REAL, &none, nullptr);
     renew_timer_ns_ = 0;
-    note_floor();
+    set_peak_floors();
   }
 
   void kill_what_was_cancelled() const {
@@ -333,13 +341,13 @@ class LauncherProcess {
 
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (is_run_unwanted(setup_)) {
+      if (check_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
       } else {
         SharedProcessState* const end_state =
             launch.reads_end_state ? &state_.end_states[i] : nullptr;
         if (end_state != nullptr) end_state->is_known = false;
-        run(launch, end_state, ended);
+        run_one(launch, end_state, ended);
       }
       state_.ended_count = i + 1;
 
@@ -350,7 +358,7 @@ class LauncherProcess {
   }
 
   /// Runs one program with its files, counters and control group, and waits for its end.
-  void run(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
+  void run_one(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
 
@@ -377,7 +385,7 @@ class LauncherProcess {
       plan.descriptors = counters_.original_limit();
 
       RegionPage region;
-      if (const int error = share_region(launch, region); error != 0) {
+      if (const int error = hand_down_region(launch, region); error != 0) {
         ended.outcome = NotStarted{LaunchStep::Prepare, error};
       } else if (ended.counter_error == 0) {
         execute(plan, ended);
@@ -409,18 +417,19 @@ class LauncherProcess {
     renew_timer(*plan.program, ended.began_ns);
     const bool has_jobs = plan.program->jobs > 1;
     if (has_jobs) ended.executed_at_ns = now_ns();
-    const pid_t pid = has_jobs ? start_jobs(plan, state_.jobs) : start_patiently(plan);
+    const pid_t pid =
+        has_jobs ? start_jobs(plan, state_.jobs) : start_child_retrying_busy_file(plan);
     if (pid < 0) {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return;
     }
     leader_ = pid;
     await_end(pid, plan, ended);
-    if (has_jobs) note_jobs(ended);
+    if (has_jobs) take_results_of_jobs(ended);
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
 
-  void note_jobs(SharedEnded& ended) const {
+  void take_results_of_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
     ended.started_count = jobs.started_count;
     if (!has_exited_or_signalled(ended.outcome) || (!jobs.were_killed && !jobs.are_all_over))
@@ -462,7 +471,7 @@ class LauncherProcess {
         deadline_ns = now_ns() + kTerminateTimeout.count();
       }
 
-      const int signal = wait_until(was_killed ? give_up_ns : deadline_ns, looked_at_ns);
+      const int signal = wait_for_signal_until(was_killed ? give_up_ns : deadline_ns, looked_at_ns);
       looked_at_ns = now_ns();
 
       // Only until it is waited for, an ended process still tells its priority and limits.
@@ -490,13 +499,13 @@ class LauncherProcess {
         ended.ended_at_ns = looked_at_ns;
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-        if (was_asked_to_end) await_group(pid, deadline_ns);
+        if (was_asked_to_end) await_end_of_group(pid, deadline_ns);
         if (!must_die()) ended.outcome = to_outcome(status);
         return;
       }
 
       if (!was_killed && changed > 0) ended.outcome = Stopped{WSTOPSIG(status)};
-      if (!was_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
+      if (!was_killed && check_run_unwanted(setup_)) ended.outcome = Cancelled{};
 
       if (!was_killed && must_die()) {
         const bool was_signalled = signal_run(pid, SIGKILL);
@@ -525,6 +534,8 @@ class LauncherProcess {
     const Descriptor file(::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
     const ssize_t size = file ? read(file.get(), text.data(), text.size() - 1) : 0;
     if (size <= 0) return had_children ? 0 : 1;
+
+    // The file has the ids of the children, each followed by a space.
     std::size_t count = 0;
     pid_t child = 0;
     for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
@@ -538,37 +549,43 @@ class LauncherProcess {
     return count;
   }
 
-  void await_group(pid_t leader, std::int64_t deadline_ns) const {
+  /// Waits until the process group of `leader` has no more processes. Kills those that are left at
+  /// the deadline, or when the run is no longer wanted.
+  void await_end_of_group(pid_t leader, std::int64_t deadline_ns) const {
     constexpr std::int64_t pause_ns = 2'000'000;
+    constexpr int only_ask = 0;  // signal 0 reaches nobody, but fails if the group has ended
     for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
       while (waitpid(-leader, nullptr, WNOHANG) > 0) {
       }
-      const bool is_over = at_ns >= deadline_ns || is_run_unwanted(setup_);
-      if (kill(-leader, is_over ? SIGKILL : 0) != 0 || is_over) return;
-      wait_until(std::min(at_ns + pause_ns, deadline_ns), at_ns);
+      const bool must_kill = at_ns >= deadline_ns || check_run_unwanted(setup_);
+      const bool has_processes = kill(-leader, must_kill ? SIGKILL : only_ask) == 0;
+      if (!has_processes || must_kill) return;
+      wait_for_signal_until(std::min(at_ns + pause_ns, deadline_ns), at_ns);
     }
   }
 
-  /// Restarts the housekeeping timer if the timer is stopped or at least kTimerKeptNs old, so that
-  /// the timer rarely disturbs a short run.
+  /// Restarts the housekeeping timer if the timer is stopped or at least kMinTimerRenewalNs old, so
+  /// that the timer rarely disturbs a short run.
   void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
     // Opening a file uses the same timer and stops it.
     const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
     if (at_ns < renew_timer_ns_ && !is_stopped) return;
     const itimerval housekeeping{kHousekeepingTime, kHousekeepingTime};
     setitimer(ITIMER_REAL, &housekeeping, nullptr);
-    renew_timer_ns_ = at_ns + kTimerKeptNs;
+    renew_timer_ns_ = at_ns + kMinTimerRenewalNs;
   }
 
-  int wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
+  /// Waits for one of awaited_signals_ until `then_ns` (kNever: without limit). `current_ns`: the
+  /// time at the call. Returns the signal; -1 if none came.
+  int wait_for_signal_until(std::int64_t then_ns, std::int64_t current_ns) const {
     const timespec left =
-        to_timespec(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
-    return sigtimedwait(&awaited_, nullptr, then_ns == kNever ? nullptr : &left);
+        to_timespec(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - current_ns, 0)));
+    return sigtimedwait(&awaited_signals_, nullptr, then_ns == kNever ? nullptr : &left);
   }
 
   /// Sets the floor of peak memory of all ended runs: the launcher's own peak plus a tenth, because
   /// the kernel's count of pages is not exact.
-  void note_floor() {
+  void set_peak_floors() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
     const std::uint64_t floor = rss_bytes(own.ru_maxrss) * 11 / 10;
@@ -584,10 +601,10 @@ class LauncherProcess {
   bool has_children_ = false;
   LauncherCounters counters_;
   sigset_t all_signals_{};
-  const sigset_t awaited_ = signal_set({SIGCHLD, kWakeSignal, SIGALRM});
+  const sigset_t awaited_signals_ = signal_set({SIGCHLD, kWakeSignal, SIGALRM});
 };
 
-[[noreturn]] void leave(const LauncherSetup& setup) {
+[[noreturn]] void end_launcher(const LauncherSetup& setup) {
   if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
   _exit(0);
 }
@@ -608,7 +625,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
   for (;;) {
     char byte = 0;
     const ssize_t got = read(setup.socket, &byte, 1);
-    if (got == 0 || (got < 0 && errno != EINTR)) leave(setup);
+    if (got == 0 || (got < 0 && errno != EINTR)) end_launcher(setup);
     if (got < 0) continue;
 
     launcher.run_batch();
@@ -616,11 +633,11 @@ void serve_as_launcher(const LauncherSetup& setup) {
     // lauka died during the batch.
     if (getppid() != setup.parent) {
       launcher.kill_what_was_cancelled();
-      leave(setup);
+      end_launcher(setup);
     }
 
     while (write(setup.socket, &byte, 1) < 0) {
-      if (errno != EINTR) leave(setup);
+      if (errno != EINTR) end_launcher(setup);
     }
   }
 }
@@ -642,7 +659,7 @@ void read_process_state(pid_t pid, SharedProcessState& state) {
         state.has_limits && syscall(SYS_prlimit64, pid, i, nullptr, &state.limits[i]) == 0;
 }
 
-std::optional<ProcessState> described(const SharedProcessState& state) {
+std::optional<ProcessState> make_process_state(const SharedProcessState& state) {
   constexpr auto names = std::to_array<std::pair<std::size_t, const char*>>({
       {RLIMIT_AS, "as"},
       {RLIMIT_CORE, "core"},
@@ -684,7 +701,7 @@ std::optional<ProcessState> described(const SharedProcessState& state) {
 }
 
 std::string scheduling_policy_name(long policy) {
-  constexpr long reset_on_fork = 0x40000000;
+  constexpr long reset_on_fork = 0x40000000;  // SCHED_RESET_ON_FORK, a flag in the policy
   if (policy < 0) return "";
   switch (policy & ~reset_on_fork) {
     case SCHED_OTHER:
@@ -735,6 +752,8 @@ int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   return opened < 0 ? -opened : 0;
 }
 
+/// Opens a counter, after raising the limit of descriptors if that is reached. Returns the
+/// descriptor, or a negative errno.
 int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPlace& place,
                                int leader) {
   const int opened = calls_->open_counter(attributes, place, leader);
@@ -752,15 +771,20 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
     if (set.requests[i].leader != i) continue;
     readings[i] = Reading{};
     if (set.descriptors[i] < 0) continue;
+
     // Number of counters, time enabled, time running, then one value for each counter.
-    std::array<std::uint64_t, 3 + kMaxCounters> group{};
+    constexpr std::size_t enabled_at = 1;
+    constexpr std::size_t running_at = 2;
+    constexpr std::size_t values_at = 3;
+    std::array<std::uint64_t, values_at + kMaxCounters> group{};
     const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);
-    std::size_t next = 3;
+
+    std::size_t next_value = values_at;
     for (std::size_t k = i; k < set.count; ++k) {
       if (set.requests[k].leader != i) continue;
-      if (next >= static_cast<std::size_t>(words)) return EIO;
-      readings[k] = Reading{group[next++], group[1], group[2]};
+      if (next_value >= static_cast<std::size_t>(words)) return EIO;
+      readings[k] = Reading{group[next_value++], group[enabled_at], group[running_at]};
     }
   }
   return 0;

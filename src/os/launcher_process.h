@@ -104,7 +104,7 @@ struct SharedProcessState {
 void read_process_state(pid_t pid, SharedProcessState& state);
 
 /// Returns a state as others see it; nullopt if it is not known.
-std::optional<ProcessState> described(const SharedProcessState& state);
+std::optional<ProcessState> make_process_state(const SharedProcessState& state);
 
 /// Returns the name of a scheduling policy of the kernel, as in Priority; empty if unknown.
 std::string scheduling_policy_name(long policy);

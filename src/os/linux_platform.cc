@@ -100,9 +100,11 @@ constexpr LinuxCalls kLinuxCalls{
     .close_descriptor = [](int descriptor) { close(descriptor); },
 
     .allowed_cpus = []() -> std::vector<std::uint32_t> {
+      // The kernel refuses a mask that is smaller than its own, of which it does not tell the size.
+      constexpr std::size_t max_words = 1U << 14U;
       std::vector<unsigned long> bits(16);
       long bytes = -1;
-      for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
+      for (; bits.size() <= max_words; bits.resize(bits.size() * 2)) {
         bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
         if (bytes >= 0 || errno != EINVAL) break;
       }
@@ -127,6 +129,7 @@ constexpr LinuxCalls kLinuxCalls{
     .read_file = &read_file,
     .list_folder = &list_folder,
     .count_subfolders = [](const std::string& path) -> long {
+      // A folder's links are its own name, its "." and the ".." of each subfolder.
       struct stat about {};
       return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
     },
@@ -163,7 +166,8 @@ constexpr LinuxCalls kLinuxCalls{
     .unmap_ring = [](void* ring, std::size_t bytes) { munmap(ring, bytes); },
 };
 
-constexpr int kFolderOnTheWay = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+/// Flags for a folder on the way to a file. With O_PATH, it need not be readable.
+constexpr int kIntermediateFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 class FilesBelow final : public SettingFiles {
  public:
@@ -177,7 +181,7 @@ class FilesBelow final : public SettingFiles {
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
     constexpr std::size_t max_bytes = 64 << 20;
-    const auto refused = [&](const std::string& why) {
+    const auto make_refusal = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove this file"};
     };
@@ -186,20 +190,20 @@ class FilesBelow final : public SettingFiles {
     if (!file && errno == ENOENT) return std::optional<std::string>{};
     struct stat about {};
     if (!file || fstat(file.get(), &about) != 0)
-      return refused(std::generic_category().message(errno));
-    if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
+      return make_refusal(std::generic_category().message(errno));
+    if (!S_ISREG(about.st_mode)) return make_refusal("it is not a regular file");
 
     // What the journal says is written to the system's settings, so nobody else may have written
     // it.
     const bool is_own = about.st_uid == geteuid();
     const bool others_may_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if (!is_own || others_may_write)
-      return refused("it belongs to another user, or others may write to it");
+      return make_refusal("it belongs to another user, or others may write to it");
 
     auto text = read_rest(file.get(), max_bytes);
-    if (!text) return refused(std::generic_category().message(errno));
+    if (!text) return make_refusal(std::generic_category().message(errno));
     if (static_cast<off_t>(text->size()) != about.st_size)
-      return refused("it could not be read to its end");
+      return make_refusal("it could not be read to its end");
     return text;
   }
 
@@ -281,13 +285,15 @@ class FilesBelow final : public SettingFiles {
   }
 
  private:
+  /// Opens the folder of `path`, and sets `name` to the last part of the path. Opens folder by
+  /// folder, so that no symbolic link leads out of the root.
   Descriptor open_parent(const std::string& path, std::string& name) const {
     Descriptor folder(fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
     std::size_t begin = 1;
     for (std::size_t end = path.find('/', begin); folder && end != std::string::npos;
          begin = end + 1, end = path.find('/', begin))
       folder = Descriptor(
-          openat(folder.get(), path.substr(begin, end - begin).c_str(), kFolderOnTheWay));
+          openat(folder.get(), path.substr(begin, end - begin).c_str(), kIntermediateFolder));
     name = path.substr(begin);
     return folder;
   }
@@ -304,6 +310,8 @@ class FilesBelow final : public SettingFiles {
   Descriptor latency_;
 };
 
+/// Runs a program of the system without lauka's environment. Returns what it printed; "" if it
+/// failed.
 std::string run_for_output(std::initializer_list<std::string> words) {
   ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
   spec.words.insert(spec.words.end(), words);
@@ -313,16 +321,20 @@ std::string run_for_output(std::initializer_list<std::string> words) {
   return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
 }
 
-/// Takes the account in a line of /etc/passwd. Returns false if it is not the account `user.id`.
-bool take_account_in(const std::string& line, User& user) {
+/// Sets `user` from a line of /etc/passwd. Returns false if it is not the account `user.id`.
+bool read_account_line(const std::string& line, User& user) {
+  // NAME:PASSWORD:UID:GID:COMMENT:HOME:SHELL
+  constexpr std::size_t name_at = 0;
+  constexpr std::size_t id_at = 2;
+  constexpr std::size_t home_at = 5;
   const auto fields = split(line, ':');
-  if (fields.size() < 6 || fields[2] != std::to_string(user.id)) return false;
-  user.name = fields[0];
-  user.home = fields[5];
+  if (fields.size() <= home_at || fields[id_at] != std::to_string(user.id)) return false;
+  user.name = fields[name_at];
+  user.home = fields[home_at];
   return true;
 }
 
-std::optional<std::uint32_t> id_in(std::string_view text) {
+std::optional<std::uint32_t> parse_id(std::string_view text) {
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
@@ -331,57 +343,69 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
   std::vector<std::uint32_t> groups;
   std::istringstream printed(run_for_output({"/usr/bin/id", "-G", "--", name}));
   for (std::string word; printed >> word;) {
-    if (const auto id = id_in(word)) groups.push_back(*id);
+    if (const auto id = parse_id(word)) groups.push_back(*id);
   }
   if (!groups.empty()) return groups;
+
+  // GROUP:PASSWORD:GID:MEMBER,MEMBER
+  constexpr std::size_t id_at = 2;
+  constexpr std::size_t members_at = 3;
   std::ifstream file("/etc/group");
   for (std::string line; std::getline(file, line);) {
     const auto fields = split(line, ':');
-    if (fields.size() < 4) continue;
-    for (const std::string_view member : split(fields[3], ',')) {
-      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
+    if (fields.size() <= members_at) continue;
+    for (const std::string_view member : split(fields[members_at], ',')) {
+      const auto id = member == name ? parse_id(fields[id_at]) : std::nullopt;
       if (id) groups.push_back(*id);
     }
   }
   return groups;
 }
 
-constexpr std::int64_t kNsASecond = 1'000'000'000;
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 std::int64_t ns_since_boot() {
   timespec t{};
   clock_gettime(CLOCK_BOOTTIME, &t);
-  return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
+  return std::int64_t{t.tv_sec} * kNsPerSecond + t.tv_nsec;
 }
 
 /// Converts the start time of a process from clock ticks since boot to nanoseconds of
 /// CLOCK_MONOTONIC. The kernel rounds start times down to whole ticks.
-struct Ticks {
-  std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
+struct TickConverter {
+  std::int64_t tick_ns = kNsPerSecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
 
-  std::int64_t end_ns(std::int64_t tick) const {
-    return (tick + 1) * length_ns - boot_minus_monotonic_ns;
+  std::int64_t end_of_tick_ns(std::int64_t tick) const {
+    return (tick + 1) * tick_ns - boot_minus_monotonic_ns;
   }
 };
 
-/// Reads fields 3 (state), 4 (parent), 22 (start) and 52 (exit code) of /proc/PID/stat. Starts at
-/// the last bracket, because the name in field 2 may contain brackets.
-bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
+/// Sets `facts` from fields 3 (state), 4 (parent), 22 (start) and 52 (exit code) of /proc/PID/stat.
+/// Starts at the last bracket, because the name in field 2 may contain brackets. Returns false if
+/// the process is gone.
+bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
   if (bracket == std::string::npos) return false;
-  const auto from_third = blank_separated(std::string_view(line).substr(bracket + 1));
-  const auto parent = from_third.size() > 19 ? parse_number(from_third[1]) : std::nullopt;
-  const auto started = parent ? parse_number(from_third[19]) : std::nullopt;
+
+  // The indices begin with 0 for field 3.
+  constexpr std::size_t parent_at = 1;
+  constexpr std::size_t start_at = 19;
+  constexpr std::size_t code_at = 49;
+  const auto fields = blank_separated(std::string_view(line).substr(bracket + 1));
+  const auto parent = fields.size() > start_at ? parse_number(fields[parent_at]) : std::nullopt;
+  const auto started = parent ? parse_number(fields[start_at]) : std::nullopt;
   if (!started) return false;
-  facts = {static_cast<pid_t>(*parent), from_third[0] == "Z" || from_third[0] == "X",
-           ticks.end_ns(static_cast<std::int64_t>(*started))};
+
+  const std::string_view state = fields.front();
+  facts = {.parent = static_cast<pid_t>(*parent),
+           .is_zombie = state == "Z" || state == "X",
+           .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*started))};
 
   // Linux 5.19 and later show the signal as the exit code of a stopped process.
-  constexpr std::size_t code_at = 49;
-  if (from_third[0] != "T") return true;
-  const auto code = from_third.size() > code_at ? parse_number(from_third[code_at]) : std::nullopt;
+  if (state != "T") return true;
+  const auto code = fields.size() > code_at ? parse_number(fields[code_at]) : std::nullopt;
   facts.stop_signal = code && *code > 0 && *code < NSIG ? static_cast<int>(*code) : SIGSTOP;
   return true;
 }
@@ -446,9 +470,9 @@ void signal_after_parent_death(int signal_number) {
 void take_account(User& user) {
   std::string line = run_for_output({"/usr/bin/getent", "passwd", std::to_string(user.id)});
   line.erase(std::min(line.find('\n'), line.size()));
-  bool is_known = take_account_in(line, user);
+  bool is_known = read_account_line(line, user);
   std::ifstream file("/etc/passwd");
-  while (!is_known && std::getline(file, line)) is_known = take_account_in(line, user);
+  while (!is_known && std::getline(file, line)) is_known = read_account_line(line, user);
   if (is_known) user.groups = find_groups(user.name);
 }
 
@@ -478,11 +502,11 @@ std::string os_name() {
 
 ProcessTable all_processes() {
   ProcessTable all;
-  const Ticks ticks;
+  const TickConverter ticks;
   for (const std::string& name : list_folder("/proc")) {
     const auto pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
     ProcessFacts facts;
-    if (pid > 0 && read_facts(pid, ticks, facts)) all.emplace(pid, facts);
+    if (pid > 0 && read_process_facts(pid, ticks, facts)) all.emplace(pid, facts);
   }
   return all;
 }
@@ -506,7 +530,8 @@ int stop_signal_of_descendant(pid_t root) {
 }
 
 pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
-  const std::int64_t give_up_ns = now_ns() + 2 * kNsASecond;
+  // Kills again and again, because processes may have been made after the table was read.
+  const std::int64_t give_up_ns = now_ns() + 2 * kNsPerSecond;
   for (;;) {
     bool is_dying = false;
     pid_t survivor = 0;

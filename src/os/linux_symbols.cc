@@ -86,7 +86,8 @@ struct DebugFile {
 
 /// Opens the debug file of a program. `root`: the folder that the process sees as "/"; empty:
 /// lauka's own "/".
-DebugFile open_linked(const std::string& root, const std::string& program, const DebugLink& link) {
+DebugFile open_debug_file(const std::string& root, const std::string& program,
+                          const DebugLink& link) {
   const std::string folder = program.substr(0, program.rfind('/'));
   for (const std::string& place :
        {fmt::format("{}{}", root, folder), fmt::format("{}{}/.debug", root, folder),
@@ -119,7 +120,7 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwar
       debug.path = root + debug_file_of(build_id);
       debug.file = open_regular(debug.path);
     }
-    if (!debug.file && link != nullptr) debug = open_linked(root, program, {link, checksum});
+    if (!debug.file && link != nullptr) debug = open_debug_file(root, program, {link, checksum});
     if (!debug.file) continue;
 
     *found = strdup(debug.path.c_str());  // libdwfl frees the copy
@@ -164,11 +165,12 @@ class ElfSymbols final : public CodeSymbols {
         continue;
       if (offset < part.p_offset || offset - part.p_offset >= part.p_filesz) continue;
       const GElf_Addr address = offset - part.p_offset + part.p_vaddr + bias_;
-      GElf_Off into = 0;
+      GElf_Off offset_in_symbol = 0;
       GElf_Sym symbol;
-      const char* name =
-          dwfl_module_addrinfo(module_, address, &into, &symbol, nullptr, nullptr, nullptr);
-      return name == nullptr ? std::vector<std::string>() : names_at(address - into, name);
+      const char* name = dwfl_module_addrinfo(module_, address, &offset_in_symbol, &symbol, nullptr,
+                                              nullptr, nullptr);
+      return name == nullptr ? std::vector<std::string>()
+                             : names_at(address - offset_in_symbol, name);
     }
     return {};
   }
@@ -251,15 +253,15 @@ void take_piece(const char* piece, std::size_t bytes, void* to) {
 }
 
 /// Returns false if `symbol` is of another kind, or if the name would be too long.
-bool demangle(int (*with)(const char*, int, DemangleCallback, void*), const char* symbol,
+bool demangle(int (*demangler)(const char*, int, DemangleCallback, void*), const char* symbol,
               int options, DemangledName& name) {
   name.text.clear();
   if (setjmp(name.too_long) != 0) return false;  // NOLINT(cert-err52-cpp)
-  return with(symbol, options, &take_piece, &name) != 0;
+  return demangler(symbol, options, &take_piece, &name) != 0;
 }
 
-OpenedCode symbols_of(const std::string& name, const std::string& path, Descriptor file,
-                      const std::string& build_id) {
+OpenedCode read_symbols_of(const std::string& name, const std::string& path, Descriptor file,
+                           const std::string& build_id) {
   auto symbols = std::make_unique<ElfSymbols>();
   if (!symbols->read(name, path, std::move(file)))
     return {nullptr, "it cannot be read as a program"};
@@ -288,7 +290,7 @@ OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
     return {nullptr, "it is not a regular file"};
   if (identity.build_id.empty() && identity.inode != 0 && about.st_ino != identity.inode)
     return {nullptr, "the file was replaced"};
-  return symbols_of(identity.path, path, std::move(file), identity.build_id);
+  return read_symbols_of(identity.path, path, std::move(file), identity.build_id);
 }
 
 }  // namespace
@@ -317,7 +319,7 @@ OpenedCode open_vdso() {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel names the place as a number
     const std::string_view image(reinterpret_cast<const char*>(begin), end - begin);
     if (!file || !write_all(file.get(), image)) break;
-    return symbols_of("[vdso]", "[vdso]", std::move(file), "");
+    return read_symbols_of("[vdso]", "[vdso]", std::move(file), "");
   }
   return {nullptr, "it cannot be read"};
 }

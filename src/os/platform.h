@@ -75,7 +75,7 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 int stop_signal_of_descendant(pid_t root);
 
 /// Calls faccessat with the effective ids of this process.
-inline int may(const std::string& path, int mode) {
+inline int check_access(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
 
@@ -86,16 +86,16 @@ inline bool is_directory(const std::string& path) {
 
 /// Returns why this process cannot run the file `path`: an errno; 0 if it can.
 inline int why_not_runnable(const std::string& path) {
-  if (may(path, F_OK) != 0) return errno;
+  if (check_access(path, F_OK) != 0) return errno;
   if (is_directory(path)) return EISDIR;
-  return may(path, X_OK) != 0 ? errno : 0;
+  return check_access(path, X_OK) != 0 ? errno : 0;
 }
 
 /// Returns why this process cannot enter the folder `path`: an errno; 0 if it can.
 inline int why_not_enterable(const std::string& path) {
-  if (may(path, F_OK) != 0) return errno;
+  if (check_access(path, F_OK) != 0) return errno;
   if (!is_directory(path)) return ENOTDIR;
-  return may(path, X_OK) != 0 ? errno : 0;
+  return check_access(path, X_OK) != 0 ? errno : 0;
 }
 
 inline std::uint64_t to_ns(const timeval& t) {

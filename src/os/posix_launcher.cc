@@ -39,7 +39,7 @@ namespace {
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; used only as needed
 constexpr timespec kTickTime{0, 200'000'000};
 
-Error too_large() {
+Error make_arguments_error() {
   return Error{"the arguments of the commands take more than 64 MB",
                "compare fewer commands at once"};
 }
@@ -85,9 +85,9 @@ class SharedPrograms {
     const Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     try {
-      programs_.push_back({shared(spec, *path), spec.launch_variable});
+      programs_.push_back({make_program(spec, *path), spec.launch_variable});
     } catch (const std::bad_alloc&) {
-      return too_large();
+      return make_arguments_error();
     }
     return static_cast<ProgramId>(programs_.size() - 1);
   }
@@ -96,20 +96,20 @@ class SharedPrograms {
 
   /// Writes the variable of a launch into shared memory. Returns its text NAME=VALUE, or null if
   /// the program has no variable for launches. `place`: index of the launch in its batch.
-  char* find_variable(const Launch& launch, std::size_t place) {
+  char* write_launch_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
     const std::string& value = launch.launch_variable_value;
-    const std::size_t size = name.size() + value.size() + 2;
-    Slot& slot = slots_.at(place);
-    if (size > slot.size) {
-      constexpr std::size_t roomy = 64;
-      slot = {arena_.make<char>(std::max(roomy, size)), std::max(roomy, size)};
+    const std::size_t size = name.size() + value.size() + 2;  // with '=' and the final null
+    VariableBuffer& buffer = variable_buffers_.at(place);
+    if (size > buffer.size) {
+      constexpr std::size_t min_bytes = 64;
+      buffer = {arena_.make<char>(std::max(min_bytes, size)), std::max(min_bytes, size)};
     }
-    name.copy(slot.bytes, name.size());
-    slot.bytes[name.size()] = '=';
-    std::memcpy(slot.bytes + name.size() + 1, value.c_str(), value.size() + 1);
-    return slot.bytes;
+    name.copy(buffer.bytes, name.size());
+    buffer.bytes[name.size()] = '=';
+    std::memcpy(buffer.bytes + name.size() + 1, value.c_str(), value.size() + 1);
+    return buffer.bytes;
   }
 
  private:
@@ -117,12 +117,12 @@ class SharedPrograms {
     SharedProgram* shared;
     std::string launch_variable;
   };
-  struct Slot {
+  struct VariableBuffer {
     char* bytes = nullptr;
     std::size_t size = 0;
   };
 
-  SharedProgram* shared(const ProgramSpec& spec, const std::string& path) {
+  SharedProgram* make_program(const ProgramSpec& spec, const std::string& path) {
     auto* const program = arena_.make<SharedProgram>(1);
     auto** const argv = arena_.make<char*>(spec.words.size() + 1);
     for (std::size_t i = 0; i < spec.words.size(); ++i) argv[i] = arena_.copy(spec.words[i]);
@@ -133,16 +133,16 @@ class SharedPrograms {
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
     program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
-    program->environment = environment_of(spec);
+    program->environment = find_or_make_environment(spec);
     if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
-    if (spec.user) program->user = shared(*spec.user);
+    if (spec.user) program->user = make_user(*spec.user);
     if (spec.input_path) program->input_path = arena_.copy(*spec.input_path);
     if (program->sink == OutputKind::File) program->output_path = arena_.copy(spec.output.path);
     if (!spec.folder.empty()) program->folder = arena_.copy(spec.folder);
     return program;
   }
 
-  SharedEnvironment environment_of(const ProgramSpec& spec) {
+  SharedEnvironment find_or_make_environment(const ProgramSpec& spec) {
     if (inherits_environment_unchanged(spec)) return {};
     if (!latest_spec_ || !has_same_environment(*latest_spec_, spec)) {
       latest_environment_ = make_environment(spec);
@@ -185,11 +185,12 @@ class SharedPrograms {
     return environment;
   }
 
-  const SharedUser* shared(const User& user) {
+  const SharedUser* make_user(const User& user) {
     auto* const groups = arena_.make<std::uint32_t>(std::max<std::size_t>(user.groups.size(), 1));
     std::ranges::copy(user.groups, groups);
     auto* const shared = arena_.make<SharedUser>(1);
-    *shared = SharedUser{user.id, user.group, user.groups.size(), groups};
+    *shared = SharedUser{
+        .id = user.id, .group = user.group, .group_count = user.groups.size(), .groups = groups};
     return shared;
   }
 
@@ -204,7 +205,7 @@ class SharedPrograms {
 
   Arena& arena_;
   std::vector<Entry> programs_;
-  std::array<Slot, Launcher::kMaxBatch> slots_{};
+  std::array<VariableBuffer, Launcher::kMaxBatch> variable_buffers_{};
   std::optional<ProgramSpec> latest_spec_{};
   SharedEnvironment latest_environment_{};
 };
@@ -226,11 +227,11 @@ class PosixLauncher final : public Launcher {
         programs_(arena_),
         socket_(std::move(process.socket)),
         files_(std::move(files)),
-        sampled_by_(counters) {}
+        sampling_calls_(counters) {}
 
   ~PosixLauncher() override {
     dismiss();
-    if (!why_gone_) static_cast<void>(reap());
+    if (!launcher_error_) static_cast<void>(reap());
   }
 
   void dismiss() override {
@@ -241,7 +242,7 @@ class PosixLauncher final : public Launcher {
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     auto program = programs_.add(spec);
     if (!program) return program.error();
-    if (spec.output.has_listener) listened_.emplace(*program, spec);
+    if (spec.output.has_listener) listened_programs_.emplace(*program, spec);
     if (spec.user && !files_.hand_pipes_to(*spec.user))
       return system_error("lauka cannot give its pipes to the user " + spec.user->name, errno);
     return *program;
@@ -269,29 +270,30 @@ class PosixLauncher final : public Launcher {
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
-    if (why_gone_) return *why_gone_;
+    if (launcher_error_) return *launcher_error_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
 
     state_->cancel = false;
     state_->listener_ended_run = false;
     state_->after_failure = after_failure;
     state_->launch_count = launches.size();
-    keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
+    copy_path(launches.empty() ? std::string() : launches.front().control_group_file,
               state_->control_group_file);
 
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
         // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
-        const bool launcher_counts =
+        const bool launcher_opens_counters =
             launch.counters != kNoCounters && launch.sample_listener == nullptr;
-        auto* const counters = launcher_counts ? counter_sets_.at(launch.counters) : nullptr;
+        auto* const counters =
+            launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr;
         state_->launches[i] = {programs_.at(launch.program), counters,
-                               programs_.find_variable(launch, i), launch.latest_start.count(),
-                               launch.reads_end_state};
+                               programs_.write_launch_variable(launch, i),
+                               launch.latest_start.count(), launch.reads_end_state};
       }
     } catch (const std::bad_alloc&) {
-      return too_large();
+      return make_arguments_error();
     }
 
     const bool heeds_interrupts = std::ranges::none_of(
@@ -301,18 +303,18 @@ class PosixLauncher final : public Launcher {
     const Launch& first = launches.front();
     OpenedRunFiles named_files;
     Ended not_run;
-    if (const auto failed = open_listened(first, named_files)) {
+    if (const auto failed = open_files_of_listened(first, named_files)) {
       not_run.outcome = *failed;
       return std::vector{not_run};
     }
 
-    SampleRings rings(sampled_by_);
+    SampleRings rings(sampling_calls_);
     not_run.counter_error = open_rings(first, rings);
     if (not_run.counter_error != 0) return std::vector{not_run};
 
     const std::int64_t began_ns = now_ns();
-    const int error = converse(heeds_interrupts, tick, rings, first.sample_listener);
-    if (error != 0) return end_of_launcher(error, began_ns);
+    const int error = run_batch(heeds_interrupts, tick, rings, first.sample_listener);
+    if (error != 0) return clean_up_after_launcher(error, began_ns);
 
     if (first.sample_listener != nullptr) {
       rings.move_to(*first.sample_listener);
@@ -325,12 +327,12 @@ class PosixLauncher final : public Launcher {
 
   void use_program_cpus(const std::string& group) override {
     state_->ignores_program_cpus = false;
-    keep_path(group, state_->control_group_file_on_program_cpus);
+    copy_path(group, state_->control_group_file_on_program_cpus);
   }
 
   void ignore_program_cpus() override {
     state_->ignores_program_cpus = true;
-    keep_path("", state_->control_group_file_on_program_cpus);
+    copy_path("", state_->control_group_file_on_program_cpus);
   }
 
   std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
@@ -345,15 +347,19 @@ class PosixLauncher final : public Launcher {
   }
 
  private:
-  static void keep_path(const std::string& path, std::array<char, 4096>& into) {
+  /// Copies a path to shared memory, which keeps at most the beginning of a longer path.
+  static void copy_path(const std::string& path, std::array<char, 4096>& into) {
     const std::size_t length = std::min(path.size(), into.size() - 1);
     std::copy_n(path.begin(), length, into.begin());
     into.at(length) = '\0';
   }
 
-  std::optional<Outcome> open_listened(const Launch& launch, OpenedRunFiles& named) {
-    const auto program = listened_.find(launch.program);
-    if (program == listened_.end()) {
+  /// Prepares the reading of the pipes, and opens the output file of a run with a listener, whose
+  /// output lauka copies to that file. Returns the outcome of a run that cannot start; else
+  /// nullopt.
+  std::optional<Outcome> open_files_of_listened(const Launch& launch, OpenedRunFiles& named) {
+    const auto program = listened_programs_.find(launch.program);
+    if (program == listened_programs_.end()) {
       files_.begin();
       return std::nullopt;
     }
@@ -376,21 +382,25 @@ class PosixLauncher final : public Launcher {
   /// Wakes the launcher and waits for its answer. Returns 0, or errno if the launcher does not
   /// answer.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
-  int converse(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
-               SampleListener* samples) {
+  int run_batch(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
+                SampleListener* samples) {
     SignalHold hold;
-    char byte = 'r';
+    char byte = 'r';  // the launcher ignores which byte wakes it
     if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
 
     const auto [output, error] = files_.pipe_read_ends();
     bool is_cancelled = false;
-    std::vector<pollfd> fds(3);
+    constexpr std::size_t launcher_at = 0;
+    constexpr std::size_t output_at = 1;
+    constexpr std::size_t error_at = 2;
+    constexpr std::size_t rings_at = 3;
+    std::vector<pollfd> fds(rings_at);
     for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
 
     for (;;) {
-      fds[0] = {socket_.get(), POLLIN, 0};
-      fds[1] = {output, POLLIN, 0};
-      fds[2] = {error, POLLIN, 0};
+      fds[launcher_at] = {socket_.get(), POLLIN, 0};
+      fds[output_at] = {output, POLLIN, 0};
+      fds[error_at] = {error, POLLIN, 0};
 
       if (heeds_interrupts && !is_cancelled && first_interrupt_signal() != 0) {
         cancel();
@@ -407,20 +417,21 @@ class PosixLauncher final : public Launcher {
       if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
 
-      if ((fds[1].revents | fds[2].revents) != 0) {
-        receive();
+      if ((fds[output_at].revents | fds[error_at].revents) != 0) {
+        read_pipes();
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
 
       // The launcher sends one byte when the batch has ended, and none if it has died.
-      if (fds[0].revents == 0) continue;
+      if (fds[launcher_at].revents == 0) continue;
       const ssize_t got = read(socket_.get(), &byte, 1);
       if (got == 1) return 0;
       return got == 0 ? ECONNRESET : errno;
     }
   }
 
-  void receive() {
+  /// Reads the runs' pipes, and asks the launcher to end the run if its listener has enough.
+  void read_pipes() {
     files_.drain_during_run();
     if (!files_.ended_by_listener_ns() || state_->listener_ended_run) return;
     state_->listener_ended_run = true;
@@ -432,6 +443,7 @@ class PosixLauncher final : public Launcher {
     kill(pid_, kWakeSignal);
   }
 
+  /// Waits for the end of the launcher process. Returns its status, as of waitpid; 0 if unknown.
   int reap() const {
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0) {
@@ -442,7 +454,7 @@ class PosixLauncher final : public Launcher {
 
   /// Cleans up after the end of the launcher process, and returns the error for this run and all
   /// later runs. Kills the processes of the run, which have become lauka's descendants.
-  Error end_of_launcher(int trouble, std::int64_t began_ns) {
+  Error clean_up_after_launcher(int error, std::int64_t began_ns) {
     cancel();
     socket_ = Descriptor();
     const int status = reap();
@@ -451,15 +463,16 @@ class PosixLauncher final : public Launcher {
     if (WIFSIGNALED(status)) {
       what += "was killed by " + signal_name(WTERMSIG(status));
     } else {
-      what += "cannot be reached: " + std::generic_category().message(trouble);
+      what += "cannot be reached: " + std::generic_category().message(error);
     }
-    why_gone_ = Error{
+    launcher_error_ = Error{
         what,
         "another program may have ended it, or the kernel when memory ran out; run lauka again"};
-    return *why_gone_;
+    return *launcher_error_;
   }
 
-  static void enter_survivor(int survivor, Outcome& outcome) {
+  /// Sets the id of a process that could not be killed, in the outcomes that have one.
+  static void set_survivor(int survivor, Outcome& outcome) {
     if (auto* late = std::get_if<TimedOut>(&outcome)) late->survivor = survivor;
     if (auto* stopped = std::get_if<Stopped>(&outcome)) stopped->survivor = survivor;
   }
@@ -514,7 +527,7 @@ class PosixLauncher final : public Launcher {
     const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
     ended.usage.wall_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
 
-    enter_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
+    set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     if (signalled != nullptr) {
       if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
@@ -535,7 +548,7 @@ class PosixLauncher final : public Launcher {
     const Reading* readings = state_->readings.data() + shared.first_reading_index;
     ended.readings.assign(readings, readings + shared.reading_count);
     if (launch.reads_end_state && has_exited_or_signalled(ended.outcome))
-      ended.end_state = described(state_->end_states[run]);
+      ended.end_state = make_process_state(state_->end_states[run]);
   }
 
   pid_t pid_;
@@ -545,11 +558,11 @@ class PosixLauncher final : public Launcher {
   Descriptor socket_;
   RunFiles files_;
   std::vector<SharedCounters*> counter_sets_;
-  std::map<ProgramId, ProgramSpec> listened_;
-  const LinuxCalls* sampled_by_;
+  std::map<ProgramId, ProgramSpec> listened_programs_;
+  const LinuxCalls* sampling_calls_;
   std::uint32_t sampled_runs_ = 0;
   OutputKind last_sink_ = OutputKind::Null;
-  std::optional<Error> why_gone_;
+  std::optional<Error> launcher_error_;
 };
 
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,

@@ -22,16 +22,19 @@ namespace lauka::os {
 
 namespace {
 
-std::string remedy_of_right(const std::string& path) {
+/// Returns what makes `path` executable for this user; "" if rights are not what is missing.
+std::string make_permission_remedy(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
     return errno == EACCES ? "use chmod o+x on its folder to let this user enter it" : "";
-  if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
+  if (S_ISDIR(there.st_mode) || check_access(path, X_OK) == 0) return "";
   return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
                                       : "use chmod o+x to let this user run it";
 }
 
-std::string interpreter_in(std::string_view head) {
+/// Returns the interpreter in the first line of a script: "/bin/sh" for "#!/bin/sh -e"; "" for a
+/// file of another kind.
+std::string parse_interpreter(std::string_view head) {
   if (!head.starts_with("#!")) return "";
   head.remove_prefix(2);
   head = head.substr(0, head.find('\n'));
@@ -41,21 +44,23 @@ std::string interpreter_in(std::string_view head) {
 
 /// Returns the interpreter of a script if lauka cannot find the interpreter; else empty. execve
 /// would report "no such file" as if the script were missing.
-std::string missing_interpreter(const std::string& path) {
+std::string find_missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kMaxHeadBytes> head{};
   const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
   std::string interpreter =
-      interpreter_in({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
-  return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
+      parse_interpreter({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  return !interpreter.empty() && check_access(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-Result<std::string> if_runnable(const std::string& word, const std::string& path,
-                                const std::string& folder) {
+/// Returns `path` if this process can run it. `word`: the program as the user typed it. `folder`:
+/// the folder in which it will run, from which `path` is seen.
+Result<std::string> check_runnable(const std::string& word, const std::string& path,
+                                   const std::string& folder) {
   const std::string there = path_seen_from(folder, path);
   if (const int error = why_not_runnable(there); error != 0)
-    return system_error(word, error, remedy_of_right(there));
-  const std::string interpreter = missing_interpreter(path_seen_from(folder, path));
+    return system_error(word, error, make_permission_remedy(there));
+  const std::string interpreter = find_missing_interpreter(there);
   if (!interpreter.empty())
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
   return path;
@@ -63,6 +68,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 
 constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
 
+/// The rights of a process before it executes a file. The sets of capabilities are bit masks.
 struct Credentials {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
@@ -72,24 +78,25 @@ struct Credentials {
   bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
 };
 
-std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
+std::uint64_t parse_capabilities(const std::string& status, std::string_view name) {
   return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
 }
 
-std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
+std::uint32_t parse_effective_id(const std::string& status, std::string_view name) {
   const std::string ids = find_value(status, name, ':').value_or("");
-  const auto words = blank_separated(ids);
+  const auto words = blank_separated(ids);  // real, effective, saved and file system id
   return words.size() < 2 ? 0 : static_cast<std::uint32_t>(parse_number(words[1]).value_or(0));
 }
 
-Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
+/// Returns the rights with which `spec` will be executed.
+Credentials read_credentials(const ProgramSpec& spec, const LinuxCalls& calls) {
   const std::string status = calls.read_file("/proc/self/status").value_or("");
-  return {spec.user ? spec.user->id : effective_id_in(status, "Uid"),
-          spec.user ? spec.user->group : effective_id_in(status, "Gid"),
-          spec.user ? 0 : capabilities_in(status, "CapPrm"),
-          capabilities_in(status, "CapInh"),
-          capabilities_in(status, "CapBnd"),
-          find_value(status, "NoNewPrivs", ':') == "1"};
+  return {.user = spec.user ? spec.user->id : parse_effective_id(status, "Uid"),
+          .group = spec.user ? spec.user->group : parse_effective_id(status, "Gid"),
+          .permitted = spec.user ? 0 : parse_capabilities(status, "CapPrm"),
+          .inheritable = parse_capabilities(status, "CapInh"),
+          .bounding = parse_capabilities(status, "CapBnd"),
+          .gains_nothing = find_value(status, "NoNewPrivs", ':') == "1"};
 }
 
 /// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
@@ -110,7 +117,10 @@ bool gives_capabilities(const std::string& attribute, const Credentials& rights)
   return (given & ~rights.permitted) != 0;
 }
 
-std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
+/// Returns why the kernel takes the counters from a process that executes `file`: because it gains
+/// rights beyond its user's, or its user may not read its memory (begin_new_exec in fs/exec.c).
+/// Returns nullopt if the kernel does not.
+std::optional<CounterLoss> find_loss(const ProgramFile& file, const Credentials& rights) {
   if (!file.is_on_nosuid && !rights.gains_nothing) {
     constexpr std::uint32_t setgid =
         S_ISGID | S_IXGRP;  // setgid without group execution has no effect
@@ -122,21 +132,21 @@ std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& r
   return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
 }
 
-bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
-  file.first_bytes = "";
-  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
+bool would_root_lose_counters(ProgramFile file, const Credentials& rights) {
+  file.first_bytes = "";  // root may read every file
+  return find_loss(file, {.gains_nothing = rights.gains_nothing}).has_value();
 }
 
 }  // namespace
 
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& path,
                                  const std::string& folder) {
-  if (word.find('/') != std::string::npos) return if_runnable(word, word, folder);
+  if (word.find('/') != std::string::npos) return check_runnable(word, word, folder);
 
   const std::string folders =
       path ? *path : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   const auto is_file = [](const std::string& file) {
-    return may(file, F_OK) == 0 && !is_directory(file);
+    return check_access(file, F_OK) == 0 && !is_directory(file);
   };
 
   // Like a shell, goes on after a file that may not be executed.
@@ -145,13 +155,13 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
     const std::string candidate = std::string(searched.empty() ? "." : searched) + "/" + word;
     const std::string from_here = path_seen_from(folder, candidate);
     if (word.empty() || !is_file(from_here)) continue;
-    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, folder);
+    if (check_access(from_here, X_OK) == 0) return check_runnable(word, candidate, folder);
     not_executable = candidate;
   }
 
   if (!not_executable.empty())
     return Error{not_executable + ": Permission denied",
-                 remedy_of_right(path_seen_from(folder, not_executable))};
+                 make_permission_remedy(path_seen_from(folder, not_executable))};
   if (is_file(path_seen_from(folder, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
@@ -177,7 +187,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
 
-    const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
+    const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
     if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
       path = path_seen_from(spec.folder, interpreter);
       continue;
@@ -186,10 +196,10 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
     // The kernel may know an interpreter for a file in another format (binfmt_misc).
     if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
 
-    const Credentials rights = rights_of(spec, calls);
-    const auto loss = loss_at(*file, rights);
+    const Credentials rights = read_credentials(spec, calls);
+    const auto loss = find_loss(*file, rights);
     if (!loss) return std::nullopt;
-    const bool root_keeps_counters = !is_lost_by_root(*file, rights);
+    const bool root_keeps_counters = !would_root_lose_counters(*file, rights);
     return CounterLossFile{*loss, path, rights.user != 0 && root_keeps_counters};
   }
 

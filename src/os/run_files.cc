@@ -24,11 +24,12 @@ using std::chrono::nanoseconds;
 constexpr off_t kErrorFileLimit = 1 << 20;
 constexpr off_t kErrorFileKept = 1 << 16;
 
-constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
-constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would switch the alarm off
+constexpr nanoseconds kAlarmInterval = std::chrono::milliseconds(100);
+/// A delay of 0 would switch the alarm off.
+constexpr nanoseconds kMinAlarmDelay = std::chrono::microseconds(100);
 
 /// Returns the file's size in bytes; 0 on failure. Moves the file position.
-off_t size_of(int fd) {
+off_t seek_to_end(int fd) {
   return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
 
@@ -39,39 +40,41 @@ timeval to_timeval(nanoseconds time) {
 
 /// Lowest number to try for a descriptor that RegionPage hands down. Scripts usually use lower
 /// numbers.
-constexpr int kFirstNumber = 100;
-/// Lowest number to try if no number from kFirstNumber on can be used.
-constexpr int kFirstNumberOfFew = 10;
+constexpr int kFirstDescriptor = 100;
+/// Lowest number to try if no number from kFirstDescriptor on can be used.
+constexpr int kFirstDescriptorOfFew = 10;
 
+/// Reads memory that a program may be writing.
 template <typename T>
-T read(const T& shared) {
+T load(const T& shared) {
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
 /// Opens files for a run. Opening a named pipe waits for its other end. The wait fails with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` has passed since construction.
 /// The alarm repeats, because an alarm may come just before a wait.
-class OpensPatiently : NonCopyable {
+class PatientOpener : NonCopyable {
  public:
-  OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
+  PatientOpener(nanoseconds limit, const std::function<bool()>& is_unwanted)
       : is_unwanted_(is_unwanted) {
     const auto now = std::chrono::steady_clock::now();
     deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
     struct sigaction action {};
     action.sa_handler = [](int) {};
     sigfillset(&action.sa_mask);
-    sigaction(SIGALRM, &action, &handled_);
+    sigaction(SIGALRM, &action, &saved_action_);
     const sigset_t alarm = signal_set({SIGALRM});
-    sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
-    const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
+    sigprocmask(SIG_UNBLOCK, &alarm, &saved_mask_);
+    const itimerval timer{to_timeval(kAlarmInterval),
+                          to_timeval(std::clamp(limit, kMinAlarmDelay, kAlarmInterval))};
     setitimer(ITIMER_REAL, &timer, nullptr);
   }
-  ~OpensPatiently() {
+  ~PatientOpener() {
     const int saved = errno;
     const itimerval none{};
     setitimer(ITIMER_REAL, &none, nullptr);
-    sigprocmask(SIG_SETMASK, &blocked_, nullptr);
-    sigaction(SIGALRM, &handled_, nullptr);
+    sigprocmask(SIG_SETMASK, &saved_mask_, nullptr);
+    sigaction(SIGALRM, &saved_action_, nullptr);
     errno = saved;
   }
 
@@ -90,8 +93,8 @@ class OpensPatiently : NonCopyable {
  private:
   std::chrono::steady_clock::time_point deadline_;
   const std::function<bool()>& is_unwanted_;
-  struct sigaction handled_ {};
-  sigset_t blocked_{};
+  struct sigaction saved_action_ {};
+  sigset_t saved_mask_{};
 };
 
 std::string last_lines_of_file(int fd) {
@@ -109,19 +112,19 @@ std::string last_lines_of_file(int fd) {
 
 std::optional<Outcome> open_named(const PathsToOpen& named,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own) {
-  const OpensPatiently opens(named.timeout, is_unwanted);
-  const auto why_not = [&](LaunchStep step) -> Outcome {
+  const PatientOpener opener(named.timeout, is_unwanted);
+  const auto make_failure = [&](LaunchStep step) -> Outcome {
     if (errno == EINTR) return Cancelled{};
     if (errno == ETIMEDOUT) return TimedOut{named.timeout, false};
     return NotStarted{step, errno};
   };
   if (named.input != nullptr) {
-    own.input = Descriptor(opens.open(named.input, O_RDONLY));
-    if (!own.input) return why_not(LaunchStep::OpenInput);
+    own.input = Descriptor(opener.open(named.input, O_RDONLY));
+    if (!own.input) return make_failure(LaunchStep::OpenInput);
   }
   if (named.output != nullptr) {
-    own.output = Descriptor(opens.open(named.output, O_WRONLY | O_CREAT | O_TRUNC));
-    if (!own.output) return why_not(LaunchStep::OpenOutput);
+    own.output = Descriptor(opener.open(named.output, O_WRONLY | O_CREAT | O_TRUNC));
+    if (!own.output) return make_failure(LaunchStep::OpenOutput);
   }
   return std::nullopt;
 }
@@ -176,21 +179,22 @@ StandardFiles RunFiles::standard_files(OutputKind sink, bool is_stored) const {
 
 void RunFiles::truncate_output() const {
   for (const int fd : {error_file_.get(), output_file_.get()}) {
-    if (size_of(fd) == 0) continue;
+    if (seek_to_end(fd) == 0) continue;
     while (ftruncate(fd, 0) != 0 && errno == EINTR) {
     }
   }
 }
 
 void RunFiles::drop_old_output(bool is_stored) const {
-  const auto bound = [](int fd, off_t limit, off_t kept) {
+  const auto drop_above = [](off_t limit, int fd, off_t kept) {
+    constexpr off_t block_bytes = 512;  // the unit of st_blocks
     struct stat file {};
-    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit)
+    if (fstat(fd, &file) == 0 && file.st_blocks * block_bytes > limit)
       free_front_space(fd, file.st_size, kept);
   };
-  if (!is_stored) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
-  constexpr auto most = static_cast<off_t>(kStoredEndBytes);
-  for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
+  if (!is_stored) return drop_above(kErrorFileLimit, error_file_.get(), kErrorFileKept);
+  constexpr auto kept = static_cast<off_t>(kStoredEndBytes);
+  for (const int fd : {error_file_.get(), output_file_.get()}) drop_above(2 * kept, fd, kept);
 }
 
 void RunFiles::pass_on(OutputKind sink, int named) const {
@@ -207,18 +211,21 @@ bool RunFiles::hand_pipes_to(const User& user) const {
 }
 
 void RunFiles::drain_at_most(int most_pieces) {
-  copy(OutputStream::Output, output_.read_end.get(), output_copy_, most_pieces);
-  copy(OutputStream::Error, error_.read_end.get(), error_copy_, most_pieces);
+  read_pipe(OutputStream::Output, output_.read_end.get(), output_copy_, most_pieces);
+  read_pipe(OutputStream::Error, error_.read_end.get(), error_copy_, most_pieces);
 }
 
-void RunFiles::copy(OutputStream which, int from, int to, int most_pieces) {
+/// Reads a pipe, and copies what it reads to the descriptor `to` (-1: nowhere) and to the listener.
+/// What comes after the listener has ended the run is not for the listener.
+void RunFiles::read_pipe(OutputStream which, int from, int to, int most_pieces) {
   for (int i = 0; i < most_pieces; ++i) {
-    const ssize_t got = ::read(from, room_->data(), room_->size());
+    const ssize_t got = ::read(from, buffer_->data(), buffer_->size());
     if (got <= 0) return;
-    const std::string_view bytes(room_->data(), static_cast<std::size_t>(got));
+    const std::string_view bytes(buffer_->data(), static_cast<std::size_t>(got));
     if (listener_ != nullptr && !ended_by_listener_ns_) {
-      const std::int64_t now = now_();
-      if (!listener_->receive(which, bytes)) ended_by_listener_ns_ = now;
+      // The listener's own work is not a part of the run's time.
+      const std::int64_t read_at_ns = now_();
+      if (!listener_->receive(which, bytes)) ended_by_listener_ns_ = read_at_ns;
     }
     if (which == OutputStream::Error) tail_.add(bytes);
     if (to >= 0) static_cast<void>(write_all(to, bytes));
@@ -233,7 +240,7 @@ std::string RunFiles::error_output_end(OutputKind sink) const {
 
 std::uint64_t RunFiles::stored_stream_bytes(OutputStream which) const {
   return static_cast<std::uint64_t>(
-      size_of(which == OutputStream::Output ? output_file_.get() : error_file_.get()));
+      seek_to_end(which == OutputStream::Output ? output_file_.get() : error_file_.get()));
 }
 
 std::size_t RunFiles::read_kept(OutputStream which, std::uint64_t from,
@@ -248,20 +255,20 @@ void fill_standard_descriptors() {
 }
 
 RegionPage::~RegionPage() {
-  for (std::size_t i = 0; i < handed_count_; ++i) close(handed_.at(i));
+  for (std::size_t i = 0; i < handed_down_count_; ++i) close(handed_down_.at(i));
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
 /// Duplicates `descriptor` for the program. Returns the duplicate, which stays open across exec, or
 /// -1 with errno.
 int RegionPage::hand_down(int descriptor) {
-  if (handed_count_ == handed_.size()) {
+  if (handed_down_count_ == handed_down_.size()) {
     errno = EMFILE;
     return -1;
   }
-  int number = fcntl(descriptor, F_DUPFD, kFirstNumber);                   // NOLINT: fcntl is so
-  if (number < 0) number = fcntl(descriptor, F_DUPFD, kFirstNumberOfFew);  // NOLINT: as above
-  if (number >= 0) handed_.at(handed_count_++) = number;
+  int number = fcntl(descriptor, F_DUPFD, kFirstDescriptor);  // NOLINT: fcntl is so
+  if (number < 0) number = fcntl(descriptor, F_DUPFD, kFirstDescriptorOfFew);  // NOLINT: as above
+  if (number >= 0) handed_down_.at(handed_down_count_++) = number;
   return number;
 }
 
@@ -302,17 +309,23 @@ RegionUse RegionPage::use() const {
   RegionUse use;
   if (memory_ == nullptr) return use;
   const lauka_region_page_& page = memory_->page;
-  use.entries = read(page.entries);
-  use.time_ns = read(page.time_ns);
-  use.unmatched_ends = read(page.stray);
-  use.counter_failures = read(page.failures) & 0xffffffffU;
-  use.lock_timeouts = read(page.failures) >> 32U;
-  use.is_open = read(page.depth) != 0 || read(page.lock) != 0;
-  use.instructions = read(page.instructions);
-  use.cycles = read(page.cycles);
-  use.uncounted_threads = read(page.uncounted);
+  use.entries = load(page.entries);
+  use.time_ns = load(page.time_ns);
+  use.unmatched_ends = load(page.stray);
+
+  // The number has two counts: below bit 32 that of refused switches, from there on of lost locks.
+  const std::uint64_t failures = load(page.failures);
+  use.counter_failures = failures & 0xffffffffU;
+  use.lock_timeouts = failures >> 32U;
+
+  use.is_open = load(page.depth) != 0 || load(page.lock) != 0;
+  use.instructions = load(page.instructions);
+  use.cycles = load(page.cycles);
+
+  // A thread that still has its entry has not added its counts.
+  use.uncounted_threads = load(page.uncounted);
   for (const lauka_region_thread_& thread : memory_->threads)
-    if (read(thread.id) != 0) ++use.uncounted_threads;
+    if (load(thread.id) != 0) ++use.uncounted_threads;
   return use;
 }
 

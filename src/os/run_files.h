@@ -126,7 +126,7 @@ class RunFiles {
   static constexpr int kMaxPieces = 64;
 
   void drain_at_most(int most_pieces);
-  void copy(OutputStream which, int from, int to, int most_pieces);
+  void read_pipe(OutputStream which, int from, int to, int most_pieces);
 
   OutputTail tail_;
   OutputListener* listener_ = nullptr;
@@ -134,8 +134,8 @@ class RunFiles {
   int error_copy_ = -1;
   std::function<std::int64_t()> now_;
   std::optional<std::int64_t> ended_by_listener_ns_;
-  using Room = std::array<char, 65536>;
-  std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay unused
+  using Buffer = std::array<char, 65536>;
+  std::unique_ptr<Buffer> buffer_{new Buffer};  // not zeroed: without output its pages stay unused
 };
 
 /// Opens /dev/null in place of closed standard descriptors, so that no other file becomes standard
@@ -161,7 +161,7 @@ class RegionPage : NonCopyable {
   void request_thread_counts();
 
   /// Returns the memory's descriptor in the next program; -1 without memory.
-  int descriptor() const { return handed_count_ > 0 ? handed_.front() : -1; }
+  int descriptor() const { return handed_down_count_ > 0 ? handed_down_.front() : -1; }
 
   /// Returns NAME=VALUE for the program's environment; empty before hand_down(). The pointer is
   /// valid as long as this object.
@@ -174,8 +174,8 @@ class RegionPage : NonCopyable {
   int hand_down(int descriptor);
 
   lauka_region_memory_* memory_ = nullptr;
-  std::array<int, 17> handed_{};
-  std::size_t handed_count_ = 0;
+  std::array<int, 17> handed_down_{};
+  std::size_t handed_down_count_ = 0;
   std::array<char, 32> variable_entry_{};
 };
 

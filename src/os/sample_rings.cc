@@ -17,9 +17,10 @@ std::size_t page_bytes() {
 /// Returns the factor for the sampling period of run number `run`, from 0.75 to 1.25. Multiples of
 /// the golden ratio spread the factors evenly, whatever the number of runs.
 double period_factor(std::uint32_t run) {
-  constexpr std::uint32_t golden = 2'654'435'769U;
-  constexpr double whole = 4'294'967'296.0;
-  return 0.75 + static_cast<double>(run * golden) / whole / 2.0;
+  constexpr std::uint32_t golden = 2'654'435'769U;  // 2^32 divided by the golden ratio
+  constexpr double two_to_32 = 4'294'967'296.0;
+  const double from_0_to_1 = static_cast<double>(run * golden) / two_to_32;
+  return 0.75 + from_0_to_1 / 2.0;
 }
 
 }  // namespace
@@ -56,9 +57,10 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
 std::vector<Reading> SampleRings::read_counters() const {
   std::vector<Reading> readings;
   for (const int counter : counters_) {
+    // The value, the time enabled and the time running, as for any counter outside of a group.
     std::array<std::uint64_t, 3> words{};
     calls_->read_counter(counter, words.data(), words.size());
-    readings.push_back({words[0], words[1], words[2]});
+    readings.push_back({.value = words[0], .enabled_ns = words[1], .running_ns = words[2]});
   }
   return readings;
 }
@@ -69,13 +71,18 @@ void SampleRings::move_to(SampleListener& listener) {
     const std::uint64_t head =
         __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHeadOffset), __ATOMIC_ACQUIRE);
     auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTailOffset);
-    const std::byte* const first = ring + page_bytes();
+    const std::byte* const first_record = ring + page_bytes();
+
+    // Head and tail count bytes since the beginning, so the records end at the end of the ring and
+    // go on at its begin.
     for (std::uint64_t at = *tail; at != head;) {
-      const std::uint64_t place = at % kRingBytes;
-      const std::uint64_t bytes = std::min(head - at, kRingBytes - place);
-      records.insert(records.end(), first + place, first + place + bytes);
+      const std::uint64_t offset = at % kRingBytes;
+      const std::uint64_t bytes = std::min(head - at, kRingBytes - offset);
+      records.insert(records.end(), first_record + offset, first_record + offset + bytes);
       at += bytes;
     }
+
+    // Lets the kernel overwrite what was read.
     __atomic_store_n(tail, head, __ATOMIC_RELEASE);
   }
   if (!records.empty()) listener.receive(records);

@@ -44,7 +44,7 @@ volatile std::sig_atomic_t suspension_is_held = 0;
 volatile std::sig_atomic_t suspension_is_due = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-constexpr int kMomentMs = 50;
+constexpr int kSignalDelayMs = 50;
 constexpr std::string_view kSuspensionWaits =
     "the session will be suspended after this run, so that the pause is not measured; press Ctrl-C "
     "to end the session now";
@@ -53,7 +53,7 @@ constexpr std::initializer_list<int> kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIG
 
 // Signals that arrive less than this time after the first signal belong to the same request:
 // timeout(1) signals its child, and then the whole process group.
-constexpr std::int64_t kOneRequestNs = 500'000'000;
+constexpr std::int64_t kRequestNs = 500'000'000;
 
 struct NamedSignal {
   int number;
@@ -85,7 +85,7 @@ constexpr auto kSignals = std::to_array<NamedSignal>({
 
 void note_interrupt(int signal_number) {
   if (interrupted_by != 0) {
-    if (now_ns() - interrupted_at < kOneRequestNs) return;
+    if (now_ns() - interrupted_at < kRequestNs) return;
     void (*const give_back)() = give_back_before_end;
     if (give_back != nullptr) give_back();
     std::signal(signal_number, SIG_DFL);
@@ -124,7 +124,7 @@ void note_resumption(int /*signal_number*/) {
   suspension_is_due = 0;
 }
 
-void handle(int signal_number, void (*handler)(int), int flags) {
+void set_handler(int signal_number, void (*handler)(int), int flags) {
   if (is_ignored(signal_number)) return;
   struct sigaction action {};
   action.sa_handler = handler;
@@ -144,9 +144,9 @@ void ignore_file_size_signal() {
 }
 
 void watch_for_interrupts() {
-  for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
-  handle(SIGTSTP, &note_suspension, SA_RESTART);
-  handle(SIGCONT, &note_resumption, SA_RESTART);
+  for (const int signal_number : kInterrupts) set_handler(signal_number, &note_interrupt, 0);
+  set_handler(SIGTSTP, &note_suspension, SA_RESTART);
+  set_handler(SIGCONT, &note_resumption, SA_RESTART);
   std::signal(SIGPIPE, SIG_IGN);
   ignore_file_size_signal();
 }
@@ -164,7 +164,7 @@ bool was_meant_for_lauka(int signal_number) {
 }
 
 void await_signal_like(int signal_number) {
-  if (asks_to_end(signal_number) && first_interrupt_signal() == 0) poll(nullptr, 0, kMomentMs);
+  if (asks_to_end(signal_number) && first_interrupt_signal() == 0) poll(nullptr, 0, kSignalDelayMs);
 }
 
 SignalHold::SignalHold() {
@@ -196,9 +196,9 @@ bool SignalHold::must_report_suspension() const {
 
 void SignalHold::report_suspension() {
   has_reported_ = true;
-  const std::string_view over = is_terminal(StandardStream::Error) ? "\r\x1b[K" : "";
+  const std::string_view erase_line = is_terminal(StandardStream::Error) ? "\r\x1b[K" : "";
   static_cast<void>(
-      write_to(StandardStream::Error, std::string(over) + message_line(kSuspensionWaits)));
+      write_to(StandardStream::Error, std::string(erase_line) + message_line(kSuspensionWaits)));
 }
 
 std::string signal_name(int signal_number) {

@@ -100,9 +100,9 @@ void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
 
 /// Returns the open descriptors from 3 to 1023 without close-on-exec.
 std::vector<int> inherited_descriptors() {
-  constexpr int looked_at = 1024;
+  constexpr int descriptors_end = 1024;
   std::vector<int> inherited;
-  for (int fd = STDERR_FILENO + 1; fd < looked_at; ++fd) {
+  for (int fd = STDERR_FILENO + 1; fd < descriptors_end; ++fd) {
     const int flags = fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(fd);
   }
@@ -164,10 +164,10 @@ struct Program {
   std::string path;
 };
 
-struct Due {
+struct DueWork {
   nanoseconds at{};
   nanoseconds interval{};
-  RunObserver* watch = nullptr;  ///< what is due; null: the launcher's own work
+  RunObserver* observer = nullptr;  ///< what is due; null: the launcher's own work
 
   bool is_due(nanoseconds now) {
     if (now < at) return false;
@@ -176,10 +176,10 @@ struct Due {
   }
 };
 
-constexpr nanoseconds kTick = std::chrono::milliseconds(200);
-constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
+constexpr nanoseconds kTickInterval = std::chrono::milliseconds(200);
+constexpr nanoseconds kHousekeepingInterval = std::chrono::milliseconds(100);
 
-struct StartedUnder {
+struct InitialSettings {
   sigset_t mask{};
   bool ignored_child = false;
   bool ignored_pipe = false;
@@ -189,7 +189,7 @@ struct StartedUnder {
 
 class SpawningLauncher final : public Launcher {
  public:
-  SpawningLauncher(const DarwinCalls& calls, StartedUnder started_with)
+  SpawningLauncher(const DarwinCalls& calls, InitialSettings started_with)
       : calls_(calls), started_with_(std::move(started_with)), events_(calls), usage_(calls) {}
 
   bool open() { return files_.open_all() && events_.open(files_.pipe_read_ends()); }
@@ -218,7 +218,7 @@ class SpawningLauncher final : public Launcher {
 
     tick_ = &tick;
     const nanoseconds batch_began = now();
-    tick_due_ = {batch_began + kTick, kTick};
+    tick_due_ = {batch_began + kTickInterval, kTickInterval};
 
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
@@ -322,11 +322,11 @@ class SpawningLauncher final : public Launcher {
 
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> killed = attend(pid, began, program.spec, observers);
+    const std::optional<Outcome> killed = watch_to_end(pid, began, program.spec, observers);
 
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
-    take_accounts(pid, ended);
+    reap(pid, ended);
     if (has_region) ended.region = region.use();
 
     // What the listener waits for may still be in the pipes.
@@ -425,19 +425,19 @@ class SpawningLauncher final : public Launcher {
   /// Watches a run until it has ended or was killed. Returns the outcome of a run that was killed
   /// because it stopped, was cancelled or took too long; else nullopt.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
-  std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
-                                std::span<RunObserver* const> watches) {
+  std::optional<Outcome> watch_to_end(pid_t pid, nanoseconds began, const ProgramSpec& spec,
+                                      std::span<RunObserver* const> observers) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool was_asked_to_end = false;
 
-    std::vector<Due> polls;
-    for (RunObserver* watch : watches)
-      polls.push_back({began + watch->interval(), watch->interval(), watch});
-    Due housekeeping{began + kHousekeeping, kHousekeeping};
+    std::vector<DueWork> polls;
+    for (RunObserver* observer : observers)
+      polls.push_back({began + observer->interval(), observer->interval(), observer});
+    DueWork housekeeping{began + kHousekeepingInterval, kHousekeepingInterval};
 
     for (;;) {
       nanoseconds wake_at = std::min({deadline, housekeeping.at, tick_due_.at});
-      for (const Due& poll : polls) wake_at = std::min(wake_at, poll.at);
+      for (const DueWork& poll : polls) wake_at = std::min(wake_at, poll.at);
 
       const EventQueue::QueueEvents events = events_.wait(wake_at - now());
       if (events.readable) files_.drain_during_run();
@@ -451,7 +451,7 @@ class SpawningLauncher final : public Launcher {
       }
 
       std::optional<Outcome> why_killed;
-      if (events.child_signal) why_killed = stopped(pid);
+      if (events.child_signal) why_killed = find_stop(pid);
 
       // The run has ended for its listener, so killing what is left does not change its outcome.
       if (was_asked_to_end && woken_at >= deadline) {
@@ -466,8 +466,8 @@ class SpawningLauncher final : public Launcher {
         return why_killed;
       }
 
-      for (Due& poll : polls)
-        if (poll.is_due(woken_at)) poll.watch->running(pid);
+      for (DueWork& poll : polls)
+        if (poll.is_due(woken_at)) poll.observer->running(pid);
       if (housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
 
       if (tick_due_.is_due(woken_at)) {
@@ -477,7 +477,7 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  std::optional<Outcome> stopped(pid_t pid) {
+  std::optional<Outcome> find_stop(pid_t pid) {
     siginfo_t info{};
     const int waited = calls_.waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);
     if (waited != 0 || info.si_pid != pid || info.si_code != CLD_STOPPED) return std::nullopt;
@@ -492,7 +492,7 @@ class SpawningLauncher final : public Launcher {
     return now();
   }
 
-  void take_accounts(pid_t pid, Ended& ended) {
+  void reap(pid_t pid, Ended& ended) {
     auto known = usage_.read(pid);
     int status = 0;
     rusage used{};
@@ -511,7 +511,7 @@ class SpawningLauncher final : public Launcher {
   }
 
   const DarwinCalls& calls_;
-  StartedUnder started_with_;
+  InitialSettings started_with_;
   EventQueue events_;
   RunFiles files_;
   OutputKind last_sink_ = OutputKind::Null;
@@ -519,14 +519,14 @@ class SpawningLauncher final : public Launcher {
   std::vector<Program> programs_;
   SignalHold* hold_ = nullptr;
   const ProgressCallback* tick_ = nullptr;
-  Due tick_due_{};
+  DueWork tick_due_{};
   bool heeds_interrupts_ = true;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls) {
-  StartedUnder started_with;
+  InitialSettings started_with;
   sigprocmask(SIG_SETMASK, nullptr, &started_with.mask);
   started_with.ignored_child = is_ignored(SIGCHLD);
   started_with.ignored_pipe = is_ignored(SIGPIPE);

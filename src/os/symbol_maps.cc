@@ -62,14 +62,14 @@ SymbolMap parse_jit_symbols(std::string_view text) {
   return symbols;
 }
 
-SymbolMap kernel_symbols() {
+SymbolMap read_kernel_symbols() {
   const Descriptor file(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   const auto text = file ? read_rest(file.get(), kMaxMapBytes) : std::nullopt;
   return text ? parse_kernel_symbols(*text) : SymbolMap();
 }
 
-SymbolMap jit_symbols(int process, std::chrono::nanoseconds since,
-                      const std::optional<User>& user) {
+SymbolMap read_jit_symbols(int process, std::chrono::nanoseconds since,
+                           const std::optional<User>& user) {
   const ActAs reader(user);
   if (reader.error()) return {};
   const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";

@@ -23,12 +23,13 @@ using SymbolMap = std::map<std::uint64_t, SymbolRange>;
 std::vector<std::string> find_symbol(const SymbolMap& symbols, std::uint64_t address);
 
 /// Reads /proc/kallsyms; empty if unreadable, or if the kernel hides the addresses.
-SymbolMap kernel_symbols();
+SymbolMap read_kernel_symbols();
 
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
 /// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
 /// in a second that ended before `since` (time since 1970, UTC), perhaps by another process.
-SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::optional<User>& user);
+SymbolMap read_jit_symbols(int process, std::chrono::nanoseconds since,
+                           const std::optional<User>& user);
 
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.
 SymbolMap parse_kernel_symbols(std::string_view text);

@@ -43,20 +43,20 @@ constexpr std::uint64_t low_bits(unsigned width) {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-struct Word {
+struct ConfigWord {
   std::string_view name;
   std::uint64_t EventCode::*value;
 };
 /// The config words of a code. TermFormat::word_index is an index into this array.
-constexpr auto kWords = std::to_array<Word>({{"config", &EventCode::config},
-                                             {"config1", &EventCode::config1},
-                                             {"config2", &EventCode::config2},
-                                             {"config3", &EventCode::config3}});
+constexpr auto kConfigWords = std::to_array<ConfigWord>({{"config", &EventCode::config},
+                                                         {"config1", &EventCode::config1},
+                                                         {"config2", &EventCode::config2},
+                                                         {"config3", &EventCode::config3}});
 
-std::optional<unsigned> parse_word(std::string_view name) {
-  const auto* const found = std::ranges::find(kWords, name, &Word::name);
-  if (found == kWords.end()) return std::nullopt;
-  return static_cast<unsigned>(found - kWords.begin());
+std::optional<unsigned> find_word_index(std::string_view name) {
+  const auto* const found = std::ranges::find(kConfigWords, name, &ConfigWord::name);
+  if (found == kConfigWords.end()) return std::nullopt;
+  return static_cast<unsigned>(found - kConfigWords.begin());
 }
 
 void set_term(std::vector<Term>& terms, Term term) {
@@ -68,7 +68,7 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
+Result<void> set_terms(std::string_view text, std::vector<Term>& terms) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
     const std::size_t equals = item.find('=');
@@ -79,6 +79,8 @@ Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
     if (equals != std::string_view::npos) {
       const std::string_view value = item.substr(equals + 1);
       term.value = parse_number(value);
+
+      // The kernel writes "event=0x3c,umask=?" for an event whose umask the user must give.
       if (!term.value && value != "?")
         return Error{fmt::format("'{}' is not a 64-bit number", item), "write 60 or 0x3c"};
     }
@@ -99,7 +101,7 @@ std::optional<TermFormat> parse_format(std::string_view text) {
   const std::string_view line = trimmed(text);
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto word = parse_word(line.substr(0, colon));
+  const auto word = find_word_index(line.substr(0, colon));
   if (!word) return std::nullopt;
   TermFormat format{*word};
   for (const std::string_view range : split(line.substr(colon + 1), ',')) {
@@ -113,7 +115,7 @@ std::optional<TermFormat> parse_format(std::string_view text) {
 bool put(EventCode& code, const TermFormat& format, std::uint64_t value) {
   const unsigned total = width_of(format);
   if (total < 64 && (value >> total) != 0) return false;
-  std::uint64_t& word = code.*kWords.at(format.word_index).value;
+  std::uint64_t& word = code.*kConfigWords.at(format.word_index).value;
   for (const TermFormat::Bits& bits : format.bits) {
     const unsigned width = bits.high - bits.low + 1;
     const std::uint64_t mask = low_bits(width);
@@ -128,8 +130,8 @@ std::vector<Pmu> Sysfs::core_pmus() const {
   std::vector<Pmu>& cores = cores_.emplace();
   for (const std::string& name : calls_.list_folder(std::string(kDevices))) {
     if (std::ranges::find(kKernelNames, name) != kKernelNames.end()) continue;
-    const bool may_be = std::ranges::find(kCoreNames, name) != kCoreNames.end();
-    if (!may_be && !calls_.read_file(path_of(name, "cpus"))) continue;
+    const bool has_core_name = std::ranges::find(kCoreNames, name) != kCoreNames.end();
+    if (!has_core_name && !calls_.read_file(path_of(name, "cpus"))) continue;
     if (auto pmu = find(name); pmu && pmu->kind == PmuKind::Core) cores.push_back(*std::move(pmu));
   }
   return cores;
@@ -157,6 +159,7 @@ std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
 }
 
 std::vector<std::string> Sysfs::events(const Pmu& pmu) const {
+  // Beside an event's file may be files with its unit and scale, which are no events.
   std::vector<std::string> names = calls_.list_folder(path_of(pmu.name, "events"));
   std::erase_if(names, [](const std::string& name) {
     return name.ends_with(".unit") || name.ends_with(".scale") || name.ends_with(".snapshot") ||
@@ -189,16 +192,16 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
   std::vector<Term> terms;
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
-    const bool alone = item.find('=') == std::string_view::npos;
-    const auto event = alone ? read_terms(pmu, item) : std::nullopt;
+    const bool may_be_event = item.find('=') == std::string_view::npos;
+    const auto event = may_be_event ? read_terms(pmu, item) : std::nullopt;
     // rHEX is a raw code if the PMU has no term or event with that name.
-    if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
+    if (may_be_event && item.starts_with('r') && !event && !read(pmu, "format", item)) {
       if (const auto raw = parse_hex(item.substr(1))) {
         set_term(terms, {"config", raw});
         continue;
       }
     }
-    if (auto added = add_terms(event ? std::string_view(*event) : item, terms); !added)
+    if (auto added = set_terms(event ? std::string_view(*event) : item, terms); !added)
       return added.error();
   }
   return terms;
@@ -208,10 +211,10 @@ Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
   std::vector<std::string> candidates = events(pmu);
   const auto formats = calls_.list_folder(path_of(pmu.name, "format"));
   candidates.insert(candidates.end(), formats.begin(), formats.end());
-  const auto near = nearest_names(name, candidates);
+  const auto nearest = nearest_names(name, candidates);
   return Error{fmt::format("{} has no event or term '{}'", pmu.name, name),
-               near.empty() ? std::string("lauka --list-events shows the events")
-                            : fmt::format("did you mean {}?", listed(near, "or"))};
+               nearest.empty() ? std::string("lauka --list-events shows the events")
+                               : fmt::format("did you mean {}?", listed(nearest, "or"))};
 }
 
 Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
@@ -226,7 +229,7 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
 
     // A term is a field that the PMU describes in a file, or a whole word such as "config1".
     const auto file = read(pmu, "format", term.name);
-    const auto whole_word = parse_word(term.name);
+    const auto whole_word = find_word_index(term.name);
     if (!file && !whole_word) return unknown_term(pmu, term.name);
 
     const auto format = file ? parse_format(*file) : TermFormat{*whole_word, {{0, 63}}};

@@ -24,7 +24,7 @@ namespace lauka::os {
 
 namespace {
 
-Machine describe(const MachineFacts& facts) {
+Machine make_machine(const MachineFacts& facts) {
   Machine machine = facts.machine;
   utsname names{};
   if (uname(&names) == 0) {
@@ -57,7 +57,8 @@ std::string cpu_file(std::string_view name) {
   return fmt::format("{}/{}", kCpuFolder, name);
 }
 
-std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& path) {
+/// Returns the first line of a file, without blanks at its end; nullopt if it is missing or empty.
+std::optional<std::string> read_first_line(const LinuxCalls& calls, const std::string& path) {
   auto text = calls.read_file(path);
   if (!text) return std::nullopt;
   text->erase(std::min(text->find('\n'), text->size()));
@@ -76,7 +77,7 @@ double to_number(std::string_view word) {
 
 void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/devices/system/clocksource/clocksource0/";
-  facts.clock_source = line_in(calls, folder + "current_clocksource");
+  facts.clock_source = read_first_line(calls, folder + "current_clocksource");
   const std::string available = read_text(calls, folder + "available_clocksource");
   for (const std::string_view name : blank_separated(available)) {
     if (name == "tsc" || name == "kvm-clock") facts.good_clock_sources.emplace_back(name);
@@ -86,13 +87,14 @@ void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
 void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
   for (const std::string& name : calls.list_folder(kCpuFolder)) {
+    // The folder also has cpufreq, cpuidle and others.
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
     const std::string folder = cpu_file(name) + "/cpufreq/";
-    const auto governor = line_in(calls, folder + "scaling_governor");
+    const auto governor = read_first_line(calls, folder + "scaling_governor");
     if (!governor) continue;
     ++cpus[*governor];
     if (facts.governor_driver.empty())
-      facts.governor_driver = line_in(calls, folder + "scaling_driver").value_or("");
+      facts.governor_driver = read_first_line(calls, folder + "scaling_driver").value_or("");
   }
   for (const auto& [governor, count] : cpus) facts.governors.push_back({governor, count});
 }
@@ -100,16 +102,16 @@ void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
 void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string no_turbo = cpu_file("intel_pstate/no_turbo");
   const std::string boost = cpu_file("cpufreq/boost");
-  if (const auto off = line_in(calls, no_turbo))
+  if (const auto off = read_first_line(calls, no_turbo))
     facts.turbo = SwitchFacts{*off == "0", "echo 1 | sudo tee " + no_turbo};
-  else if (const auto on = line_in(calls, boost))
+  else if (const auto on = read_first_line(calls, boost))
     facts.turbo = SwitchFacts{*on == "1", "echo 0 | sudo tee " + boost};
 }
 
 void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
-  const auto active = line_in(calls, cpu_file("smt/active"));
+  const auto active = read_first_line(calls, cpu_file("smt/active"));
   if (!active) return;
-  const auto control = line_in(calls, cpu_file("smt/control"));
+  const auto control = read_first_line(calls, cpu_file("smt/control"));
   const bool can_be_switched = control && (*control == "on" || *control == "off");
   facts.smt = SwitchFacts{*active == "1",
                           can_be_switched ? "echo off | sudo tee " + cpu_file("smt/control") : ""};
@@ -119,37 +121,43 @@ void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/class/power_supply";
   for (const std::string& name : calls.list_folder(folder)) {
     const std::string supply = fmt::format("{}/{}/", folder, name);
-    const auto type = line_in(calls, supply + "type");
+    const auto type = read_first_line(calls, supply + "type");
     // The scope "Device" means the battery of a mouse or the like.
-    if (!type || line_in(calls, supply + "scope").value_or("") == "Device") continue;
-    if (*type == "Battery" && line_in(calls, supply + "status").value_or("") == "Discharging")
+    if (!type || read_first_line(calls, supply + "scope").value_or("") == "Device") continue;
+    if (*type == "Battery" &&
+        read_first_line(calls, supply + "status").value_or("") == "Discharging")
       facts.on_battery = true;
     if ((*type == "Mains" || *type == "USB") &&
-        line_in(calls, supply + "online").value_or("") == "1" && !facts.on_battery)
+        read_first_line(calls, supply + "online").value_or("") == "1" && !facts.on_battery)
       facts.on_battery = false;
   }
-  const auto profile = line_in(calls, "/sys/firmware/acpi/platform_profile");
+  const auto profile = read_first_line(calls, "/sys/firmware/acpi/platform_profile");
   if (profile && (*profile == "low-power" || *profile == "quiet" || *profile == "cool"))
     facts.power_saving = profile;
 }
 
-std::optional<double> parse_stolen(const std::string& stat) {
+/// Returns the share of the time since the boot in which the hypervisor ran something else, from
+/// the text of /proc/stat; nullopt if it does not tell.
+std::optional<double> parse_stolen_share(const std::string& stat) {
+  // "cpu", then the times: user nice system idle iowait irq softirq steal. What follows steal is a
+  // part of user and nice.
+  constexpr std::size_t steal_at = 8;
   const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
-  if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
-  double sum = 0.0;  // columns: user nice system idle iowait irq softirq steal
-  for (std::size_t i = 1; i <= 8; ++i) sum += to_number(words[i]);
+  if (words.size() <= steal_at || words.front() != "cpu") return std::nullopt;
+  double sum = 0.0;
+  for (std::size_t i = 1; i <= steal_at; ++i) sum += to_number(words[i]);
   if (sum <= 0.0) return std::nullopt;
-  return to_number(words[8]) / sum;
+  return to_number(words[steal_at]) / sum;
 }
 
 /// Returns the name of the hypervisor under which this machine runs; nullopt if there is none that
 /// lauka knows.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
-  if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
+  if (auto type = read_first_line(calls, "/sys/hypervisor/type")) return type;
 
   const std::string dmi = "/sys/class/dmi/id/";
-  const std::string vendor = line_in(calls, dmi + "sys_vendor").value_or("");
-  const std::string product = line_in(calls, dmi + "product_name").value_or("");
+  const std::string vendor = read_first_line(calls, dmi + "sys_vendor").value_or("");
+  const std::string product = read_first_line(calls, dmi + "product_name").value_or("");
 
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
       {"QEMU", "QEMU"},
@@ -172,11 +180,13 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
 }
 
 void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
-  // x86 has a CPU flag for a hypervisor; Arm does not.
+  // x86 has a CPU flag for a hypervisor; Arm has no flags, so that without a name nothing is known.
   const auto flags = find_value(cpuinfo, "flags", ':');
   facts.hypervisor = find_hypervisor(calls);
   facts.hypervisor_is_certain = flags || facts.hypervisor;
-  // A physical machine in a cloud may have the cloud's name, but lacks the flag.
+
+  // A physical machine in a cloud may have the cloud's name, but lacks the flag. An empty name
+  // means a hypervisor that lauka does not know.
   if (flags && !has_word(*flags, "hypervisor"))
     facts.hypervisor.reset();
   else if (flags && !facts.hypervisor)
@@ -189,11 +199,13 @@ void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
     const auto names = calls.list_folder(folder);
     if (std::ranges::find(names, file) != names.end()) facts.container = name;
   }
-  if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
+  if (const auto systemd = read_first_line(calls, "/run/systemd/container");
+      systemd && !facts.container)
     facts.container = systemd;
 }
 
-std::optional<double> load_of(const DarwinCalls& calls) {
+std::optional<double> read_load(const DarwinCalls& calls) {
+  // struct loadavg of macOS: the averages over 1, 5 and 15 minutes, multiplied by a scale.
   struct Load {
     std::array<std::uint32_t, 3> fixed{};
     std::int64_t scale = 0;
@@ -205,7 +217,7 @@ std::optional<double> load_of(const DarwinCalls& calls) {
   return static_cast<double>(load.fixed[0]) / static_cast<double>(load.scale);
 }
 
-std::vector<CpuCountByName> list_kinds(const DarwinCalls& calls) {
+std::vector<CpuCountByName> list_core_kinds(const DarwinCalls& calls) {
   std::vector<CpuCountByName> kinds;
   const std::int64_t levels = sysctl_number(calls, "hw.nperflevels").value_or(0);
   for (std::int64_t level = 0; level < levels && level < 8; ++level) {
@@ -220,23 +232,23 @@ std::vector<CpuCountByName> list_kinds(const DarwinCalls& calls) {
 }
 
 /// True if the machine runs on battery; nullopt if unknown. IOKit returns -2 on external power.
-std::optional<bool> on_battery(const DarwinCalls& calls) {
+std::optional<bool> is_on_battery(const DarwinCalls& calls) {
   static constexpr double kExternalPower = -2.0;
   void* library =
       calls.dlopen("/System/Library/Frameworks/IOKit.framework/Versions/A/IOKit", kLoadLazily);
   void* symbol =
       library != nullptr ? calls.dlsym(library, "IOPSGetTimeRemainingEstimate") : nullptr;
   if (symbol == nullptr) return std::nullopt;
-  using Estimate = double (*)();
-  Estimate estimate = nullptr;
-  static_assert(sizeof estimate == sizeof symbol);
-  std::memcpy(&estimate, &symbol, sizeof estimate);
-  return estimate() != kExternalPower;
+  using EstimateCall = double (*)();
+  EstimateCall estimate_time_left = nullptr;
+  static_assert(sizeof estimate_time_left == sizeof symbol);
+  std::memcpy(&estimate_time_left, &symbol, sizeof estimate_time_left);
+  return estimate_time_left() != kExternalPower;
 }
 
 /// Returns the id of the process that owns tracing; 0 if none. Ignores a process that has ended,
 /// and a process that owns tracing in the background.
-std::int64_t owner_of_tracing(const DarwinCalls& calls) {
+std::int64_t find_owner_of_tracing(const DarwinCalls& calls) {
   constexpr std::int64_t foreground = 1;
   if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;
   const std::int64_t pid = sysctl_number(calls, "ktrace.owning_pid").value_or(0);
@@ -251,7 +263,7 @@ TracingFacts probe_tracing(const DarwinCalls& calls) {
   const auto threads = sysctl_number(calls, "kpc.thread_counting");
   tracing.readable = threads.has_value();
   tracing.thread_counting = threads.value_or(0) != 0;
-  tracing.owner_pid = owner_of_tracing(calls);
+  tracing.owner_pid = find_owner_of_tracing(calls);
   tracing.owner_name = sysctl_text(calls, "ktrace.configured_by").value_or("");
   return tracing;
 }
@@ -259,7 +271,7 @@ TracingFacts probe_tracing(const DarwinCalls& calls) {
 }  // namespace
 
 Machine this_machine() {
-  return describe({});
+  return make_machine({});
 }
 
 std::string parse_cpu_model(std::string_view cpuinfo) {
@@ -309,6 +321,8 @@ std::string new_session_id() {
     std::random_device random;
     for (std::uint32_t& word : words) word = random();
   }
+
+  // Marks the id as random: version 4 and variant 10 of RFC 9562, 5.4.
   words[1] = (words[1] & 0xffff0fffU) | 0x4000U;
   words[2] = (words[2] & 0x3fffffffU) | 0x80000000U;
   return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", words[0], words[1] >> 16U,
@@ -321,14 +335,14 @@ Machine this_machine_with_class_facts() {
     add_darwin_class_facts(*darwin_system, facts);
   else
     add_linux_class_facts(*linux_calls(), facts);
-  return describe(facts);
+  return make_machine(facts);
 }
 
 MachineFacts machine_facts() {
   const DarwinCalls* const darwin_system = darwin_calls();
   MachineFacts facts =
       darwin_system != nullptr ? darwin_facts(*darwin_system) : linux_facts(*linux_calls());
-  facts.machine = describe(facts);
+  facts.machine = make_machine(facts);
   facts.clock_step = MonotonicClock().resolution();
   return facts;
 }
@@ -350,10 +364,10 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
     facts.load = to_number(averages.front());
   probe_power(calls, facts);
   add_linux_class_facts(calls, facts);
-  if (facts.hypervisor) facts.stolen_share = parse_stolen(read_text(calls, "/proc/stat"));
+  if (facts.hypervisor) facts.stolen_share = parse_stolen_share(read_text(calls, "/proc/stat"));
   probe_container(calls, facts);
   facts.machine.allowance = read_allowance(calls);
-  if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
+  if (const auto aslr = read_first_line(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;
 }
@@ -371,9 +385,9 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   const auto logical = sysctl_number(calls, "hw.logicalcpu");
   const auto physical = sysctl_number(calls, "hw.physicalcpu");
   if (logical && physical) facts.smt = SwitchFacts{*logical > *physical, ""};
-  facts.core_kinds = list_kinds(calls);
-  facts.load = load_of(calls);
-  facts.on_battery = on_battery(calls);
+  facts.core_kinds = list_core_kinds(calls);
+  facts.load = read_load(calls);
+  facts.on_battery = is_on_battery(calls);
   add_darwin_class_facts(calls, facts);
   facts.aslr = true;
   facts.tracing = probe_tracing(calls);

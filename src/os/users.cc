@@ -22,13 +22,13 @@ namespace {
 
 /// `Count` is size_t on Linux, int on macOS.
 template <typename Count>
-int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
+int set_first_groups(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
   const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
   return set(static_cast<Count>(std::min(groups.size(), most)), groups.data());
 }
 
 int set_groups(const std::vector<gid_t>& groups) {
-  return set_all(&setgroups, groups);
+  return set_first_groups(&setgroups, groups);
 }
 
 std::vector<gid_t> own_groups() {
@@ -66,11 +66,11 @@ ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)
               calls_.seteuid(user->id) == 0;
   }
   if (acting_) return;
-  const int why = errno;
+  const int error_number = errno;
   if (geteuid() == 0) give_back();
-  error_ = Error{
-      "lauka cannot act as the user " + user->name + ": " + std::generic_category().message(why),
-      "use --as-root to keep root's rights"};
+  error_ = Error{"lauka cannot act as the user " + user->name + ": " +
+                     std::generic_category().message(error_number),
+                 "use --as-root to keep root's rights"};
 }
 
 ActAs::~ActAs() {

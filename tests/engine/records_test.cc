@@ -38,11 +38,12 @@ void check_against_expectation(const TraceFile& trace) {
   if (!expect.at("accept").get<bool>()) {
     const auto why = expect.at("why").get<std::string>();
     CAPTURE(why);
-    CAPTURE(text_of(counts.fault.value()));
+    CAPTURE(describe_fault(counts.fault.value()));
     CHECK(means(why, *counts.fault));
     return;
   }
-  CHECK_MESSAGE(!counts.fault.has_value(), text_of(counts.fault.value_or(TraceFault::NoThread)));
+  CHECK_MESSAGE(!counts.fault.has_value(),
+                describe_fault(counts.fault.value_or(TraceFault::NoThread)));
   CHECK(counts.command_sums == expect.at("command").get<Values>());
   CHECK(counts.tree_sums == expect.at("tree").get<Values>());
   CHECK(counts.threads_not_ended_command == expect.at("threads_not_ended_command"));

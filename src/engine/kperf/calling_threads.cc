@@ -15,7 +15,7 @@
 namespace lauka::engine {
 namespace {
 
-constexpr std::array<AccountedEvent, 2> kOfThread = {{
+constexpr std::array<AccountedEvent, 2> kThreadTotals = {{
     {"cycles", "", "cycles of the threads that call into the region",
      [](const os::Ended& ended) {
        return ended.region ? std::optional(ended.region->cycles) : std::nullopt;
@@ -26,7 +26,7 @@ constexpr std::array<AccountedEvent, 2> kOfThread = {{
      }},
 }};
 
-std::optional<Error> why_not_counted(const os::RegionUse& use) {
+std::optional<Error> find_missing_counts_error(const os::RegionUse& use) {
   if (use.uncounted_threads + use.counter_failures > 0)
     return Error{"a thread that began a region did not end it, or cannot read its counts",
                  "call lauka_region_end in the thread that called lauka_region_begin, in at most "
@@ -35,7 +35,7 @@ std::optional<Error> why_not_counted(const os::RegionUse& use) {
   return std::nullopt;
 }
 
-class OfCallingThreads final : public EngineWrapper {
+class CallingThreadsEngine final : public EngineWrapper {
  public:
   using EngineWrapper::EngineWrapper;
 
@@ -43,8 +43,8 @@ class OfCallingThreads final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
-    accounted_of_whole_.clear();
-    whole_passes_.clear();
+    accounted_of_whole_run_.clear();
+    passes_of_whole_run_.clear();
 
     // Names with the suffix mean events of the whole run, which are added at the end.
     EventRequest without_suffix = wanted;
@@ -54,24 +54,24 @@ class OfCallingThreads final : public EngineWrapper {
     EventSet set;
     set.passes.resize(1);
     if (without_suffix.names.empty())
-      for (const AccountedEvent& account : kOfThread) add(account, set);
+      for (const AccountedEvent& account : kThreadTotals) add_region_event(account, set);
 
     for (const std::string& name : without_suffix.names) {
-      const AccountedEvent* account = find_accounted(name, kOfThread);
+      const AccountedEvent* account = find_accounted(name, kThreadTotals);
       if (account == nullptr)
         return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
                                  "only its cycles and instructions",
                                  cited(name)),
                      "leave it out, or leave out --region"};
-      add(*account, set);
+      add_region_event(*account, set);
     }
 
-    counts_whole_ = wanted.counted_part == CountedPart::RegionAndWhole;
-    if (!counts_whole_) return set;
+    counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
+    if (!counts_whole_run_) return set;
 
     auto whole = wrapped_engine().select(without_suffix);
     if (!whole) return whole;
-    add_whole(*std::move(whole), set);
+    add_whole_run(*std::move(whole), set);
 
     return set;
   }
@@ -81,11 +81,12 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    if (pass > 0) return wrapped_engine().arm(whole_passes_.at(pass - 1));
+    if (pass > 0) return wrapped_engine().arm(passes_of_whole_run_.at(pass - 1));
     std::vector<const AccountedEvent*> all = events_;
-    all.insert(all.end(), accounted_of_whole_.begin(), accounted_of_whole_.end());
+    all.insert(all.end(), accounted_of_whole_run_.begin(), accounted_of_whole_run_.end());
     const auto check = [count = events_.size()](const os::Ended& ended, CountsOfRun& counted) {
-      counted.why_missing_counts = why_not_counted(ended.region.value_or(os::RegionUse{}));
+      counted.why_missing_counts =
+          find_missing_counts_error(ended.region.value_or(os::RegionUse{}));
       for (std::size_t i = 0; counted.why_missing_counts && i < count; ++i)
         counted.counts[i].reset();
     };
@@ -93,16 +94,16 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
   std::optional<Error> held_by_others() override {
-    return counts_whole_ ? wrapped_engine().held_by_others() : std::nullopt;
+    return counts_whole_run_ ? wrapped_engine().held_by_others() : std::nullopt;
   }
 
   void pause() override {
-    if (counts_whole_) wrapped_engine().pause();
+    if (counts_whole_run_) wrapped_engine().pause();
   }
 
   std::vector<Note> notes() const override {
     std::vector<Note> all;
-    if (counts_whole_) all = wrapped_engine().notes();
+    if (counts_whole_run_) all = wrapped_engine().notes();
     all.push_back({"calling_threads_only",
                    "cycles and instructions of the region cover only the threads that call "
                    "lauka_region_begin and lauka_region_end, not other threads and children"});
@@ -110,7 +111,7 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
  private:
-  void add(const AccountedEvent& account, EventSet& set) {
+  void add_region_event(const AccountedEvent& account, EventSet& set) {
     Event* added = add_accounted(account, account.name, events_, set);
     if (added == nullptr) return;
     added->name_suffix = "(calling threads)";
@@ -118,7 +119,7 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
   /// Adds the events and passes of the whole run to those of the region.
-  void add_whole(EventSet whole, EventSet& set) {
+  void add_whole_run(EventSet whole, EventSet& set) {
     // The events of the region come first, so all indices of the wrapped engine move up.
     const std::size_t offset = events_.size();
     for (Event& event : whole.events) {
@@ -137,14 +138,14 @@ class OfCallingThreads final : public EngineWrapper {
 
       if (needs_no_counters) {
         for (const std::size_t event : pass.event_indices) {
-          accounted_of_whole_.push_back(wrapped_engine().accounted(event));
+          accounted_of_whole_run_.push_back(wrapped_engine().accounted(event));
           set.passes.front().event_indices.push_back(event + offset);
         }
         continue;
       }
 
       for (std::size_t& event : pass.event_indices) event += offset;
-      whole_passes_.push_back(place);
+      passes_of_whole_run_.push_back(place);
       set.passes.push_back(std::move(pass));
     }
 
@@ -152,15 +153,15 @@ class OfCallingThreads final : public EngineWrapper {
   }
 
   std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> accounted_of_whole_;
-  std::vector<std::size_t> whole_passes_;
-  bool counts_whole_ = false;
+  std::vector<const AccountedEvent*> accounted_of_whole_run_;
+  std::vector<std::size_t> passes_of_whole_run_;
+  bool counts_whole_run_ = false;
 };
 
 }  // namespace
 
 OwnedEngine with_calling_thread_counts(OwnedEngine engine) {
-  return std::make_unique<OfCallingThreads>(std::move(engine));
+  return std::make_unique<CallingThreadsEngine>(std::move(engine));
 }
 
 }  // namespace lauka::engine

@@ -15,26 +15,30 @@ namespace {
 
 constexpr const char* kFramework = "/System/Library/PrivateFrameworks/kperf.framework/kperf";
 
-int settled(int returned) {
+/// Returns the errno of a call that returns a negative number on failure; 0 if it succeeded.
+int error_of_call(int returned) {
   return returned < 0 ? errno : 0;
 }
 
-constexpr std::size_t kPiece = 32768;
+constexpr std::size_t kMaxRecordsPerRead = 32768;
 
 /// Counters that the power manager of M4 and M5 holds; used if the database names none. Source:
 /// XNU, mask 0x38 of the configurable counters.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
-constexpr std::uint32_t kAction = 1;
+/// The number of the action by which the kernel samples; the kernel counts them from 1.
+constexpr std::uint32_t kSamplingAction = 1;
 
-Claim*& held() {
+/// Returns the claim that has the counters, which must be given back even at a sudden end; null:
+/// none.
+Claim*& holding_claim() {
   // atexit passes no argument. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Claim* claim = nullptr;
   return claim;
 }
 
 void give_back_held() {
-  if (Claim* claim = held(); claim != nullptr) claim->give_back();
+  if (Claim* claim = holding_claim(); claim != nullptr) claim->give_back();
 }
 
 }  // namespace
@@ -69,13 +73,13 @@ Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
 template <typename T>
 int Kernel::set(const char* name, const T& value) const {
   T copy = value;
-  return settled(calls_.sysctlbyname(name, nullptr, nullptr, &copy, sizeof copy));
+  return error_of_call(calls_.sysctlbyname(name, nullptr, nullptr, &copy, sizeof copy));
 }
 
 template <typename T>
 int Kernel::get(const char* name, T& value) const {
   std::size_t length = sizeof value;
-  return settled(calls_.sysctlbyname(name, &value, &length, nullptr, 0));
+  return error_of_call(calls_.sysctlbyname(name, &value, &length, nullptr, 0));
 }
 
 bool Kernel::has_counters() const {
@@ -85,7 +89,7 @@ bool Kernel::has_counters() const {
 }
 
 int Kernel::force_all_counters(bool on) const {
-  return framework_ ? settled(framework_->kpc_force_all_ctrs_set(int{on}))
+  return framework_ ? error_of_call(framework_->kpc_force_all_ctrs_set(int{on}))
                     : set("kpc.force_all_ctrs", int{on});
 }
 
@@ -101,7 +105,7 @@ std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
 int Kernel::set_configuration_words(std::span<const std::uint64_t> words) const {
   std::array<std::uint64_t, 1 + kMaxCountersPerCpu> request{kConfigurableClass};
   std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxCountersPerCpu), &request[1]);
-  if (framework_) return settled(framework_->kpc_set_config(kConfigurableClass, &request[1]));
+  if (framework_) return error_of_call(framework_->kpc_set_config(kConfigurableClass, &request[1]));
   return set("kpc.config", request);
 }
 
@@ -110,7 +114,7 @@ int Kernel::get_words(const char* name, std::uint64_t request, std::size_t most,
   words.assign(most, 0);
   std::size_t length = most * sizeof words[0];
   const int error =
-      settled(calls_.sysctlbyname(name, words.data(), &length, &request, sizeof request));
+      error_of_call(calls_.sysctlbyname(name, words.data(), &length, &request, sizeof request));
   words.resize(error == 0 ? std::min(length / sizeof words[0], most) : 0);
   return error;
 }
@@ -120,11 +124,12 @@ int Kernel::read_configuration_words(std::vector<std::uint64_t>& words) const {
 }
 
 int Kernel::set_counting(std::uint32_t classes) const {
-  return framework_ ? settled(framework_->kpc_set_counting(classes)) : set("kpc.counting", classes);
+  return framework_ ? error_of_call(framework_->kpc_set_counting(classes))
+                    : set("kpc.counting", classes);
 }
 
 int Kernel::set_thread_counting(std::uint32_t classes) const {
-  return framework_ ? settled(framework_->kpc_set_thread_counting(classes))
+  return framework_ ? error_of_call(framework_->kpc_set_thread_counting(classes))
                     : set("kpc.thread_counting", classes);
 }
 
@@ -155,21 +160,23 @@ int Kernel::raise_to_one(const char* name) const {
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
   constexpr std::int32_t any_pid = -1;
   using Words = std::array<std::uint64_t, 2>;
-  int error = framework_ ? settled(framework_->kperf_action_samplers_set(action, samplers))
+  int error = framework_ ? error_of_call(framework_->kperf_action_samplers_set(action, samplers))
                          : set("kperf.action.samplers", Words{action, samplers});
   if (error != 0) return error;
-  return framework_ ? settled(framework_->kperf_action_filter_set_by_pid(action, any_pid))
+  return framework_ ? error_of_call(framework_->kperf_action_filter_set_by_pid(action, any_pid))
                     : set("kperf.action.filter_by_pid",
                           Words{action, static_cast<std::uint64_t>(any_pid)});
 }
 
 int Kernel::set_sampling(bool on) const {
   const auto value = std::uint32_t{on};
-  return framework_ ? settled(framework_->kperf_sample_set(value)) : set("kperf.sampling", value);
+  return framework_ ? error_of_call(framework_->kperf_sample_set(value))
+                    : set("kperf.sampling", value);
 }
 
 int Kernel::reset_sampling() const {
-  return framework_ ? settled(framework_->kperf_reset()) : set("kperf.reset", std::uint32_t{1});
+  return framework_ ? error_of_call(framework_->kperf_reset())
+                    : set("kperf.reset", std::uint32_t{1});
 }
 
 int Kernel::sample_running_threads(std::uint64_t period_ns, std::uint32_t action) const {
@@ -250,7 +257,7 @@ int Trace::call_with_value(int operation, int value) const {
 }
 
 int Trace::set_up(std::uint32_t records) {
-  room_.resize(kPiece);
+  buffer_.resize(kMaxRecordsPerRead);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
   // Each read would wait for the coprocessors. Older kernels refuse the flag.
@@ -262,11 +269,11 @@ int Trace::set_up(std::uint32_t records) {
 }
 
 int Trace::set_record_filter() const {
-  KdebugFilter exact{
+  KdebugFilter exact_filter{
       kKdebugValueCheck,
       {kThreadTerminateDebugid, kThreadCountersDebugid, kNewThreadDebugid, kExecDebugid}};
-  std::size_t bytes = sizeof exact;
-  const int error = call(os::kKdSetReg, &exact, &bytes);
+  std::size_t bytes = sizeof exact_filter;
+  const int error = call(os::kKdSetReg, &exact_filter, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
   // Apple calls kKdSetReg obsolete. The newer type filter also admits records that TraceReader
   // ignores.
@@ -291,11 +298,11 @@ bool Trace::is_half_full() const {
 int Trace::read(bool& wrapped, const RecordSink& reader) {
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears the flag
-    std::size_t length = room_.size() * sizeof(KdebugRecord);
-    if (const int error = call(os::kKdReadTr, room_.data(), &length); error != 0) return error;
-    const std::size_t count = length < room_.size() ? length : room_.size();
-    if (count > 0) reader({room_.data(), count});
-    if (count < room_.size()) return 0;
+    std::size_t length = buffer_.size() * sizeof(KdebugRecord);
+    if (const int error = call(os::kKdReadTr, buffer_.data(), &length); error != 0) return error;
+    const std::size_t count = length < buffer_.size() ? length : buffer_.size();
+    if (count > 0) reader({buffer_.data(), count});
+    if (count < buffer_.size()) return 0;
   }
 }
 
@@ -319,21 +326,21 @@ int Claim::ensure_held() {
   give_back_held();
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
-  if (has_counters_) held() = this;
+  if (has_counters_) holding_claim() = this;
   return error;
 }
 
 Result<void> Claim::take_counters() {
-  const auto refused = [this](KernelRequest asked, int error) {
+  const auto make_refusal = [this](KernelRequest asked, int error) {
     return explain_refusal(asked, error, kernel_);
   };
   static_cast<void>(std::atexit(give_back_held));
   os::set_forced_end_action(give_back_held);
   if (const int error = ensure_held(); error != 0)
-    return refused(KernelRequest::TakeCounters, error);
+    return make_refusal(KernelRequest::TakeCounters, error);
   had_leftovers_ = kernel_.thread_counting_classes() != 0 || kernel_.counting_classes() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
-    return refused(KernelRequest::Count, error);
+    return make_refusal(KernelRequest::Count, error);
   kernel_.set_counting(0);
   stop_sampling();
   return {};
@@ -389,10 +396,11 @@ int Claim::start_sampling(const Sampling& sampling) {
 
 int Claim::begin_sampling(const Sampling& sampling) {
   int error = kernel_.raise_to_one("kperf.action.count");
-  if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
-  if (error == 0 && sampling.samples_ending_threads) error = kernel_.trigger_at_thread_end(kAction);
+  if (error == 0) error = kernel_.set_action(kSamplingAction, kSampleThreadCounters);
+  if (error == 0 && sampling.samples_ending_threads)
+    error = kernel_.trigger_at_thread_end(kSamplingAction);
   if (error == 0 && sampling.period_ns)
-    error = kernel_.sample_running_threads(*sampling.period_ns, kAction);
+    error = kernel_.sample_running_threads(*sampling.period_ns, kSamplingAction);
   if (error == 0) error = trace_.set_up(sampling.trace_records);
   return error != 0 ? error : kernel_.set_sampling(true);
 }
@@ -419,7 +427,7 @@ void Claim::give_back() {
     kernel_.force_all_counters(false);
   }
   has_counters_ = false;
-  if (held() == this) held() = nullptr;
+  if (holding_claim() == this) holding_claim() = nullptr;
 }
 
 }  // namespace lauka::engine::kperf

@@ -208,7 +208,7 @@ class Trace {
   int call_with_value(int operation, int value) const;
 
   const os::DarwinCalls& calls_;
-  std::vector<KdebugRecord> room_;
+  std::vector<KdebugRecord> buffer_;
 };
 
 /// Returns the counters that can be used if the kernel has `count` configurable counters: all of

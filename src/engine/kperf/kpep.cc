@@ -31,21 +31,22 @@ std::uint64_t line_number(XML_Parser parser) {
 #endif
 }
 
-constexpr std::string_view kBinaryPlist = "bplist00";
+constexpr std::string_view kBinaryPlistMagic = "bplist00";
 constexpr std::size_t kMaxPlistDepth = 64;
 
 constexpr std::array<std::string_view, 10> kElements = {
     "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};
 
-Error no_plist() {
+Error make_no_plist_error() {
   return {"is not a property list, or is damaged", ""};
 }
 
-Error nests_too_deep() {
+Error make_depth_error() {
   return {fmt::format("is damaged: it nests more than {} elements", kMaxPlistDepth), ""};
 }
 
-struct Open {
+/// An element whose end has not come yet.
+struct OpenElement {
   std::string name;
   std::string text{};
   PlistValue value{};
@@ -58,7 +59,8 @@ struct Open {
 class XmlReader {
  public:
   Result<PlistValue> read(std::string_view bytes) {
-    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return no_plist();
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      return make_no_plist_error();
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(parser_.get(), on_start, on_end);
     XML_SetCharacterDataHandler(parser_.get(), on_text);
@@ -67,27 +69,28 @@ class XmlReader {
     const auto parsed =
         XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), XML_TRUE);
     if (fault_) return *fault_;
-    if (parsed != XML_STATUS_OK) return damage();
+    if (parsed != XML_STATUS_OK) return make_damage_error();
     return std::move(root_);
   }
 
  private:
-  static XmlReader& reader(void* self) { return *static_cast<XmlReader*>(self); }
+  static XmlReader& reader_of(void* self) { return *static_cast<XmlReader*>(self); }
   static void XMLCALL on_start(void* self, const XML_Char* name, const XML_Char** /*attributes*/) {
-    reader(self).open(name);
+    reader_of(self).open(name);
   }
-  static void XMLCALL on_end(void* self, const XML_Char* /*name*/) { reader(self).close(); }
+  static void XMLCALL on_end(void* self, const XML_Char* /*name*/) { reader_of(self).close(); }
   static void XMLCALL on_text(void* self, const XML_Char* text, int length) {
-    reader(self).add({text, static_cast<std::size_t>(length)});
+    reader_of(self).add_text({text, static_cast<std::size_t>(length)});
   }
   static void XMLCALL on_doctype(void* self, const XML_Char* /*name*/, const XML_Char* /*system*/,
                                  const XML_Char* /*id*/, int has_declarations) {
     // A declared entity could expand to any number of elements.
     if (has_declarations != 0)
-      reader(self).refuse("its document type declares more than a property list does");
+      reader_of(self).refuse("its document type declares more than a property list does");
   }
   static void XMLCALL on_entity(void* self, const XML_Char* name, int /*is_parameter*/) {
-    reader(self).refuse(fmt::format("it names an entity {} that it does not declare", cited(name)));
+    reader_of(self).refuse(
+        fmt::format("it names an entity {} that it does not declare", cited(name)));
   }
 
   void refuse(const std::string& what) { fail({"is damaged: " + what, ""}); }
@@ -97,10 +100,10 @@ class XmlReader {
     XML_StopParser(parser_.get(), XML_FALSE);
   }
 
-  Error damage() const {
+  Error make_damage_error() const {
     const XML_Error code = XML_GetErrorCode(parser_.get());
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT) return {"continues after </plist>", ""};
-    if (open_.empty()) return no_plist();
+    if (open_.empty()) return make_no_plist_error();
     const std::uint64_t at = line_number(parser_.get());
     if (code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN)
       return {"ends without </plist>", ""};
@@ -109,24 +112,26 @@ class XmlReader {
 
   void open(std::string_view name) {
     if (fault_) return;
-    if (open_.empty() && name != "plist") return fail(no_plist());
+    if (open_.empty() && name != "plist") return fail(make_no_plist_error());
     if (!open_.empty()) {
       if (std::ranges::find(kElements, name) == kElements.end())
         return refuse(fmt::format("<{}> is not an element of a property list", name.substr(0, 40)));
-      if (open_.size() == kMaxPlistDepth) return fail(nests_too_deep());
-      const Open& outer = open_.back();
+      if (open_.size() == kMaxPlistDepth) return fail(make_depth_error());
+      const OpenElement& outer = open_.back();
+
+      // In a dictionary, keys and values alternate.
       const bool fits = (outer.is_array() && !outer.is_full()) ||
                         (outer.name == "dict" && (name == "key") != outer.key.has_value());
       if (!fits || (name == "key" && outer.name != "dict"))
         return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
     }
-    Open& opened = open_.emplace_back();
+    OpenElement& opened = open_.emplace_back();
     opened.name = name;
     if (name == "dict") opened.value.value = PlistDict{};
     if (opened.is_array()) opened.value.value = PlistArray{};
   }
 
-  void add(std::string_view text) {
+  void add_text(std::string_view text) {
     if (fault_ || open_.empty()) return;
     if (open_.back().value.get<std::monostate>() != nullptr)
       open_.back().text += text;
@@ -139,7 +144,7 @@ class XmlReader {
   void close() {
     if (fault_) return;
 
-    Open closed = std::move(open_.back());
+    OpenElement closed = std::move(open_.back());
     open_.pop_back();
     if (closed.key) return refuse("a <key> has no value");
 
@@ -162,10 +167,10 @@ class XmlReader {
       closed.value.value = closed.name == "true";
     }
 
-    put(std::move(closed.value), open_.back());
+    put_into(std::move(closed.value), open_.back());
   }
 
-  void read_integer(Open& integer) {
+  void read_integer(OpenElement& integer) {
     std::string_view digits = trimmed(integer.text);
     if (digits.empty()) return refuse("an <integer> is empty");
     const bool is_negative = digits.starts_with('-');
@@ -177,7 +182,7 @@ class XmlReader {
     if (!is_negative) integer.value.value = *number;
   }
 
-  static void put(PlistValue value, Open& outer) {
+  static void put_into(PlistValue value, OpenElement& outer) {
     if (outer.is_array())
       return std::get<PlistArray>(outer.value.value).push_back(std::move(value));
     std::get<PlistDict>(outer.value.value).emplace(*std::move(outer.key), std::move(value));
@@ -188,7 +193,7 @@ class XmlReader {
     void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
   };
   std::unique_ptr<std::remove_pointer_t<XML_Parser>, Free> parser_{XML_ParserCreate(nullptr)};
-  std::vector<Open> open_;
+  std::vector<OpenElement> open_;
   PlistValue root_;
   std::optional<Error> fault_;
 };
@@ -198,13 +203,13 @@ class XmlReader {
 // CFBinaryPList.c.
 
 constexpr std::size_t kMaxValues = 1'000'000;
-constexpr std::size_t kTrailer = 32;
+constexpr std::size_t kTrailerBytes = 32;
 
-Error damaged() {
+Error make_reference_error() {
   return {"is a damaged property list: it refers to an object that does not exist", ""};
 }
 
-Error no_text() {
+Error make_text_error() {
   return {"is damaged: it has a string that is not text", ""};
 }
 
@@ -213,16 +218,19 @@ class BinaryReader {
   explicit BinaryReader(std::string_view bytes) : bytes_(bytes) {}
 
   Result<PlistValue> read() {
-    if (bytes_.size() < kBinaryPlist.size() + kTrailer) return damaged();
-    const std::size_t trailer = bytes_.size() - kTrailer;
-    offset_size_ = number(trailer + 6, 1).value_or(0);
-    number_size_ = number(trailer + 7, 1).value_or(0);
-    count_ = number(trailer + 8, 8).value_or(0);
-    table_ = number(trailer + 24, 8).value_or(0);
-    return read_value(number(trailer + 16, 8).value_or(0), 0);
+    if (bytes_.size() < kBinaryPlistMagic.size() + kTrailerBytes) return make_reference_error();
+    // The trailer has 6 unused bytes, the sizes of an offset and of an object's number, the count
+    // of objects, the number of the outermost object, and the place of the table of offsets.
+    const std::size_t trailer = bytes_.size() - kTrailerBytes;
+    offset_size_ = number_at(trailer + 6, 1).value_or(0);
+    number_size_ = number_at(trailer + 7, 1).value_or(0);
+    object_count_ = number_at(trailer + 8, 8).value_or(0);
+    offset_table_at_ = number_at(trailer + 24, 8).value_or(0);
+    return read_value(number_at(trailer + 16, 8).value_or(0), 0);
   }
 
  private:
+  /// The upper half of a value's first byte, its marker. The lower half has the length.
   enum Kind : unsigned char {
     Single = 0x0,
     Integer = 0x1,
@@ -232,7 +240,8 @@ class BinaryReader {
     Dict = 0xd,
   };
 
-  std::optional<std::uint64_t> number(std::size_t at, std::uint64_t size) const {
+  /// Reads a big-endian number of `size` bytes; nullopt if there is none.
+  std::optional<std::uint64_t> number_at(std::size_t at, std::uint64_t size) const {
     if (size == 0 || size > 8 || at > bytes_.size() || size > bytes_.size() - at)
       return std::nullopt;
     std::uint64_t value = 0;
@@ -242,63 +251,71 @@ class BinaryReader {
   }
 
   std::optional<std::size_t> read_offset(std::uint64_t index) const {
-    if (index >= count_ || index > bytes_.size() || table_ > bytes_.size()) return std::nullopt;
-    return number(table_ + index * offset_size_, offset_size_);
+    if (index >= object_count_ || index > bytes_.size() || offset_table_at_ > bytes_.size())
+      return std::nullopt;
+    return number_at(offset_table_at_ + index * offset_size_, offset_size_);
   }
 
   /// Returns `length` or, if `length` is 15, the integer at `at`. Moves `at` past the integer.
-  std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
+  std::optional<std::size_t> read_length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
-    const auto marker = number(at, 1);
+    const auto marker = number_at(at, 1);
     if (!marker || *marker >> 4U != Integer || (*marker & 0xfU) > 3) return std::nullopt;
     const std::size_t size = std::size_t{1} << (*marker & 0xfU);
-    const auto value = number(at + 1, size);
+    const auto value = number_at(at + 1, size);
     at += 1 + size;
     return value;
   }
 
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
-    if (depth > kMaxPlistDepth) return nests_too_deep();
-    if (++values_ > kMaxValues)
+    if (depth > kMaxPlistDepth) return make_depth_error();
+    if (++values_read_ > kMaxValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
     const auto offset = read_offset(index);
-    const auto marker = offset ? number(*offset, 1) : std::nullopt;
-    if (!marker) return damaged();
+    const auto marker = offset ? number_at(*offset, 1) : std::nullopt;
+    if (!marker) return make_reference_error();
     const std::uint64_t kind = *marker >> 4U;
     const std::uint64_t low = *marker & 0xfU;
     std::size_t at = *offset + 1;
-    if (kind == Single) return low == 8 || low == 9 ? PlistValue{low == 9} : PlistValue{};
-    if (kind == Integer) return integer_at(at, low);
+    constexpr std::uint64_t no = 8;
+    constexpr std::uint64_t yes = 9;
+    if (kind == Single) return low == no || low == yes ? PlistValue{low == yes} : PlistValue{};
+    if (kind == Integer) return read_integer_at(at, low);
     if (kind != Ascii && kind != Utf16 && kind != Array && kind != Dict) return PlistValue{};
-    const auto length = length_at(at, low);
-    if (!length || *length > bytes_.size()) return damaged();
-    if (kind == Ascii || kind == Utf16) return text_at(at, *length, kind == Utf16 ? 2 : 1);
-    return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
+    const auto length = read_length_at(at, low);
+    if (!length || *length > bytes_.size()) return make_reference_error();
+    if (kind == Ascii || kind == Utf16) return read_text_at(at, *length, kind == Utf16 ? 2 : 1);
+    return kind == Array ? read_array_at(at, *length, depth) : read_dict_at(at, *length, depth);
   }
 
   /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
   /// than 64 bits.
-  Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
-    if (log > 4) return damaged();
-    if (log == 4 && number(at, 8) != 0) return PlistValue{};
-    const auto value = number(log == 4 ? at + 8 : at, log == 4 ? 8 : std::uint64_t{1} << log);
-    if (!value) return damaged();
+  Result<PlistValue> read_integer_at(std::size_t at, std::uint64_t log) const {
+    if (log > 4) return make_reference_error();
+    if (log == 4 && number_at(at, 8) != 0) return PlistValue{};
+    const auto value = number_at(log == 4 ? at + 8 : at, log == 4 ? 8 : std::uint64_t{1} << log);
+    if (!value) return make_reference_error();
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
   /// Reads ASCII (`unit` 1) or big-endian UTF-16 (`unit` 2).
-  Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
+  Result<PlistValue> read_text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
-      auto code = number(at + i * unit, unit);
-      if (!code) return damaged();
-      if (unit == 1 && *code > 0x7f) return no_text();
-      if (*code >> 10U == 0x36) {
-        const auto second = ++i < length ? number(at + i * unit, unit) : std::nullopt;
-        if (!second || *second >> 10U != 0x37) return no_text();
+      auto code = number_at(at + i * unit, unit);
+      if (!code) return make_reference_error();
+      if (unit == 1 && *code > 0x7f) return make_text_error();
+
+      // The upper six bits of the two halves of a surrogate pair (UTF-16), which has 10 bits in
+      // each.
+      constexpr std::uint64_t high_half = 0x36;
+      constexpr std::uint64_t low_half = 0x37;
+      if (*code >> 10U == high_half) {
+        const auto second = ++i < length ? number_at(at + i * unit, unit) : std::nullopt;
+        if (!second || *second >> 10U != low_half) return make_text_error();
         code = 0x10000 + ((*code & 0x3ffU) << 10U) + (*second & 0x3ffU);
-      } else if (*code == 0 || *code >> 10U == 0x37) {
-        return no_text();
+      } else if (*code == 0 || *code >> 10U == low_half) {
+        return make_text_error();
       }
       boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(*code),
                                                    std::back_inserter(text));
@@ -306,28 +323,29 @@ class BinaryReader {
     return PlistValue{std::move(text)};
   }
 
-  Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
-    const auto index = number(at + i * number_size_, number_size_);
-    if (!index) return damaged();
+  /// Reads the `i`-th of the objects whose numbers begin at `at`.
+  Result<PlistValue> read_inner(std::size_t at, std::size_t i, std::size_t depth) {
+    const auto index = number_at(at + i * number_size_, number_size_);
+    if (!index) return make_reference_error();
     return read_value(*index, depth + 1);
   }
 
-  Result<PlistValue> array_at(std::size_t at, std::size_t length, std::size_t depth) {
+  Result<PlistValue> read_array_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistArray array;
     for (std::size_t i = 0; i < length; ++i) {
-      auto value = inner(at, i, depth);
+      auto value = read_inner(at, i, depth);
       if (!value) return value;
       array.push_back(*std::move(value));
     }
     return PlistValue{std::move(array)};
   }
 
-  Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
+  Result<PlistValue> read_dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {
-      auto key = inner(at, i, depth);
+      auto key = read_inner(at, i, depth);
       if (!key) return key;
-      auto value = inner(at, length + i, depth);
+      auto value = read_inner(at, length + i, depth);
       if (!value) return value;
       const auto* name = key->get<std::string>();
       if (name == nullptr) return Error{"is damaged: a key in it is not text", ""};
@@ -339,9 +357,9 @@ class BinaryReader {
   std::string_view bytes_;
   std::uint64_t offset_size_ = 0;
   std::uint64_t number_size_ = 0;
-  std::uint64_t count_ = 0;
-  std::uint64_t table_ = 0;
-  std::size_t values_ = 0;
+  std::uint64_t object_count_ = 0;
+  std::uint64_t offset_table_at_ = 0;
+  std::size_t values_read_ = 0;
 };
 
 // The layout of kpep files. Sources: ibireme's kpc_demo and public decompilations of
@@ -374,7 +392,7 @@ class KpepParser {
     if (root.get<PlistDict>() == nullptr)
       return Error{"is not a kpep database: it holds no dictionary", ""};
     check_version(root.find("version"));
-    database_.name = text(root, {"name", "name", Presence::Required});
+    database_.name = read_text(root, {"name", "name", Presence::Required});
     const PlistValue* system = root.find("system");
     const PlistValue* cpu = system == nullptr ? nullptr : system->find("cpu");
     if (cpu == nullptr || cpu->get<PlistDict>() == nullptr)
@@ -404,29 +422,29 @@ class KpepParser {
 
   void read_cpu(const PlistValue& cpu) {
     const auto architecture =
-        text(cpu, {"architecture", "system.cpu.architecture", Presence::Required});
+        read_text(cpu, {"architecture", "system.cpu.architecture", Presence::Required});
     if (architecture != "arm64")
       refuse(fmt::format("is for the architecture {}, but lauka knows only arm64",
                          cited(architecture)));
-    database_.marketing_name = text(cpu, {"marketing_name", "system.cpu.marketing_name"});
-    database_.fixed_counters = counters(cpu, "fixed_counters", Presence::Required);
-    database_.config_counters = counters(cpu, "config_counters", Presence::Required);
-    database_.power_counters = counters(cpu, "power_counters", Presence::Optional);
+    database_.marketing_name = read_text(cpu, {"marketing_name", "system.cpu.marketing_name"});
+    database_.fixed_counters = read_counters(cpu, "fixed_counters", Presence::Required);
+    database_.config_counters = read_counters(cpu, "config_counters", Presence::Required);
+    database_.power_counters = read_counters(cpu, "power_counters", Presence::Optional);
     if ((database_.fixed_counters & database_.config_counters) != 0)
       refuse("has counters that are both fixed and configurable");
     read_events(cpu.find("events"));
     read_aliases(cpu.find("aliases"));
-    std::ranges::sort(database_.events, {}, key_of);
+    std::ranges::sort(database_.events, {}, sort_key_of);
   }
 
-  static std::tuple<bool, std::uint64_t, const std::string&> key_of(const KpepEvent& event) {
+  static std::tuple<bool, std::uint64_t, const std::string&> sort_key_of(const KpepEvent& event) {
     return {!event.is_fixed, event.is_fixed ? event.mask : event.selector_number, event.name};
   }
 
-  CounterMask counters(const PlistValue& cpu, std::string_view key, Presence presence) {
+  CounterMask read_counters(const PlistValue& cpu, std::string_view key, Presence presence) {
     const std::uint64_t most = (std::uint64_t{1} << kMaxChipCounters) - 1;
     return static_cast<CounterMask>(
-        number(cpu, {key, fmt::format("system.cpu.{}", key), presence}, most).value_or(0));
+        read_number(cpu, {key, fmt::format("system.cpu.{}", key), presence}, most).value_or(0));
   }
 
   void read_events(const PlistValue* events) {
@@ -446,11 +464,11 @@ class KpepParser {
       return fmt::format("{} of event {}", key, cited(name));
     };
     const auto text_of = [&](std::string_view key) {
-      return text(properties, {key, of_event(key)});
+      return read_text(properties, {key, of_event(key)});
     };
     const auto number_of = [&](std::string_view key, std::uint64_t most,
                                Presence presence = Presence::Optional) {
-      return number(properties, {key, of_event(key), presence}, most);
+      return read_number(properties, {key, of_event(key), presence}, most);
     };
 
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
@@ -503,7 +521,7 @@ class KpepParser {
     }
   }
 
-  std::string text(const PlistValue& dict, const PlistField& field) {
+  std::string read_text(const PlistValue& dict, const PlistField& field) {
     const PlistValue* found = dict.find(field.key);
     const auto* value = found == nullptr ? nullptr : found->get<std::string>();
     if (found == nullptr && field.presence == Presence::Required)
@@ -515,8 +533,8 @@ class KpepParser {
     return value == nullptr ? std::string() : *value;
   }
 
-  std::optional<std::uint64_t> number(const PlistValue& dict, const PlistField& field,
-                                      std::uint64_t most) {
+  std::optional<std::uint64_t> read_number(const PlistValue& dict, const PlistField& field,
+                                           std::uint64_t most) {
     const PlistValue* found = dict.find(field.key);
     if (found == nullptr) {
       if (field.presence == Presence::Required)
@@ -538,7 +556,7 @@ class KpepParser {
   std::optional<Error> fault_;
 };
 
-Error of_file(const std::string& path, const Error& error) {
+Error name_file_in(const std::string& path, const Error& error) {
   return Error{fmt::format("{} {}", cited(path), error.what),
                error.remedy.empty() ? "name a .plist from a Mac's /usr/share/kpep" : error.remedy};
 }
@@ -553,7 +571,8 @@ const PlistValue* PlistValue::find(std::string_view key) const {
 }
 
 Result<PlistValue> read_plist(std::string_view bytes) {
-  return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
+  return bytes.starts_with(kBinaryPlistMagic) ? BinaryReader(bytes).read()
+                                              : XmlReader().read(bytes);
 }
 
 std::size_t rank_of_counter(CounterMask counters, unsigned counter) {
@@ -590,11 +609,11 @@ Result<KpepDatabase> kpep_from(const PlistValue& root) {
 
 Result<KpepDatabase> load_kpep(const std::string& path) {
   const auto bytes = os::read_file(path, kMaxFileBytes);
-  if (!bytes) return of_file(path, bytes.error());
+  if (!bytes) return name_file_in(path, bytes.error());
   const auto root = read_plist(*bytes);
-  if (!root) return of_file(path, root.error());
+  if (!root) return name_file_in(path, root.error());
   auto database = kpep_from(*root);
-  if (!database) return of_file(path, database.error());
+  if (!database) return name_file_in(path, database.error());
   return database;
 }
 

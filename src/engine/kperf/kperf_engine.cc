@@ -27,11 +27,11 @@ struct CountSource {
   const AccountedEvent* accounted = nullptr;  ///< null: the count is at `value`
 };
 
-class KperfCounting final : public ArmedPass {
+class KperfPass final : public ArmedPass {
  public:
-  KperfCounting(CountingStrategy& strategy, std::vector<std::uint64_t> words,
-                std::vector<CountSource> places)
-      : strategy_(strategy), words_(std::move(words)), places_(std::move(places)) {}
+  KperfPass(CountingStrategy& strategy, std::vector<std::uint64_t> words,
+            std::vector<CountSource> places)
+      : strategy_(strategy), words_(std::move(words)), sources_of_counts_(std::move(places)) {}
 
   std::size_t max_batch_size() const override { return 1; }
   std::vector<os::RunObserver*> prepare_run() override {
@@ -42,13 +42,13 @@ class KperfCounting final : public ArmedPass {
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     RunValues run = strategy_.finish(ended);
     CountsOfRun counted;
-    for (const CountSource& place : places_) {
-      const bool is_free = place.accounted != nullptr;
-      counted.counts.push_back(is_free ? place.accounted->read(ended)
-                                       : value_at(place, run.values));
+    for (const CountSource& place : sources_of_counts_) {
+      const bool is_accounted = place.accounted != nullptr;
+      counted.counts.push_back(is_accounted ? place.accounted->read(ended)
+                                            : value_of_source(place, run.values));
       if (!run.own_process_counts.empty())
-        counted.own_process_counts.push_back(is_free ? std::nullopt
-                                                     : value_at(place, run.own_process_counts));
+        counted.own_process_counts.push_back(
+            is_accounted ? std::nullopt : value_of_source(place, run.own_process_counts));
     }
     counted.why_missing_counts = std::move(run.uncounted_reason);
     counted.redo = std::move(run.redo);
@@ -57,14 +57,14 @@ class KperfCounting final : public ArmedPass {
   }
 
  private:
-  static std::optional<std::uint64_t> value_at(const CountSource& place,
-                                               const std::vector<std::uint64_t>& values) {
+  static std::optional<std::uint64_t> value_of_source(const CountSource& place,
+                                                      const std::vector<std::uint64_t>& values) {
     return place.value < values.size() ? std::optional(values[place.value]) : std::nullopt;
   }
 
   CountingStrategy& strategy_;
   std::vector<std::uint64_t> words_;
-  std::vector<CountSource> places_;
+  std::vector<CountSource> sources_of_counts_;
 };
 
 class DatabaseEngine : public CounterEngine {
@@ -122,7 +122,7 @@ class KperfEngine final : public DatabaseEngine {
                                          *missing)});
 
     const int all = std::popcount(database().config_counters);
-    if (!find_available())
+    if (!find_available_counters())
       return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
                                "this processor has {}",
                                kernel_.counter_count(kConfigurableClass), database().name, all),
@@ -136,9 +136,11 @@ class KperfEngine final : public DatabaseEngine {
     return {};
   }
 
-  void try_all() {
+  /// Tries each event while nobody counts, so that lists and explanations know which events the
+  /// kernel refuses.
+  void mark_refused_events() {
     if (kernel_.counting_classes() != 0 || kernel_.force_all_counters(true) != 0) return;
-    if (find_available())
+    if (find_available_counters())
       for (KpepEvent& event : database().events)
         event.is_refused_by_kernel =
             !event.is_fixed && (event.mask & room().available) != 0 && is_refused(event);
@@ -156,10 +158,10 @@ class KperfEngine final : public DatabaseEngine {
     if (!selected) return selected.error();
     if (here_.launcher != nullptr) {
       if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
-      if (auto taken = take_strategy(); !taken) return taken.error();
+      if (auto taken = choose_strategy(); !taken) return taken.error();
     }
     selection_ = *std::move(selected);
-    return event_set();
+    return make_selected_event_set();
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
@@ -167,8 +169,8 @@ class KperfEngine final : public DatabaseEngine {
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).event_indices)
-      places.push_back(locate(event, placed));
-    return OwnedPass(std::make_unique<KperfCounting>(
+      places.push_back(find_source_of(event, placed));
+    return OwnedPass(std::make_unique<KperfPass>(
         *strategy_, configuration_words(placed, room().available), std::move(places)));
   }
 
@@ -186,14 +188,15 @@ class KperfEngine final : public DatabaseEngine {
   }
 
  private:
-  bool find_available() {
+  /// Finds the counters that can be used. Returns false if they do not match the database.
+  bool find_available_counters() {
     const auto usable = usable_counters(database().config_counters, database().power_counters,
                                         kernel_.counter_count(kConfigurableClass));
     if (usable) room().available = *usable;
     return usable.has_value();
   }
 
-  Result<void> take_strategy() {
+  Result<void> choose_strategy() {
     if (strategy_) return {};
     auto tried = try_strategies(here_, claim_, kernel_, trace_);
     if (!tried) return tried.error();
@@ -203,7 +206,9 @@ class KperfEngine final : public DatabaseEngine {
     return {};
   }
 
-  CountSource locate(std::size_t event, const PlacedPass& placed) {
+  /// Returns where the count of an event comes from in a pass. The fixed counters' values come
+  /// first, then those of the configurable counters that can be used.
+  CountSource find_source_of(std::size_t event, const PlacedPass& placed) {
     const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
     if (found == placed.end()) return {.accounted = accounted(event)};
     return {.value = selection_.events.at(event).hardware_event.is_fixed
@@ -211,6 +216,7 @@ class KperfEngine final : public DatabaseEngine {
                          : kFixedCounterCount + rank_of_counter(room().available, found->counter)};
   }
 
+  /// Tries the words of each pass, and selects again until the kernel allows them all.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -279,7 +285,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   /// Returns the selected events, with what the engine knows about each of them.
-  EventSet event_set() {
+  EventSet make_selected_event_set() {
     // Newer kernels never let configurable counters count the kernel.
     bool counts_user_space_only = room().user_only;
     if (!counts_user_space_only) {
@@ -338,7 +344,7 @@ constexpr std::array<AccountedEvent, 2> kTotals = {{
      }},
 }};
 
-const AccountedEvent* find_source(std::string_view name) {
+const AccountedEvent* find_accounted_source(std::string_view name) {
   if (same_ignoring_case(name, kEnergy.name)) return &kEnergy;
   const AccountedEvent* total = find_accounted(name, kTotals);
   return total != nullptr ? total : find_accounted(name);
@@ -376,7 +382,7 @@ class TotalsEngine final : public CounterEngine {
     const bool by_name = !wanted.names.empty();
     for (const std::string& name :
          by_name ? wanted.names : std::vector<std::string>{"cycles", "instructions", "energy"}) {
-      if (auto added = add(name, set); !added) return added.error();
+      if (auto added = add_event(name, set); !added) return added.error();
     }
     if (!by_name)
       set.notes.push_back(
@@ -391,15 +397,15 @@ class TotalsEngine final : public CounterEngine {
           for (std::size_t i = 0; i < sources.size(); ++i)
             if (!counted.counts[i] && sources[i] != &kEnergy)
               counted.why_missing_counts = no_counts_at_all();
-          note_children(ended);
+          note_share_of_children(ended);
         });
   }
 
   const AccountedEvent* accounted(std::size_t event) const override { return sources_.at(event); }
 
   std::vector<Note> notes() const override {
-    constexpr double worth_a_note = 0.02;
-    if (share_of_children_ < worth_a_note) return {};
+    constexpr double min_share_for_note = 0.02;
+    if (share_of_children_ < min_share_for_note) return {};
     return {{"one_process_only",
              fmt::format("cycles, instructions and energy cover only the command's own process, "
                          "not its children, which used up to {:.0f}% of the CPU time",
@@ -407,8 +413,8 @@ class TotalsEngine final : public CounterEngine {
   }
 
  private:
-  Result<void> add(const std::string& name, EventSet& set) {
-    const AccountedEvent* source = find_source(name);
+  Result<void> add_event(const std::string& name, EventSet& set) {
+    const AccountedEvent* source = find_accounted_source(name);
     if (source == nullptr) {
       if (database_)
         if (const auto known = find_event_by_any_name(*database_, name); !known)
@@ -420,7 +426,7 @@ class TotalsEngine final : public CounterEngine {
     return {};
   }
 
-  void note_children(const os::Ended& ended) {
+  void note_share_of_children(const os::Ended& ended) {
     if (!ended.totals) return;
     const auto all = static_cast<double>(ended.usage.user_ns + ended.usage.system_ns);
     const auto own = static_cast<double>(ended.totals->user_ns + ended.totals->system_ns);
@@ -463,7 +469,7 @@ Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& here, bool user_
   if (here.launcher != nullptr) {
     if (auto taken = engine->claim(); !taken) return taken.error();
   } else {
-    engine->try_all();
+    engine->mark_refused_events();
   }
   return OwnedEngine(std::move(engine));
 }

@@ -26,9 +26,9 @@ bool may_use(CounterMask mask, unsigned counter) {
 }
 
 /// Matches events with counters by augmenting paths (Kuhn's algorithm).
-class Matching {
+class CounterMatching {
  public:
-  explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
+  explicit CounterMatching(std::span<const CounterMask> masks) : masks_(masks) {}
 
   bool match_all() {
     if (masks_.size() > kMaxChipCounters) return false;
@@ -42,35 +42,37 @@ class Matching {
   PlacedPass placed() const {
     PlacedPass placed;
     for (unsigned counter = 0; counter < kMaxChipCounters; ++counter)
-      if (may_use(taken_, counter)) placed.push_back({on_[counter], counter});
+      if (may_use(taken_, counter)) placed.push_back({event_on_counter_[counter], counter});
     return placed;
   }
 
  private:
+  /// Places an event on a free counter, or on one of the `untried` ones whose event can move to
+  /// another counter. Returns false if neither is possible.
   bool place(std::size_t event, CounterMask& untried) {
     const CounterMask free = masks_[event] & kAllCounters & ~taken_;
     if (free != 0) {
-      put(event, static_cast<unsigned>(std::countr_zero(free)));
+      put_on_counter(event, static_cast<unsigned>(std::countr_zero(free)));
       return true;
     }
     while ((masks_[event] & untried) != 0) {
       const auto counter = static_cast<unsigned>(std::countr_zero(masks_[event] & untried));
       untried &= ~(CounterMask{1} << counter);
-      if (!place(on_[counter], untried)) continue;
-      put(event, counter);
+      if (!place(event_on_counter_[counter], untried)) continue;
+      put_on_counter(event, counter);
       return true;
     }
     return false;
   }
 
-  void put(std::size_t event, unsigned counter) {
-    on_[counter] = static_cast<std::uint8_t>(event);
+  void put_on_counter(std::size_t event, unsigned counter) {
+    event_on_counter_[counter] = static_cast<std::uint8_t>(event);
     taken_ |= CounterMask{1} << counter;
   }
 
   std::span<const CounterMask> masks_;
   CounterMask taken_ = 0;
-  std::array<std::uint8_t, kMaxChipCounters> on_{};
+  std::array<std::uint8_t, kMaxChipCounters> event_on_counter_{};
 };
 
 std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
@@ -81,11 +83,11 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounterCount) - 1)
-                                      << kFixedCounterCount;
+constexpr CounterMask kConfigurableCounters = ((CounterMask{1} << kConfigurableCounterCount) - 1)
+                                              << kFixedCounterCount;
 
-Error no_counter_for(const KpepEvent& event) {
-  const CounterMask needed = event.mask & kConfigurable;
+Error make_no_counter_error(const KpepEvent& event) {
+  const CounterMask needed = event.mask & kConfigurableCounters;
   const std::string why = needed == 0 ? "no configurable counter of this chip can count it"
                                       : fmt::format("it needs {}, which cannot be used here",
                                                     counters_in_words(needed));
@@ -99,7 +101,7 @@ struct PortableAlias {
   std::array<std::string_view, 2> events;
 };
 
-constexpr std::array<PortableAlias, 8> kPortable = {{
+constexpr std::array<PortableAlias, 8> kPortableAliases = {{
     {"cycles", {"FIXED_CYCLES", "CORE_ACTIVE_CYCLE"}},
     {"instructions", {"FIXED_INSTRUCTIONS", "INST_ALL"}},
     {"branches", {"INST_BRANCH", ""}},
@@ -110,14 +112,15 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
     {"l1i-tlb-misses", {"L1I_TLB_MISS_DEMAND", ""}},
 }};
 
-constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
+/// Names of lauka's events on Linux that no Mac can count.
+constexpr std::array<std::string_view, 2> kAliasesNotOnApple = {"cache-references", "cache-misses"};
 
 constexpr auto kDefaultEvents =
     std::to_array<std::string_view>({"cycles", "instructions", "CORE_ACTIVE_CYCLE", "INST_ALL",
                                      "L1D_CACHE_MISS_LD_NONSPEC", "BRANCH_MISPRED_NONSPEC"});
 
 /// Pairs of events whose ratio is useful, the most important pair first.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kUsefulPairs = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
     {"L1D_CACHE_MISS_ST", "ST_UNIT_UOP"},
@@ -135,27 +138,29 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTog
     {"RETIRE_UOP", "INST_ALL"},
 }};
 
-const PortableAlias* portable(std::string_view alias) {
-  const auto found = std::ranges::find_if(kPortable, [alias](const PortableAlias& candidate) {
-    return same_ignoring_case(candidate.alias, alias);
-  });
-  return found == kPortable.end() ? nullptr : &*found;
+const PortableAlias* find_portable_alias(std::string_view alias) {
+  const auto found =
+      std::ranges::find_if(kPortableAliases, [alias](const PortableAlias& candidate) {
+        return same_ignoring_case(candidate.alias, alias);
+      });
+  return found == kPortableAliases.end() ? nullptr : &*found;
 }
 
-const std::string& processor(const KpepDatabase& database) {
+const std::string& processor_name(const KpepDatabase& database) {
   return database.marketing_name.empty() ? database.name : database.marketing_name;
 }
 
-Error unknown(const KpepDatabase& database, std::string_view name) {
-  const bool is_of_others = std::ranges::any_of(
-      kNotOnApple, [name](std::string_view alias) { return same_ignoring_case(alias, name); });
-  if (is_of_others || portable(name) != nullptr)
+Error make_unknown_event_error(const KpepDatabase& database, std::string_view name) {
+  const bool is_of_others = std::ranges::any_of(kAliasesNotOnApple, [name](std::string_view alias) {
+    return same_ignoring_case(alias, name);
+  });
+  if (is_of_others || find_portable_alias(name) != nullptr)
     return Error{fmt::format("{} cannot be counted, because the counters of {} have no such event",
-                             cited(name), processor(database)),
+                             cited(name), processor_name(database)),
                  "lauka -l lists the events"};
   std::vector<std::string> names;
-  names.reserve(kPortable.size() + accounted_events().size() + database.events.size());
-  for (const PortableAlias& alias : kPortable) names.emplace_back(alias.alias);
+  names.reserve(kPortableAliases.size() + accounted_events().size() + database.events.size());
+  for (const PortableAlias& alias : kPortableAliases) names.emplace_back(alias.alias);
   for (const AccountedEvent& event : accounted_events()) names.emplace_back(event.name);
   for (const KpepEvent& event : database.events) names.push_back(event.name);
   const std::vector<std::string> near = nearest_names(name, names);
@@ -165,8 +170,8 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
 }
 
 /// Adds the events with these names to the selection, each event only once.
-Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
-                        const std::vector<std::string>& names) {
+Result<void> add_wanted_events(Selection& selection, const KpepDatabase& database,
+                               const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto event = find_event_by_any_name(database, name);
     if (!event) return event.error();
@@ -189,13 +194,13 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
   return {};
 }
 
-void add_defaults(Selection& selection, const KpepDatabase& database, CounterMask available) {
+void add_default_events(Selection& selection, const KpepDatabase& database, CounterMask available) {
   std::vector<std::string> left_out;
   for (const std::string_view name : kDefaultEvents) {
     auto event = find_event_by_any_name(database, name);
-    const bool can_be =
+    const bool can_be_counted =
         event && (event->hardware_event.is_fixed || (event->hardware_event.mask & available) != 0);
-    if (can_be)
+    if (can_be_counted)
       selection.events.push_back(*std::move(event));
     else
       left_out.push_back(lower_case(name));
@@ -205,14 +210,14 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
         {"events_left_out",
          fmt::format("{} cannot be counted, because the counters of {} have no such event, or "
                      "because it needs a counter that cannot be used",
-                     listed(left_out), processor(database))});
+                     listed(left_out), processor_name(database))});
 }
 
 /// Returns the pairs of events that should be counted in one pass, as positions in `configurable`.
-std::vector<EventPair> together_among(const Selection& selection,
-                                      const std::vector<std::size_t>& configurable,
-                                      const KpepDatabase& database,
-                                      const std::vector<EventNamePair>& wanted) {
+std::vector<EventPair> list_pairs(const Selection& selection,
+                                  const std::vector<std::size_t>& configurable,
+                                  const KpepDatabase& database,
+                                  const std::vector<EventNamePair>& wanted) {
   const auto find_position = [&](std::string_view name) {
     return std::ranges::find_if(configurable, [&](std::size_t event) {
       return selection.events[event].hardware_event.name == name;
@@ -235,12 +240,12 @@ std::vector<EventPair> together_among(const Selection& selection,
   }
 
   // Earlier pairs matter more, so the wanted pairs come before those that are merely useful.
-  for (const auto& [first, second] : kAlsoTogether) add_pair(first, second);
+  for (const auto& [first, second] : kUsefulPairs) add_pair(first, second);
 
   return pairs;
 }
 
-std::string competition_in_words(const Selection& selection) {
+std::string describe_competition(const Selection& selection) {
   const CompetingEvents& competition = *selection.competition;
   std::vector<std::string> names;
   for (const std::size_t event : competition.events) names.push_back(selection.events[event].name);
@@ -255,8 +260,9 @@ std::string competition_in_words(const Selection& selection) {
 }
 
 /// Divides the selected events into passes, each of which fits the counters.
-Result<void> divide(Selection& selection, const KpepDatabase& database,
-                    const std::vector<EventNamePair>& together, const CounterLimits& room) {
+Result<void> divide_selection(Selection& selection, const KpepDatabase& database,
+                              const std::vector<EventNamePair>& together,
+                              const CounterLimits& room) {
   PlacedPass fixed;
   std::vector<std::size_t> configurable;
   std::vector<CounterMask> masks;  // the counters that each configurable event may use
@@ -272,12 +278,12 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
 
     configurable.push_back(i);
     masks.push_back(counted.mask & room.available);
-    if (masks.back() == 0) return no_counter_for(counted);
+    if (masks.back() == 0) return make_no_counter_error(counted);
   }
 
   std::ranges::sort(fixed, {}, &PlacedEvent::counter);
 
-  const auto pairs = together_among(selection, configurable, database, together);
+  const auto pairs = list_pairs(selection, configurable, database, together);
   for (const PlacedPass& placed : divide_into_passes(masks, pairs)) {
     // Fixed counters take no room from the configurable ones, so their events are in every pass.
     PlacedPass& pass = selection.passes.emplace_back(fixed);
@@ -322,8 +328,10 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
+/// Returns the event for which a portable name stands: the first that the kernel allows, or else
+/// the first; null if the processor has none.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
-  const PortableAlias* known = portable(alias);
+  const PortableAlias* known = find_portable_alias(alias);
   if (known == nullptr) return nullptr;
   const KpepEvent* refused = nullptr;
   for (const std::string_view name : known->events) {
@@ -336,7 +344,7 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
 }
 
 std::string_view find_portable_name(const KpepDatabase& database, const KpepEvent& event) {
-  for (const PortableAlias& known : kPortable) {
+  for (const PortableAlias& known : kPortableAliases) {
     const KpepEvent* found = find_portable(database, known.alias);
     if (found != nullptr && found->name == event.name) return known.alias;
   }
@@ -346,11 +354,11 @@ std::string_view find_portable_name(const KpepDatabase& database, const KpepEven
 }  // namespace
 
 bool fits_at_once(std::span<const CounterMask> masks) {
-  return Matching(masks).match_all();
+  return CounterMatching(masks).match_all();
 }
 
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
-  Matching matching(masks);
+  CounterMatching matching(masks);
   return matching.match_all() ? std::optional(matching.placed()) : std::nullopt;
 }
 
@@ -421,21 +429,22 @@ Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::
   const bool is_energy = same_ignoring_case(name, kEnergy.name);
   if (const AccountedEvent* event = is_energy ? &kEnergy : find_accounted(name))
     return SelectedEvent{lower_case(name), {}, event};
-  return unknown(database, name);
+  return make_unknown_event_error(database, name);
 }
 
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterLimits& room) {
   Selection selection;
   if (wanted.names.empty())
-    add_defaults(selection, database, room.available);
-  else if (auto added = add_wanted(selection, database, wanted.names); !added)
+    add_default_events(selection, database, room.available);
+  else if (auto added = add_wanted_events(selection, database, wanted.names); !added)
     return added.error();
-  if (auto divided = divide(selection, database, wanted.pairs_for_one_pass, room); !divided)
+  if (auto divided = divide_selection(selection, database, wanted.pairs_for_one_pass, room);
+      !divided)
     return divided.error();
   if (wanted.single_pass && selection.competition)
     return Error{fmt::format("these events do not fit the counters at the same time: {}",
-                             competition_in_words(selection)),
+                             describe_competition(selection)),
                  fmt::format("leave out --single-pass, so that they are counted in {} passes, or "
                              "leave out one of these events",
                              selection.passes.size())};
@@ -508,7 +517,7 @@ Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std
       if (event.accounted != nullptr)
         rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
   }
-  if (selection->competition) explanation.competition = competition_in_words(*selection);
+  if (selection->competition) explanation.competition = describe_competition(*selection);
   return explanation;
 }
 

@@ -15,27 +15,29 @@ namespace {
 
 constexpr std::uint32_t kFunctionBits = kFunctionStart | kFunctionEnd;
 constexpr std::size_t kValuesOfRecord = 4;
-constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
+constexpr std::uint64_t kPidMark = std::uint64_t{1} << 63U;
 
-std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
-  return unique_id != 0 ? unique_id : kByPid | static_cast<std::uint32_t>(pid);
+/// Returns the key of a process: its unique id, or without one its process id with kPidMark, which
+/// no unique id has.
+std::uint64_t make_process_key(std::int32_t pid, std::uint64_t unique_id) {
+  return unique_id != 0 ? unique_id : kPidMark | static_cast<std::uint32_t>(pid);
 }
 
-std::int32_t pid_of(std::uint64_t argument) {
+std::int32_t pid_in(std::uint64_t argument) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(argument));
 }
 
-constexpr std::uint32_t kFirstRecords = 1U << 18U;  // 16 MB
-constexpr std::uint32_t kGrowth = 4;
-constexpr std::uint32_t kMaxRecords = 1U << 22U;  // 256 MB
+constexpr std::uint32_t kFirstTraceRecords = 1U << 18U;  // 16 MB
+constexpr std::uint32_t kTraceGrowth = 4;
+constexpr std::uint32_t kMaxTraceRecords = 1U << 22U;  // 256 MB
 // Largest number of reads after a command's end. A read may miss the newest records.
-constexpr int kLastReads = 4;
+constexpr int kMaxReadsAfterEnd = 4;
 
-constexpr std::uint32_t kRedoAfterLoss = 3;
+constexpr std::uint32_t kMaxRedosAfterLoss = 3;
 
 constexpr double kMinCoverage = 0.95;
 
-RunValues not_counted(const std::string& why, std::uint32_t redo) {
+RunValues make_uncounted_run(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.uncounted_reason = Error{"a run was not counted: " + why, ""};
   if (redo > 0) run.redo = RepeatRequest{RedoReason::Counting, why, redo};
@@ -59,18 +61,18 @@ class ThreadStrategy final : public CountingStrategy {
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
     sampling_.samples_ending_threads = sampled != KperfStrategyChoice::SampleRunningThreads;
     if (!sampling_.samples_ending_threads) sampling_.period_ns = period_ns_;
-    sampling_.trace_records = kFirstRecords;
+    sampling_.trace_records = kFirstTraceRecords;
   }
 
   int begin() override { return claim().start_sampling(sampling_); }
 
   void before_start() override {
     reader_.reset();
-    wrapped_ = false;
-    restarts_ = restarts_ || !claim().is_held();
+    has_wrapped_ = false;
+    must_restart_ = must_restart_ || !claim().is_held();
     take_counters();
-    if (error() == 0 && restarts_) note_step("sampling could not be started", restart());
-    restarts_ = error() != 0;
+    if (error() == 0 && must_restart_) note_step("sampling could not be started", restart());
+    must_restart_ = error() != 0;
     program(true);
     bool before = false;
     if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
@@ -88,30 +90,32 @@ class ThreadStrategy final : public CountingStrategy {
   /// A check of the trace may delay the notice of the run's end by a millisecond, so checks are
   /// rare until the buffer has grown.
   std::chrono::nanoseconds interval() const override {
-    return sampling_.trace_records == kFirstRecords ? CountingStrategy::interval()
-                                                    : std::chrono::milliseconds(50);
+    return sampling_.trace_records == kFirstTraceRecords ? CountingStrategy::interval()
+                                                         : std::chrono::milliseconds(50);
   }
 
   RunValues finish(const os::Ended& ended) override {
-    if (!reader_ && error() == 0) return not_counted("the command was not started", 0);
-    for (int i = 0; i < kLastReads && error() == 0; ++i) {
+    if (!reader_ && error() == 0) return make_uncounted_run("the command was not started", 0);
+    for (int i = 0; i < kMaxReadsAfterEnd && error() == 0; ++i) {
       read();
       if (reader_->target_is_complete()) break;
     }
-    if (auto failed = failed_run()) {
-      restarts_ = restarts_ || (error() != 0 && error() != EAGAIN);
+    if (auto failed = make_failed_run()) {
+      must_restart_ = must_restart_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
-    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
-    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
-    return counted(counts, ended.totals);
+    if (has_wrapped_ || counts.fault)
+      return make_lost_run(has_wrapped_ ? TraceFault::LostRecords : *counts.fault);
+    if (counts.processes_tree == 1 && has_children(ended))
+      return make_lost_run(TraceFault::LostRecords);
+    return make_counted_run(counts, ended.totals);
   }
 
   void pause() override {
     CountingStrategy::pause();
-    restarts_ = true;
+    must_restart_ = true;
   }
 
   std::vector<Note> notes() const override {
@@ -145,13 +149,15 @@ class ThreadStrategy final : public CountingStrategy {
 
   void read() {
     if (error() != 0 || !reader_) return;
-    read([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
+    read([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, has_wrapped_);
   }
 
+  /// Starts sampling again. If the kernel refuses, asks for less: first a smaller buffer, then no
+  /// sampling of running threads.
   int restart() {
     int error = claim().start_sampling(sampling_);
-    if (error != 0 && sampling_.trace_records > kFirstRecords) {
-      sampling_.trace_records /= kGrowth;
+    if (error != 0 && sampling_.trace_records > kFirstTraceRecords) {
+      sampling_.trace_records /= kTraceGrowth;
       error = claim().start_sampling(sampling_);
     }
     if (error != 0 && sampling_.samples_ending_threads && sampling_.period_ns) {
@@ -162,19 +168,22 @@ class ThreadStrategy final : public CountingStrategy {
     return error;
   }
 
+  /// True if the kernel accounts more time to the run than to its first process.
   static bool has_children(const os::Ended& ended) {
     return ended.totals && ended.usage.user_ns + ended.usage.system_ns >
                                ended.totals->user_ns + ended.totals->system_ns;
   }
 
-  RunValues lost(TraceFault why) {
-    if (sampling_.trace_records < kMaxRecords) sampling_.trace_records *= kGrowth;
-    restarts_ = true;
-    return not_counted(std::string(text_of(why)), kRedoAfterLoss);
+  /// Returns a run without counts, which is repeated with a larger buffer.
+  RunValues make_lost_run(TraceFault why) {
+    if (sampling_.trace_records < kMaxTraceRecords) sampling_.trace_records *= kTraceGrowth;
+    must_restart_ = true;
+    return make_uncounted_run(std::string(describe_fault(why)), kMaxRedosAfterLoss);
   }
 
   /// Returns the counts of a run. Asks to repeat the run if too much of it was not counted.
-  RunValues counted(const TraceCounts& counts, const std::optional<os::AccountedTotals>& totals) {
+  RunValues make_counted_run(const TraceCounts& counts,
+                             const std::optional<os::AccountedTotals>& totals) {
     RunValues run;
     run.values = counts.tree_sums;
 
@@ -192,7 +201,7 @@ class ThreadStrategy final : public CountingStrategy {
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
-      restarts_ = true;
+      must_restart_ = true;
       run.redo = RepeatRequest{
           RedoReason::Counting,
           "threads outlived the command, so lauka samples threads while they run from now on", 1};
@@ -208,9 +217,9 @@ class ThreadStrategy final : public CountingStrategy {
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool restarts_ = false;
+  bool must_restart_ = false;
   std::optional<TraceReader> reader_;
-  bool wrapped_ = false;
+  bool has_wrapped_ = false;
   std::size_t threads_not_ended_ = 0;
 };
 
@@ -226,25 +235,26 @@ class MachineStrategy final : public CountingStrategy {
   }
 
   void before_start() override {
-    began_.clear();
+    values_at_begin_.clear();
     take_counters();
     program(false);
   }
 
-  void made(int /*pid*/) override { read(began_); }
+  void made(int /*pid*/) override { read(values_at_begin_); }
 
   RunValues finish(const os::Ended& run_ended) override {
     std::vector<std::uint64_t> ended;
     read(ended);
-    if (auto failed = failed_run()) return *std::move(failed);
-    if (began_.empty()) return not_counted("the command was not started", 0);
-    if (began_.size() != cpus_ * counters_ || ended.size() != began_.size())
-      return not_counted("a CPU was switched off", 1);
+    if (auto failed = make_failed_run()) return *std::move(failed);
+    if (values_at_begin_.empty()) return make_uncounted_run("the command was not started", 0);
+    if (values_at_begin_.size() != cpus_ * counters_ || ended.size() != values_at_begin_.size())
+      return make_uncounted_run("a CPU was switched off", 1);
     RunValues run;
     run.values.resize(counters_);
     for (std::size_t i = 0; i < ended.size(); ++i) {
-      if (ended[i] < began_[i]) return not_counted("a counter of a CPU went backwards", 1);
-      run.values[i % counters_] += ended[i] - began_[i];
+      if (ended[i] < values_at_begin_[i])
+        return make_uncounted_run("a counter of a CPU went backwards", 1);
+      run.values[i % counters_] += ended[i] - values_at_begin_[i];
     }
     run.instruction_coverage = coverage_of(run.values[kInstructionsIndex], run_ended.totals);
     if (run.instruction_coverage)
@@ -253,10 +263,10 @@ class MachineStrategy final : public CountingStrategy {
   }
 
   std::vector<Note> notes() const override {
-    constexpr double quiet = 1.05;
+    constexpr double quiet_factor = 1.05;
     std::vector<Note> notes = {
         {"whole_machine", "the counts include everything else that ran on the machine"}};
-    if (most_coverage_ > quiet)
+    if (most_coverage_ > quiet_factor)
       notes.push_back(
           {"whole_machine", fmt::format("up to {:.2f} times as many instructions ran on the "
                                         "machine as in the command itself",
@@ -273,59 +283,63 @@ class MachineStrategy final : public CountingStrategy {
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
   std::size_t counters_ = 0;
-  std::vector<std::uint64_t> began_;
+  std::vector<std::uint64_t> values_at_begin_;
   double most_coverage_ = 0.0;
 };
 
+/// What a shell runs so that lauka sees how much of it a strategy counts.
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
 /// Smallest sufficient coverage of kKnownWork with AtExit or Machine.
-constexpr double kMinShareSeen = 0.9;
+constexpr double kMinCoverageOfKnownWork = 0.9;
 /// Smallest sufficient coverage of kKnownWork with Pet, which misses much of a short command.
-constexpr double kMinShareSampled = 0.5;
+constexpr double kMinCoverageWhenSampled = 0.5;
 
 struct Candidate {
   KperfStrategyChoice choice;
   std::string_view name;
-  double least_seen;
+  double min_coverage;
 };
 
 constexpr std::array<Candidate, 3> kCandidates = {
-    {{KperfStrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
-     {KperfStrategyChoice::SampleRunningThreads, "sampling running threads", kMinShareSampled},
-     {KperfStrategyChoice::Machine, "counting the whole machine", kMinShareSeen}}};
+    {{KperfStrategyChoice::AtExit, "sampling threads as they end", kMinCoverageOfKnownWork},
+     {KperfStrategyChoice::SampleRunningThreads, "sampling running threads",
+      kMinCoverageWhenSampled},
+     {KperfStrategyChoice::Machine, "counting the whole machine", kMinCoverageOfKnownWork}}};
 
-struct Failed {
+struct FailedCandidates {
   std::vector<std::string> names;
   Error reason;
 };
 
-void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Error& reason) {
+void add_failure(std::vector<FailedCandidates>& all, const Candidate& candidate,
+                 const Error& reason) {
   const auto same = std::ranges::find_if(
-      all, [&reason](const Failed& failed) { return failed.reason.what == reason.what; });
+      all, [&reason](const FailedCandidates& failed) { return failed.reason.what == reason.what; });
   if (same != all.end())
     same->names.emplace_back(candidate.name);
   else
     all.push_back({{std::string(candidate.name)}, reason});
 }
 
-std::string describe(const Failed& failed) {
+std::string describe_failure(const FailedCandidates& failed) {
   return fmt::format("{} {} not work here: {}", listed(failed.names),
                      failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
-Error make_error(const std::vector<Failed>& all) {
+Error join_failures(const std::vector<FailedCandidates>& all) {
   std::vector<std::string> reasons;
   std::vector<std::string> remedies;
-  for (const Failed& failed : all) {
-    reasons.push_back(describe(failed));
+  for (const FailedCandidates& failed : all) {
+    reasons.push_back(describe_failure(failed));
     if (!failed.reason.remedy.empty()) remedies.push_back(failed.reason.remedy);
   }
   return {fmt::format("{}", fmt::join(reasons, "; ")),
           fmt::format("{}", fmt::join(remedies, ", or "))};
 }
 
-std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& launcher) {
+/// Returns nullopt if the known command cannot be run, which says nothing about the strategy.
+std::optional<RunValues> run_known_work(CountingStrategy& strategy, os::Launcher& launcher) {
   os::ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", kKnownWork};
   const auto program = launcher.add_program(spec);
@@ -337,18 +351,18 @@ std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& lau
   return strategy.finish(ended->front());
 }
 
-std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strategy,
-                             const Kernel& kernel, os::Launcher& launcher) {
+std::optional<Error> find_failure(const Candidate& candidate, CountingStrategy& strategy,
+                                  const Kernel& kernel, os::Launcher& launcher) {
   const KernelRequest asked = candidate.choice == KperfStrategyChoice::Machine
                                   ? KernelRequest::Count
                                   : KernelRequest::Trace;
   if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
-  auto run = run_known(strategy, launcher);
+  auto run = run_known_work(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->max_repetitions; ++again)
-    run = run_known(strategy, launcher);
+    run = run_known_work(strategy, launcher);
   if (!run) return std::nullopt;
   if (run->uncounted_reason) return run->uncounted_reason;
-  if (!run->instruction_coverage || *run->instruction_coverage >= candidate.least_seen)
+  if (!run->instruction_coverage || *run->instruction_coverage >= candidate.min_coverage)
     return std::nullopt;
   return Error{fmt::format("it counted {:.0f}% of the instructions of a known command",
                            *run->instruction_coverage * 100),
@@ -382,13 +396,13 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
         add_sample_record(record);
         break;
       case kNewThreadDebugid:
-        new_thread(record);
+        add_new_thread(record);
         break;
       case kExecDebugid:
         find_or_add_thread(record.thread).is_exec_copy = false;
         break;
       case kThreadTerminateDebugid:
-        thread_ended(record);
+        note_thread_end(record);
         break;
       case kLostEventsDebugid:
         lost_ = true;
@@ -410,17 +424,17 @@ TraceReader::Thread& TraceReader::find_or_add_thread(std::uint64_t tid) {
 TraceReader::ProcessIndex TraceReader::find_or_add_process(std::int32_t pid,
                                                            std::uint64_t unique_id, bool in_tree) {
   const auto next = static_cast<ProcessIndex>(processes_.size());
-  const auto [known, is_new] = by_key_.emplace(key_of(pid, unique_id), next);
+  const auto [known, is_new] = by_key_.emplace(make_process_key(pid, unique_id), next);
   if (is_new) processes_.push_back({pid, in_tree});
   return known->second;
 }
 
-void TraceReader::new_thread(const KdebugRecord& record) {
+void TraceReader::add_new_thread(const KdebugRecord& record) {
   const auto& [tid, pid_argument, is_exec_copy, unique_id] = record.arguments;
-  const std::int32_t pid = pid_of(pid_argument);
+  const std::int32_t pid = pid_in(pid_argument);
   if (!target_unique_id_ && pid == processes_.front().pid) {
     target_unique_id_ = unique_id;
-    by_key_.emplace(key_of(pid, unique_id), 0);
+    by_key_.emplace(make_process_key(pid, unique_id), 0);
   }
   Thread& maker = find_or_add_thread(record.thread);
   const bool child_of_tree = in_tree(maker);
@@ -431,12 +445,12 @@ void TraceReader::new_thread(const KdebugRecord& record) {
   made.is_exec_copy = is_exec_copy != 0;
 }
 
-void TraceReader::thread_ended(const KdebugRecord& record) {
+void TraceReader::note_thread_end(const KdebugRecord& record) {
   Thread& thread = find_or_add_thread(record.thread);
   // Unique ids only grow, so a process with a higher id than the target's began after the target.
   // If the trace lacks the beginning of such a process, the process may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
-  const std::int32_t pid = pid_of(record.arguments[0]);
+  const std::int32_t pid = pid_in(record.arguments[0]);
   target_began_before_trace_ = target_began_before_trace_ ||
                                (!was_seen && !target_unique_id_ && pid == processes_.front().pid);
   thread.process = find_or_add_process(pid, record.arguments[1], false);
@@ -530,7 +544,7 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
   }
 }
 
-std::string_view text_of(TraceFault fault) {
+std::string_view describe_fault(TraceFault fault) {
   switch (fault) {
     case TraceFault::LostRecords:
       return "the trace lost records";
@@ -593,14 +607,16 @@ void CountingStrategy::program(bool by_thread) {
   is_programmed_ = error_ == 0;
 }
 
-std::optional<RunValues> CountingStrategy::failed_run() {
+std::optional<RunValues> CountingStrategy::make_failed_run() {
   // EAGAIN: another program changed the settings between two calls.
   const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
   if (error_ == 0 && !was_changed) return std::nullopt;
   is_programmed_ = false;
   if (was_changed)
-    return not_counted("another program changed the counters in the meantime", kRedoAfterLoss);
-  return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
+    return make_uncounted_run("another program changed the counters in the meantime",
+                              kMaxRedosAfterLoss);
+  return make_uncounted_run(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
+                            1);
 }
 
 std::unique_ptr<CountingStrategy> make_thread_strategy(Claim& claim, Trace& trace,
@@ -617,7 +633,7 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
                                       const Kernel& kernel, Trace& trace) {
   const KperfStrategyChoice choice = here.strategy;
   ChosenStrategy tried;
-  std::vector<Failed> all_failed;
+  std::vector<FailedCandidates> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != KperfStrategyChoice::Auto && choice != candidate.choice) continue;
 
@@ -632,11 +648,11 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
           claim, trace, samples_from_start ? candidate.choice : choice, here.macos_sampling_period);
     }
 
-    const auto failure = why_not(candidate, *tried.strategy, kernel, *here.launcher);
+    const auto failure = find_failure(candidate, *tried.strategy, kernel, *here.launcher);
     if (!failure) {
-      for (const Failed& failed : all_failed)
+      for (const FailedCandidates& failed : all_failed)
         tried.notes.push_back(
-            {"other_strategy", Error{describe(failed), failed.reason.remedy}.line()});
+            {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
       return tried;
     }
 
@@ -644,7 +660,7 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
     add_failure(all_failed, candidate, *failure);
   }
 
-  return make_error(all_failed);
+  return join_failures(all_failed);
 }
 
 }  // namespace lauka::engine::kperf

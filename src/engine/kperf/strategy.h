@@ -28,7 +28,7 @@ enum class TraceFault : unsigned char {
   MalformedSample,
 };
 
-std::string_view text_of(TraceFault fault);
+std::string_view describe_fault(TraceFault fault);
 
 /// The counts in the trace of a run: sums over threads, one sum for each value of a sample.
 struct TraceCounts {
@@ -92,8 +92,8 @@ class TraceReader {
   bool in_tree(const Thread& thread) const {
     return thread.process != kUnknown && processes_[thread.process].in_tree;
   }
-  void new_thread(const KdebugRecord& record);
-  void thread_ended(const KdebugRecord& record);
+  void add_new_thread(const KdebugRecord& record);
+  void note_thread_end(const KdebugRecord& record);
   void add_sample_record(const KdebugRecord& record);
   void close_sample(Thread& thread, bool ends_as_expected);
   void add(const Thread& thread, TraceCounts& counts) const;
@@ -163,7 +163,7 @@ class CountingStrategy : public os::RunObserver {
   void program(bool by_thread);
 
   /// Returns the result of a run that could not be counted; nullopt if nothing failed.
-  std::optional<RunValues> failed_run();
+  std::optional<RunValues> make_failed_run();
 
   Claim& claim() const { return claim_; }
 

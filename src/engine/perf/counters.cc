@@ -19,11 +19,13 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
   const auto number = parse_number(digits);
-  if (!number || *number > 1000) return std::nullopt;
+  constexpr std::uint64_t largest_level = 1000;  // the settings that are read have small values
+  if (!number || *number > largest_level) return std::nullopt;
   return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
 }
 
-Error why_no_access(const RequestedCounter& asked, const PerfConditions& situation) {
+/// Explains EACCES.
+Error make_access_error(const RequestedCounter& asked, const PerfConditions& situation) {
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
@@ -35,7 +37,8 @@ Error why_no_access(const RequestedCounter& asked, const PerfConditions& situati
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
 
-Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situation) {
+/// Explains ENOENT.
+Error make_missing_error(const RequestedCounter& asked, const PerfConditions& situation) {
   if (asked.core && !situation.has_core_pmu)
     return {"there are no counters here, as in most virtual machines",
             "switch on the virtual counters (PMU) in the hypervisor (KVM: -cpu host,pmu=on), or "
@@ -43,7 +46,7 @@ Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situatio
   return {"this machine has no counter for it", "lauka --list-events shows what it counts"};
 }
 
-std::uint32_t size_for(const os::EventCode& code) {
+std::uint32_t attribute_bytes_for(const os::EventCode& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
@@ -51,30 +54,31 @@ std::uint32_t size_for(const os::EventCode& code) {
 // The nanoseconds that may be missing in the sum of the times of several core kinds.
 constexpr std::uint64_t kClocksApartNs = 2'000;
 // In addition, the enabled time divided by this number may be missing in the sum.
-constexpr std::uint64_t kClocksApartPart = 500;
+constexpr std::uint64_t kClocksApartDivisor = 500;
 
-constexpr double kMaxInstructionsACycle = 16.0;
-constexpr double kMaxCyclesANs = 10.0;
+constexpr double kMaxInstructionsPerCycle = 16.0;
+constexpr double kMaxCyclesPerNs = 10.0;
 // The factor by which the clock may exceed the fastest clock of earlier runs.
-constexpr double kClockRise = 1.25;
+constexpr double kMaxClockRise = 1.25;
 // The number of events by which a count may exceed a limit that was computed from a time, because
 // counter and time may begin and end at different moments.
-constexpr double kAtTheEdges = 10'000.0;
+constexpr double kMaxEventsAtEdges = 10'000.0;
 
 // A count of 0 is doubtful if the event's smallest earlier count above 0 is at least this large.
-constexpr std::uint64_t kTooManyForNone = 50;
+constexpr std::uint64_t kMinCountToDoubtZero = 50;
 // A run is long if an event's core counters ran for at least this many nanoseconds.
-constexpr std::uint64_t kLongNs = 1'000'000;
+constexpr std::uint64_t kMinLongRunNs = 1'000'000;
 // If an event's count was never above 0, this many zeros in long runs are doubtful; later zeros are
 // believed.
-constexpr unsigned kZerosBelieved = 3;
+constexpr unsigned kMaxDoubtedZeros = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
 
 constexpr PrivilegeLevels kAllRings{};
 constexpr PrivilegeLevels kUserOnly{true, false, false, false};
 
-std::string words_for(const PrivilegeLevels& rings) {
+/// Returns "" for all levels.
+std::string describe_rings(const PrivilegeLevels& rings) {
   if (rings.user && rings.kernel && rings.hypervisor) return "";
   std::vector<std::string> levels;
   if (rings.user) levels.emplace_back("user space");
@@ -92,14 +96,17 @@ Role role_of(const ResolvedEvent& resolved) {
   return resolved.known_entry != nullptr ? role_of_event(resolved.known_entry->alias) : Role::Other;
 }
 
-struct Attempt {
+struct OpenAttempt {
   int error = 0;
   os::PerfEventAttr attributes;
 };
 
-Attempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
-                        const std::optional<os::EventCode>& led_by, const PrivilegeLevels& rings) {
-  Attempt attempt{0, make_attributes(code, rings)};
+/// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
+/// result has the attributes with which it can be opened.
+OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
+                            const std::optional<os::EventCode>& led_by,
+                            const PrivilegeLevels& rings) {
+  OpenAttempt attempt{0, make_attributes(code, rings)};
   {
     OpenCounters counters(calls);
     if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
@@ -112,7 +119,7 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
   if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
   PrivilegeLevels without_bit = rings;
   without_bit.hypervisor = true;
-  const Attempt again = attempt_to_open(calls, code, led_by, without_bit);
+  const OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
   return again.error == 0 ? again : attempt;
 }
 
@@ -137,11 +144,12 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
     text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
                             : fmt::format(", on {} only", pmus.front());
   }
-  if (const auto words = words_for(rings); !words.empty()) text += fmt::format(", {}", words);
+  if (const auto words = describe_rings(rings); !words.empty()) text += fmt::format(", {}", words);
   return text;
 }
 
-std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
+/// Returns why the event cannot be counted at the levels of its modifier; nullopt if it can.
+std::optional<Error> find_refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
   const PrivilegeLevels& rings = resolved.rings;
   if (!rings.are_by_modifier) return std::nullopt;
   if (user_only && (rings.kernel || rings.hypervisor))
@@ -157,7 +165,7 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
   return std::nullopt;
 }
 
-std::string described(const ResolvedEvent& resolved, const EventCountSource& source) {
+std::string describe_event(const ResolvedEvent& resolved, const EventCountSource& source) {
   if (source.accounted_source != nullptr) return source.event.meaning;
   std::string text = resolved.description;
   if (resolved.known_entry != nullptr && resolved.events_on_pmus.size() == 1 &&
@@ -180,7 +188,7 @@ PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysf
 Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation) {
   switch (error) {
     case EACCES:
-      return why_no_access(asked, situation);
+      return make_access_error(asked, situation);
     case EPERM:
       return {"perf_event_open is blocked, as in most containers",
               "start the container with --cap-add PERFMON; an older Podman needs "
@@ -189,7 +197,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
       return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
 
     case ENOENT:
-      return why_no_entry(asked, situation);
+      return make_missing_error(asked, situation);
     case ENODEV:
     case EOPNOTSUPP:
       return {"this processor cannot count it", "lauka --list-events shows what it can"};
@@ -229,7 +237,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
 os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
-  attributes.size = size_for(code);
+  attributes.size = attribute_bytes_for(code);
   attributes.config = code.config;
   attributes.config1 = code.config1;
   attributes.config2 = code.config2;
@@ -262,7 +270,7 @@ int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes
 
 bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
   const std::uint64_t slack =
-      several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
+      several_kinds ? kClocksApartNs + enabled_ns / kClocksApartDivisor : std::uint64_t{0};
   return running_ns + slack >= enabled_ns;
 }
 
@@ -297,10 +305,10 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
   // The codes are alternatives. The first that the kernel accepts is used.
   for (const os::EventCode& code : part.codes) {
     counted = rings;
-    Attempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
+    OpenAttempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
 
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      const Attempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
+      const OpenAttempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
 
       // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
       if (in_user_space.error != EINVAL) {
@@ -380,7 +388,7 @@ Result<EventCountSource> Prober::find(std::string_view name) const {
 }
 
 Result<EventCountSource> Prober::probe(const ResolvedEvent& resolved) const {
-  if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
+  if (auto refusal = find_refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
   const bool asked_for = resolved.rings.are_by_modifier;
   if (resolved.known_entry != nullptr && !asked_for &&
       (resolved.known_entry->without_kernel == WithoutKernel::TooLittle ||
@@ -408,7 +416,7 @@ Catalog Prober::catalog() const {
     const std::string_view alias =
         resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
     catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
-                       described(*resolved, *source)});
+                       describe_event(*resolved, *source)});
   };
 
   // The events that most users want come first: those with a short name, the other events that the
@@ -441,9 +449,10 @@ double CountChecker::max_plausible_instructions(const Tally& instructions,
            other.core_ns == instructions.core_ns;
   });
   if (cycles != all.end() && cycles->count > 0)
-    return kMaxInstructionsACycle * static_cast<double>(cycles->count);
-  const double clock = fastest_clock_ > 0.0 ? kClockRise * fastest_clock_ : kMaxCyclesANs;
-  return kMaxInstructionsACycle * clock * static_cast<double>(instructions.core_ns) + kAtTheEdges;
+    return kMaxInstructionsPerCycle * static_cast<double>(cycles->count);
+  const double clock = fastest_clock_ > 0.0 ? kMaxClockRise * fastest_clock_ : kMaxCyclesPerNs;
+  return kMaxInstructionsPerCycle * clock * static_cast<double>(instructions.core_ns) +
+         kMaxEventsAtEdges;
 }
 
 std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
@@ -462,14 +471,15 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
     // in the first long runs.
     bool is_doubtful = false;
     if (history.least_count_above_zero > 0)
-      is_doubtful = history.least_count_above_zero >= kTooManyForNone;
-    else if (tally.core_ns >= kLongNs)
-      is_doubtful = history.doubted_zeros++ < kZerosBelieved;
+      is_doubtful = history.least_count_above_zero >= kMinCountToDoubtZero;
+    else if (tally.core_ns >= kMinLongRunNs)
+      is_doubtful = history.doubted_zeros++ < kMaxDoubtedZeros;
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
     return "";
   }
 
-  const double max_cycles = kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges;
+  const double max_cycles =
+      kMaxCyclesPerNs * static_cast<double>(tally.core_ns) + kMaxEventsAtEdges;
   if (is_cycles && count > max_cycles)
     return fmt::format("{} was larger than is possible in the time for which it was counted",
                        tally.event);
@@ -485,7 +495,7 @@ void CountChecker::learn(const Tally& tally, History& history) {
   history.least_count_above_zero = history.least_count_above_zero == 0
                                        ? tally.count
                                        : std::min(history.least_count_above_zero, tally.count);
-  if (tally.role == Role::Cycles && tally.core_ns >= kLongNs &&
+  if (tally.role == Role::Cycles && tally.core_ns >= kMinLongRunNs &&
       (tally.attribute_flags & kUserAndKernel) == 0)
     fastest_clock_ = std::max(
         fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.core_ns));

@@ -22,18 +22,19 @@ struct PlacedCounter {
   std::optional<std::size_t> event;
 };
 
-std::vector<PlacedCounter> placed_counters(std::span<const EventCountSource> sources,
-                                           std::span<const std::size_t> chosen,
-                                           std::span<const Counter> witnesses) {
+/// Returns the counters of the chosen events, and witnesses for the core PMUs that have none.
+std::vector<PlacedCounter> place_counters(std::span<const EventCountSource> sources,
+                                          std::span<const std::size_t> chosen,
+                                          std::span<const Counter> witnesses) {
   std::vector<PlacedCounter> placed;
-  bool any_core = false;
+  bool has_core = false;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     for (const Counter& counter : sources[chosen[i]].counters) {
       placed.push_back({counter, i});
-      any_core = any_core || counter.core;
+      has_core = has_core || counter.core;
     }
   }
-  if (!any_core) return placed;
+  if (!has_core) return placed;
   for (const Counter& witness : witnesses) {
     const bool is_there = std::ranges::any_of(
         placed, [&](const PlacedCounter& other) { return other.counter.pmu == witness.pmu; });
@@ -43,7 +44,7 @@ std::vector<PlacedCounter> placed_counters(std::span<const EventCountSource> sou
 }
 
 /// Moves the leader that a counter needs to the beginning of the group; adds the leader if missing.
-std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
+std::vector<PlacedCounter> put_leader_first(std::vector<PlacedCounter> group) {
   const auto led = std::ranges::find_if(group, [](const PlacedCounter& placed) {
     return placed.counter.required_leader.has_value();
   });
@@ -61,6 +62,12 @@ std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   return group;
 }
 
+// What the kernel returns for a group: the number of counters, the time enabled, the time running,
+// then one value for each counter.
+constexpr std::size_t kEnabledAt = 1;
+constexpr std::size_t kRunningAt = 2;
+constexpr std::size_t kValuesAt = 3;
+
 // The number of turns of run_loop(). Each turn has at least one branch, one instruction and one
 // cycle.
 constexpr std::uint64_t kLoopTurns = 10'000;
@@ -71,7 +78,7 @@ void run_loop() {
 /// False if the kernel has opened the groups of core counters, but does not let them run.
 bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
-  bool any_left_out = false;
+  bool has_idle_group = false;
 
   for (const std::size_t leader : layout.group_leaders)
     if (layout.counters[leader].core) calls.enable_group(open.descriptor(leader));
@@ -83,14 +90,12 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
   for (const std::size_t leader : layout.group_leaders) {
     if (!layout.counters[leader].core) continue;
 
-    // Number of counters, time enabled, time running, then one value for each counter.
-    constexpr long words_before_values = 3;
-    std::array<std::uint64_t, words_before_values + os::kMaxCounters> words{};
+    std::array<std::uint64_t, kValuesAt + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-    const bool was_enabled = got >= words_before_values && words[1] > 0;
-    const std::uint64_t running_ns = words[2];
+    const bool was_enabled = got >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
+    const std::uint64_t running_ns = words[kRunningAt];
     if (was_enabled && running_ns == 0) {
-      any_left_out = true;
+      has_idle_group = true;
       continue;
     }
 
@@ -101,62 +106,72 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
     // The fillers are the last counters of their group.
     const std::size_t filler_count = fillers->counters.size();
     const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
-    return read.size() >= words_before_values + filler_count &&
+    return read.size() >= kValuesAt + filler_count &&
            fillers->have_covered_dead_counters(read.last(filler_count), running_ns);
   }
 
-  return !any_left_out;
+  return !has_idle_group;
 }
 
 // The size of the largest group that is tried. A kernel that accepts this group is taken not to
 // check for room.
 constexpr std::size_t kMaxGroupTried = 32;
 
-class Binding : NonCopyable {
+/// Binds this thread to CPUs of a PMU, and gives it all its CPUs back at the end.
+class CpuBinding : NonCopyable {
  public:
-  explicit Binding(const os::LinuxCalls& calls) : calls_(calls), before_(calls.allowed_cpus()) {}
-  ~Binding() {
-    if (bound_) calls_.run_on(before_);
+  explicit CpuBinding(const os::LinuxCalls& calls)
+      : calls_(calls), original_cpus_(calls.allowed_cpus()) {}
+  ~CpuBinding() {
+    if (is_bound_) calls_.run_on(original_cpus_);
   }
 
   bool bind_to(const std::string& pmu) {
     const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
     const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
     if (!cpus) return false;
-    const auto both = common_cpus(before_, *cpus);
-    bound_ = !both.empty() && calls_.run_on(both) == 0;
-    return bound_;
+    const auto both = common_cpus(original_cpus_, *cpus);
+    is_bound_ = !both.empty() && calls_.run_on(both) == 0;
+    return is_bound_;
   }
 
  private:
   const os::LinuxCalls& calls_;
-  std::vector<std::uint32_t> before_;
-  bool bound_ = false;
+  std::vector<std::uint32_t> original_cpus_;
+  bool is_bound_ = false;
 };
 
-const Counter* on_pmu(const Result<EventCountSource>& source, const std::string& pmu) {
+const Counter* find_on_pmu(const Result<EventCountSource>& source, const std::string& pmu) {
   if (!source) return nullptr;
   for (const Counter& counter : source->counters)
     if (counter.pmu == pmu) return &counter;
   return nullptr;
 }
 
+/// Returns what the open group counts in run_loop(); nullopt if it did not run all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
-  using Words = std::array<std::uint64_t, 3 + kMaxGroupTried>;
+  using Words = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
+  const int leader = open.descriptor(0);
   const auto read = [&](Words& words) {
-    return calls.read_counter(open.descriptor(0), words.data(), words.size()) >=
-           static_cast<long>(3 + open.size());
+    return calls.read_counter(leader, words.data(), words.size()) >=
+           static_cast<long>(kValuesAt + open.size());
   };
+
   Words before{};
   Words after{};
-  if (!read(before) || calls.enable_group(open.descriptor(0)) != 0) return std::nullopt;
+  if (!read(before) || calls.enable_group(leader) != 0) return std::nullopt;
   run_loop();
-  calls.disable_group(open.descriptor(0));
-  if (!read(after) || after[2] == before[2] || after[1] - before[1] > after[2] - before[2])
-    return std::nullopt;
+  calls.disable_group(leader);
+  if (!read(after)) return std::nullopt;
+
+  const std::uint64_t enabled_ns = after[kEnabledAt] - before[kEnabledAt];
+  const std::uint64_t running_ns = after[kRunningAt] - before[kRunningAt];
+  if (running_ns == 0 || enabled_ns > running_ns) return std::nullopt;
+
   std::vector<std::uint64_t> counts;
-  for (std::size_t i = 3; i < 3 + open.size(); ++i) counts.push_back(after[i] - before[i]);
+  for (std::size_t i = kValuesAt; i < kValuesAt + open.size(); ++i)
+    counts.push_back(after[i] - before[i]);
   return counts;
 }
 
@@ -202,12 +217,14 @@ CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   return trial;
 }
 
-void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
+/// Finds out which counters of a PMU with dead ones serve only a single event, by comparison with
+/// branches, which any counter counts.
+void try_other_counters(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
   const os::LinuxCalls& calls = prober.calls();
   const Result<EventCountSource> all_cycles = prober.find("cycles");
   const Result<EventCountSource> all_branches = prober.find("branches");
-  const Counter* cycles = on_pmu(all_cycles, pmu.pmu);
-  const Counter* branches = on_pmu(all_branches, pmu.pmu);
+  const Counter* cycles = find_on_pmu(all_cycles, pmu.pmu);
+  const Counter* branches = find_on_pmu(all_branches, pmu.pmu);
   pmu.branches_trial =
       branches != nullptr ? try_counters(*branches, calls) : pmu.instructions_trial;
   pmu.has_own_instructions_counter =
@@ -219,15 +236,18 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   pmu.filler.role = Role::Other;
 }
 
-const PmuCounters* with_dead(const CounterGroups& layout, std::size_t leader,
-                             std::span<const PmuCounters> pmus) {
+/// Returns the PMU of a group, if it has dead counters; else null.
+const PmuCounters* find_pmu_with_dead(const CounterGroups& layout, std::size_t leader,
+                                      std::span<const PmuCounters> pmus) {
   for (const PmuCounters& counters : pmus)
     if (counters.has_dead() && counters.pmu == layout.counters[leader].pmu) return &counters;
   return nullptr;
 }
 
-std::size_t general_needed(const CounterGroups& layout, std::size_t leader,
-                           const PmuCounters& pmu) {
+/// Returns how many counters that any event can use the group of `leader` needs. The first event
+/// that has a counter of its own needs none of these.
+std::size_t count_general_needed(const CounterGroups& layout, std::size_t leader,
+                                 const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.has_own_cycles_counter;
   bool has_own_instructions = pmu.has_own_instructions_counter;
@@ -246,16 +266,17 @@ std::size_t general_needed(const CounterGroups& layout, std::size_t leader,
 bool Fillers::have_covered_dead_counters(std::span<const std::uint64_t> values,
                                          std::uint64_t ns) const {
   // Even a dead counter may show a few events.
-  constexpr std::uint64_t always = 32;
-  constexpr std::uint64_t one_in_ns = 10'000;
-  const auto nothing = std::ranges::count_if(
-      values, [ns](std::uint64_t value) { return value <= always + ns / one_in_ns; });
-  return static_cast<std::size_t>(nothing) >= dead_counters_to_cover;
+  constexpr std::uint64_t max_at_begin = 32;
+  constexpr std::uint64_t ns_per_further_event = 10'000;
+  const std::uint64_t max_of_dead = max_at_begin + ns / ns_per_further_event;
+  const auto dead =
+      std::ranges::count_if(values, [&](std::uint64_t value) { return value <= max_of_dead; });
+  return static_cast<std::size_t>(dead) >= dead_counters_to_cover;
 }
 
 CounterGroups lay_out(std::span<const EventCountSource> sources,
                       std::span<const std::size_t> chosen, std::span<const Counter> witnesses) {
-  const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
+  const std::vector<PlacedCounter> placed = place_counters(sources, chosen, witnesses);
   CounterGroups layout;
   layout.counters_by_event.resize(chosen.size());
 
@@ -272,7 +293,7 @@ CounterGroups lay_out(std::span<const EventCountSource> sources,
     std::vector<PlacedCounter> group;
     for (const PlacedCounter& counter : placed)
       if (counter.counter.pmu == first.counter.pmu) group.push_back(counter);
-    for (PlacedCounter& member : in_order(std::move(group))) {
+    for (PlacedCounter& member : put_leader_first(std::move(group))) {
       if (member.event) layout.counters_by_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));
       layout.leader_of_counter.push_back(leader);
@@ -302,12 +323,12 @@ std::vector<PmuCounters> try_pmus(const Prober& prober) {
   std::vector<PmuCounters> all;
   const Result<EventCountSource> instructions = prober.find("instructions");
   if (!instructions) return all;
-  Binding binding(prober.calls());
+  CpuBinding binding(prober.calls());
   for (const Counter& counter : instructions->counters) {
     if (instructions->counters.size() > 1 && !binding.bind_to(counter.pmu)) continue;
     PmuCounters pmu{.pmu = counter.pmu,
                     .instructions_trial = try_counters(counter, prober.calls())};
-    if (pmu.instructions_trial.dead_counter_count() > 0) look_closer(pmu, counter, prober);
+    if (pmu.instructions_trial.dead_counter_count() > 0) try_other_counters(pmu, counter, prober);
     all.push_back(std::move(pmu));
   }
   return all;
@@ -315,20 +336,20 @@ std::vector<PmuCounters> try_pmus(const Prober& prober) {
 
 bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus) {
   return std::ranges::all_of(layout.group_leaders, [&](std::size_t leader) {
-    const PmuCounters* here = with_dead(layout, leader, pmus);
+    const PmuCounters* here = find_pmu_with_dead(layout, leader, pmus);
     return here == nullptr ||
-           general_needed(layout, leader, *here) <= here->branches_trial.usable_size;
+           count_general_needed(layout, leader, *here) <= here->branches_trial.usable_size;
   });
 }
 
 void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus) {
   for (const std::size_t leader : layout.group_leaders) {
-    const PmuCounters* here = with_dead(layout, leader, pmus);
+    const PmuCounters* here = find_pmu_with_dead(layout, leader, pmus);
     if (here == nullptr) continue;
     Fillers fillers{.leader = leader,
                     .counters = {},
                     .dead_counters_to_cover = here->branches_trial.dead_counter_count()};
-    for (std::size_t n = general_needed(layout, leader, *here);
+    for (std::size_t n = count_general_needed(layout, leader, *here);
          n < here->branches_trial.running_group_size; ++n) {
       fillers.counters.push_back(layout.counters.size());
       layout.counters.push_back(here->filler);

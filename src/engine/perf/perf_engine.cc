@@ -20,10 +20,10 @@ namespace lauka::engine::perf {
 namespace {
 
 /// The number of badly counted runs in a row after which runs are not repeated any more.
-constexpr unsigned kHopeless = 8;
+constexpr unsigned kMaxBadInARow = 8;
 constexpr std::uint32_t kMaxRedos = 3;
 
-Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
+Error make_shared_counters_error(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
     return {"the NMI watchdog was switched on and took a counter",
             "run sudo sysctl kernel.nmi_watchdog=0, or repeat the session"};
@@ -32,7 +32,7 @@ Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& n
                        : kHolderRemedy};
 }
 
-Error why_region_not_counted() {
+Error make_region_error() {
   return {"the program could not switch the counters of its region on and off",
           "make sure that it does not close descriptors that it was given"};
 }
@@ -41,8 +41,9 @@ Error why_region_not_counted() {
 struct PerfPass {
   CounterGroups layout{};
   std::vector<EventCountSource> sources{};
-  /// Indices of the layout's counters whose own counts are appended to the counts of the events.
-  std::vector<std::size_t> parts{};
+  /// Indices of the layout's counters whose own counts are appended to the counts of the events,
+  /// because the event is the sum over several core kinds.
+  std::vector<std::size_t> separate_counters{};
   const os::LinuxCalls& calls;
   PerfConditions situation{};  ///< conditions when the engine was made
   double& fastest_clock;
@@ -52,7 +53,7 @@ struct PerfPass {
 
 class PerfCounting final : public ArmedPass {
  public:
-  explicit PerfCounting(PerfPass pass) : pass_(std::move(pass)), judge_(pass_.fastest_clock) {}
+  explicit PerfCounting(PerfPass pass) : pass_(std::move(pass)), checker_(pass_.fastest_clock) {}
 
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> requests;
@@ -68,7 +69,7 @@ class PerfCounting final : public ArmedPass {
 
   std::vector<std::string> timed_pmus() const override {
     std::vector<std::string> pmus;
-    for (const std::size_t leader : timed_groups())
+    for (const std::size_t leader : list_timed_groups())
       pmus.push_back(pass_.layout.counters[leader].pmu);
     return pmus;
   }
@@ -76,8 +77,8 @@ class PerfCounting final : public ArmedPass {
   std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    CountsOfRun counted{
-        std::vector<std::optional<std::uint64_t>>(pass_.sources.size() + pass_.parts.size())};
+    CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(pass_.sources.size() +
+                                                                  pass_.separate_counters.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
       counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
@@ -88,20 +89,23 @@ class PerfCounting final : public ArmedPass {
         counted.counts[event] = pass_.sources[event].accounted_source->read(ended);
 
     if (pass_.uncounted.contains(command)) return counted;
-    if (auto absent = why_none(ended)) {
-      counted.why_missing_counts = std::move(absent->why);
-      if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
+    if (auto missing = find_missing_counts(ended)) {
+      counted.why_missing_counts = std::move(missing->why);
+      if (!missing->why_repeated.empty())
+        ask_for_repetition(counted, std::move(missing->why_repeated));
       return counted;
     }
 
-    for (const std::size_t leader : timed_groups())
+    for (const std::size_t leader : list_timed_groups())
       counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
-    fill(counted, ended, command);
+    fill_counts(counted, ended, command);
     return counted;
   }
 
  private:
-  std::vector<std::size_t> timed_groups() const {
+  /// Returns the leaders of the groups whose times show on which core kind a run was; none if there
+  /// is only one core kind.
+  std::vector<std::size_t> list_timed_groups() const {
     std::vector<std::size_t> groups;
     for (const std::size_t leader : pass_.layout.group_leaders)
       if (pass_.layout.counters[leader].core && !pass_.of_region) groups.push_back(leader);
@@ -111,23 +115,24 @@ class PerfCounting final : public ArmedPass {
 
   struct MissingCounts {
     Error why;
-    std::string redo{};
+    std::string why_repeated{};  ///< RepeatRequest::why; empty: the run is not repeated
   };
 
-  std::optional<MissingCounts> why_none(const os::Ended& ended) const {
+  /// Returns why no count of the run can be reported; nullopt if counts can.
+  std::optional<MissingCounts> find_missing_counts(const os::Ended& ended) const {
     if (pass_.layout.counters.empty()) return std::nullopt;
     if (ended.counter_error != 0)
       return MissingCounts{why_not_opened(ended.counter_error, {}, pass_.situation)};
     if (ended.readings.size() != pass_.layout.counters.size())
       return MissingCounts{{"the launcher did not read the counters", ""}};
     if (pass_.of_region && ended.region && ended.region->counter_failures > 0)
-      return MissingCounts{why_region_not_counted()};
-    return why_group_is_not_exact(ended);
+      return MissingCounts{make_region_error()};
+    return find_inexact_group(ended);
   }
 
   /// Returns why the counts of a run may lack something, such as a counter that was taken away for
   /// a while; nullopt if they are exact.
-  std::optional<MissingCounts> why_group_is_not_exact(const os::Ended& ended) const {
+  std::optional<MissingCounts> find_inexact_group(const os::Ended& ended) const {
     std::uint64_t core_running_ns = 0;
     std::uint64_t core_enabled_ns = 0;
     std::size_t core_groups = 0;
@@ -135,8 +140,7 @@ class PerfCounting final : public ArmedPass {
 
     for (const std::size_t leader : pass_.layout.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
-      if (pass_.of_region && reading.enabled_ns == 0)
-        return MissingCounts{why_region_not_counted()};
+      if (pass_.of_region && reading.enabled_ns == 0) return MissingCounts{make_region_error()};
       if (reading.enabled_ns == 0) was_counter_shared = true;
 
       const bool is_of_cores = pass_.layout.counters[leader].core;
@@ -156,7 +160,7 @@ class PerfCounting final : public ArmedPass {
       was_counter_shared = true;
 
     if (was_counter_shared) {
-      Error why = why_not_all_the_time(pass_.situation, read_situation(pass_.calls));
+      Error why = make_shared_counters_error(pass_.situation, read_situation(pass_.calls));
       return MissingCounts{why, why.what};
     }
 
@@ -172,10 +176,13 @@ class PerfCounting final : public ArmedPass {
     return std::nullopt;
   }
 
+  /// Sums an event's counts and times over the core kinds.
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
     const std::vector<std::size_t>& counters = pass_.layout.counters_by_event[event];
     const Counter& first = pass_.layout.counters[counters.front()];
-    Tally tally{pass_.sources[event].event.name, first.role, first.attributes.flags, 0, 0};
+    Tally tally{.event = pass_.sources[event].event.name,
+                .role = first.role,
+                .attribute_flags = first.attributes.flags};
     for (const std::size_t counter : counters) {
       tally.count += pass_.layout.counters[counter].scale * ended.readings[counter].value;
       if (pass_.layout.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
@@ -184,7 +191,7 @@ class PerfCounting final : public ArmedPass {
   }
 
   /// Enters the counts that are plausible. If one is not, asks for another run.
-  void fill(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
+  void fill_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
 
@@ -195,7 +202,7 @@ class PerfCounting final : public ArmedPass {
     }
 
     // An empty doubt means that the count is plausible.
-    const std::vector<std::string> doubts = judge_.doubts(command, tallies);
+    const std::vector<std::string> doubts = checker_.doubts(command, tallies);
     std::string first_doubt;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (first_doubt.empty()) first_doubt = doubts[i];
@@ -206,10 +213,11 @@ class PerfCounting final : public ArmedPass {
 
       // The counts of the single counters follow those of the events.
       for (const std::size_t counter : pass_.layout.counters_by_event[event]) {
-        const auto part = std::ranges::find(pass_.parts, counter);
-        if (part == pass_.parts.end()) continue;
-        const auto part_index = static_cast<std::size_t>(part - pass_.parts.begin());
-        counted.counts[pass_.sources.size() + part_index] =
+        const auto place = std::ranges::find(pass_.separate_counters, counter);
+        if (place == pass_.separate_counters.end()) continue;
+        const auto separate_index =
+            static_cast<std::size_t>(place - pass_.separate_counters.begin());
+        counted.counts[pass_.sources.size() + separate_index] =
             pass_.layout.counters[counter].scale * ended.readings[counter].value;
       }
     }
@@ -221,21 +229,24 @@ class PerfCounting final : public ArmedPass {
 
     counted.why_missing_counts =
         Error{first_doubt, "lauka --check shows which counters work and who holds the others"};
-    ask_again(counted, first_doubt);
+    ask_for_repetition(counted, first_doubt);
   }
 
-  void ask_again(CountsOfRun& counted, std::string why) {
-    if (bad_in_a_row_++ < kHopeless)
+  /// Asks for another run, unless too many in a row had bad counts, so that another would, too.
+  void ask_for_repetition(CountsOfRun& counted, std::string why) {
+    if (bad_in_a_row_++ < kMaxBadInARow)
       counted.redo = RepeatRequest{RedoReason::Counting, std::move(why), kMaxRedos};
   }
 
   PerfPass pass_;
-  CountChecker judge_;
+  CountChecker checker_;
   unsigned bad_in_a_row_ = 0;
 };
 
-void add_whole_run(EventSet& set, std::size_t count) {
-  const std::size_t first = set.events.size();
+/// Adds copies of the first `count` events, which are counted in the whole run, and of the passes,
+/// which count the copies.
+void add_passes_of_whole_run(EventSet& set, std::size_t count) {
+  const std::size_t first_copy = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
     Event event = set.events[i];
     event.name += kWholeRunSuffix;
@@ -246,7 +257,7 @@ void add_whole_run(EventSet& set, std::size_t count) {
   for (const Pass& pass : set.passes) {
     Pass& whole = of_whole.emplace_back();
     for (const std::size_t event : pass.event_indices)
-      if (event < count) whole.event_indices.push_back(first + event);
+      if (event < count) whole.event_indices.push_back(first_copy + event);
   }
   set.passes.insert(set.passes.end(), of_whole.begin(), of_whole.end());
 }
@@ -269,12 +280,12 @@ class PerfEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     passes_.clear();
-    counted_in_ = wanted.counted_part;
+    counted_part_ = wanted.counted_part;
 
     EventSet set;
     if (wanted.names.empty())
-      set = find_defaults();
-    else if (auto found = find_wanted(wanted.names, set.notes); !found)
+      set = find_default_events();
+    else if (auto found = find_wanted_events(wanted.names, set.notes); !found)
       return found.error();
 
     // On a machine with several kinds of cores, cycles show how long a run was on each kind, even
@@ -287,8 +298,8 @@ class PerfEngine final : public CounterEngine {
     }
 
     pmus_.clear();
-    if (!core_events().empty()) pmus_ = try_pmus(prober_);
-    if (auto divided = divide(wanted); !divided) return divided.error();
+    if (!list_core_events().empty()) pmus_ = try_pmus(prober_);
+    if (auto divided = divide_into_passes(wanted); !divided) return divided.error();
 
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part))
       set.notes.push_back({"user_space_only",
@@ -297,17 +308,17 @@ class PerfEngine final : public CounterEngine {
 
     for (const EventCountSource& source : sources_) {
       set.events.push_back(source.event);
-      set.events.back().name_suffix = write_note(source);
+      set.events.back().name_suffix = make_name_suffix(source);
     }
 
     set.passes = passes_;
-    add_parts(set);
+    add_events_by_kind(set);
 
-    // add_whole_run() copies the events, so they are marked as events of the region only
+    // add_passes_of_whole_run() copies the events, so they are marked as events of the region only
     // afterwards.
-    const bool counts_region = counted_in_ != CountedPart::WholeRun;
+    const bool counts_region = counted_part_ != CountedPart::WholeRun;
     const std::size_t region_events = counts_region ? set.events.size() : 0;
-    if (counted_in_ == CountedPart::RegionAndWhole) add_whole_run(set, sources_.size());
+    if (counted_part_ == CountedPart::RegionAndWhole) add_passes_of_whole_run(set, sources_.size());
     for (std::size_t event = 0; event < region_events; ++event)
       mark_as_region_event(set.events[event]);
 
@@ -329,8 +340,8 @@ class PerfEngine final : public CounterEngine {
 
     if (passes_.size() < 2) return explanation;
 
-    const EventIndices on_cores = core_events();
-    const auto competing = find_competing_events(on_cores.size(), fits_among(on_cores));
+    const EventIndices on_cores = list_core_events();
+    const auto competing = find_competing_events(on_cores.size(), make_fit_test(on_cores));
     if (!competing) return competing.error();
 
     std::vector<std::string> names;
@@ -350,11 +361,11 @@ class PerfEngine final : public CounterEngine {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     // With RegionAndWhole, the passes of the region are followed by the same ones of the whole run.
-    const bool counts_both = counted_in_ == CountedPart::RegionAndWhole;
+    const bool counts_both = counted_part_ == CountedPart::RegionAndWhole;
     const std::size_t pass_count = counts_both ? 2 * passes_.size() : passes_.size();
     if (pass >= pass_count) return Error{fmt::format("there is no pass {}", pass), ""};
 
-    const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
+    const bool of_region = counted_part_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].event_indices;
 
     CounterGroups layout = place_events(events);
@@ -363,17 +374,18 @@ class PerfEngine final : public CounterEngine {
 
     // Only one of the two shows the counts of single counters.
     const bool has_parts = of_region || !counts_both;
-    EventIndices parts;
-    if (has_parts) parts = list_counters(layout, events);
+    EventIndices separate_counters;
+    if (has_parts) separate_counters = list_counters_by_kind(layout, events);
 
-    return OwnedPass(std::make_unique<PerfCounting>(PerfPass{.layout = std::move(layout),
-                                                             .sources = std::move(sources),
-                                                             .parts = std::move(parts),
-                                                             .calls = calls_,
-                                                             .situation = prober_.situation(),
-                                                             .fastest_clock = fastest_clock_,
-                                                             .uncounted = uncounted_,
-                                                             .of_region = of_region}));
+    return OwnedPass(
+        std::make_unique<PerfCounting>(PerfPass{.layout = std::move(layout),
+                                                .sources = std::move(sources),
+                                                .separate_counters = std::move(separate_counters),
+                                                .calls = calls_,
+                                                .situation = prober_.situation(),
+                                                .fastest_clock = fastest_clock_,
+                                                .uncounted = uncounted_commands_,
+                                                .of_region = of_region}));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -382,7 +394,7 @@ class PerfEngine final : public CounterEngine {
       return source.accounted_source == nullptr;
     });
     auto found = has_counters ? os::find_counter_loss_file(program, calls_) : std::nullopt;
-    if (found) uncounted_.insert(command);
+    if (found) uncounted_commands_.insert(command);
     return found;
   }
 
@@ -400,7 +412,7 @@ class PerfEngine final : public CounterEngine {
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
-    if (source && counted_in_ != CountedPart::WholeRun && source->accounted_source != nullptr)
+    if (source && counted_part_ != CountedPart::WholeRun && source->accounted_source != nullptr)
       source =
           Error{"this user may not open its counter, which a region needs",
                 "use sudo, or run sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
@@ -408,7 +420,7 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  Result<void> find_wanted(const std::vector<std::string>& names, std::vector<Note>& notes) {
+  Result<void> find_wanted_events(const std::vector<std::string>& names, std::vector<Note>& notes) {
     for (const std::string& name : names) {
       auto source = find(name);
       if (!source) return source.error();
@@ -425,7 +437,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Finds those default events that can be counted here. A note names the others.
-  EventSet find_defaults() {
+  EventSet find_default_events() {
     std::vector<std::string> left_out;
     Error first_reason;
 
@@ -447,7 +459,7 @@ class PerfEngine final : public CounterEngine {
     return set;
   }
 
-  EventIndices core_events() const {
+  EventIndices list_core_events() const {
     EventIndices on_cores;
     for (std::size_t index = 0; index < sources_.size(); ++index)
       if (sources_[index].is_on_cores()) on_cores.push_back(index);
@@ -460,7 +472,8 @@ class PerfEngine final : public CounterEngine {
     return layout;
   }
 
-  FitTest fits_among(const EventIndices& events) const {
+  /// Returns a test if some of `events`, given by their places in it, can be counted in one pass.
+  FitTest make_fit_test(const EventIndices& events) const {
     return [this, &events](const EventIndices& some) -> Result<bool> {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
@@ -493,10 +506,11 @@ class PerfEngine final : public CounterEngine {
       }
     }
 
-    return partition(events.size(), fits_among(events), together);
+    return partition(events.size(), make_fit_test(events), together);
   }
 
-  Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
+  Error make_too_many_events_error(std::size_t events,
+                                   const std::vector<EventIndices>& sets) const {
     const auto largest = std::ranges::max_element(sets, {}, std::ranges::size);
     std::vector<std::string> names;
     for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
@@ -509,7 +523,8 @@ class PerfEngine final : public CounterEngine {
                     sets.size())};
   }
 
-  void place_others() {
+  /// Adds the events without core counters to the first pass that has room for them.
+  void place_other_events() {
     for (std::size_t index = 0; index < sources_.size(); ++index) {
       if (sources_[index].is_on_cores()) continue;
       const auto has_room = [&](const Pass& pass) {
@@ -524,28 +539,29 @@ class PerfEngine final : public CounterEngine {
     for (Pass& pass : passes_) std::ranges::sort(pass.event_indices);
   }
 
-  Result<void> divide(const EventRequest& wanted) {
+  Result<void> divide_into_passes(const EventRequest& wanted) {
     passes_.clear();
-    const EventIndices on_cores = core_events();
+    const EventIndices on_cores = list_core_events();
     auto sets = divide_core_events(on_cores, wanted.pairs_for_one_pass);
     if (!sets) return sets.error();
     for (EventIndices& set : *sets)
       for (std::size_t& index : set) index = on_cores[index];
-    if (wanted.single_pass && sets->size() > 1) return too_many(on_cores.size(), *sets);
+    if (wanted.single_pass && sets->size() > 1)
+      return make_too_many_events_error(on_cores.size(), *sets);
     for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
-    place_others();
+    place_other_events();
     if (wanted.single_pass && passes_.size() > 1)
       return Error{fmt::format("a run can have at most {} counters", os::kMaxCounters),
                    "leave out --single-pass or some events"};
     return {};
   }
 
-  std::string kind_of(const std::string& pmu) const {
+  std::string kind_name_of(const std::string& pmu) const {
     const auto kind = std::ranges::find(kinds_, pmu, &CoreKind::pmu);
     return kind == kinds_.end() ? pmu : kind->name;
   }
 
-  std::vector<std::string> list_pmus(const EventCountSource& source) const {
+  std::vector<std::string> list_pmus_by_kind(const EventCountSource& source) const {
     std::vector<std::string> pmus;
     pmus.reserve(source.counters.size());
     for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
@@ -557,45 +573,47 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  std::string write_note(const EventCountSource& source) const {
+  /// Returns "(P only)" for an event that only one of several core kinds can count; else "".
+  std::string make_name_suffix(const EventCountSource& source) const {
     if (source.accounted_source != nullptr) return source.event.name_suffix;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
                              source.counters.size() == 1 &&
                              source.event.name.find('/') == std::string::npos;
-    return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
+    return on_one_kind ? fmt::format("({} only)", kind_name_of(source.counters.front().pmu)) : "";
   }
 
-  void add_parts(EventSet& set) const {
+  /// Adds to each pass an event for each core kind, beside the event that is their sum.
+  void add_events_by_kind(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.event_indices;
       for (const std::size_t index : whole) {
         const EventCountSource& source = sources_[index];
         if (!source.is_of_several_kinds()) continue;
-        for (const std::string& pmu : list_pmus(source)) {
-          Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
-                     .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
-                     .is_time = source.event.is_time,
-                     .privilege_levels = source.event.privilege_levels,
-                     .index_for_all_core_kinds = index,
-                     .role = source.event.role};
+        for (const std::string& pmu : list_pmus_by_kind(source)) {
+          Event of_kind{.name = fmt::format("{} ({})", source.event.name, kind_name_of(pmu)),
+                        .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
+                        .is_time = source.event.is_time,
+                        .privilege_levels = source.event.privilege_levels,
+                        .index_for_all_core_kinds = index,
+                        .role = source.event.role};
           pass.event_indices.push_back(set.events.size());
-          set.events.push_back(std::move(part));
+          set.events.push_back(std::move(of_kind));
         }
       }
     }
   }
 
-  std::vector<std::size_t> list_counters(const CounterGroups& layout,
-                                         const EventIndices& events) const {
-    std::vector<std::size_t> parts;
+  std::vector<std::size_t> list_counters_by_kind(const CounterGroups& layout,
+                                                 const EventIndices& events) const {
+    std::vector<std::size_t> separate_counters;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const EventCountSource& source = sources_[events[i]];
       if (!source.is_of_several_kinds()) continue;
-      for (const std::string& pmu : list_pmus(source))
+      for (const std::string& pmu : list_pmus_by_kind(source))
         for (const std::size_t place : layout.counters_by_event[i])
-          if (layout.counters[place].pmu == pmu) parts.push_back(place);
+          if (layout.counters[place].pmu == pmu) separate_counters.push_back(place);
     }
-    return parts;
+    return separate_counters;
   }
 
   const os::LinuxCalls& calls_;
@@ -605,9 +623,9 @@ class PerfEngine final : public CounterEngine {
   std::vector<Counter> witnesses_;
   std::vector<PmuCounters> pmus_;
   double fastest_clock_ = 0.0;
-  std::set<std::size_t> uncounted_;
+  std::set<std::size_t> uncounted_commands_;
   std::vector<Pass> passes_;
-  CountedPart counted_in_ = CountedPart::WholeRun;
+  CountedPart counted_part_ = CountedPart::WholeRun;
 };
 
 }  // namespace

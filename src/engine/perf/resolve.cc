@@ -121,8 +121,8 @@ Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view
 
 /// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config; nullopt
 /// if missing.
-std::optional<os::EventCode> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
-                                                const os::Sysfs& sysfs) {
+std::optional<os::EventCode> find_code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
+                                                     const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
   names.insert(names.begin(), {event.name, event.usual_name()});
   for (const std::string_view name : names) {
@@ -132,7 +132,8 @@ std::optional<os::EventCode> code_by_sysfs_name(const KnownEvent& event, const o
   return std::nullopt;
 }
 
-std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
+std::string read_encoding_text(const KnownEvent& event, const os::Pmu& pmu,
+                               const os::Sysfs& sysfs) {
   for (const std::string_view name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.read_terms(pmu, name)) return *terms;
   if (pmu.name.starts_with("armv") && !event.arm_names.empty())
@@ -140,14 +141,16 @@ std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os:
   return {};
 }
 
-EventOnPmu part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
-                   const os::Sysfs& sysfs) {
-  EventOnPmu part{
-      pmu.name, true, {os::EventCode{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
+EventOnPmu make_event_on_pmu(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
+                             const os::Sysfs& sysfs) {
+  EventOnPmu part{pmu.name,
+                  true,
+                  {os::EventCode{event.type, event.config}},
+                  read_encoding_text(event, pmu, sysfs)};
   if (one_of_several) {
     // Puts the PMU's number into the upper half of config (Intel since Linux 5.13, Arm since 6.6).
     part.codes.front().config |= std::uint64_t{pmu.type} << 32U;
-    if (const auto code = code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
+    if (const auto code = find_code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
   }
   return part;
 }
@@ -165,7 +168,7 @@ ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.empty()) resolved.events_on_pmus.push_back({"cpu", true, {plain}});
   for (const os::Pmu& pmu : cores)
-    resolved.events_on_pmus.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
+    resolved.events_on_pmus.push_back(make_event_on_pmu(event, pmu, cores.size() > 1, sysfs));
   return resolved;
 }
 
@@ -180,15 +183,15 @@ std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& 
 }
 
 /// Returns the part of a core's event, with what a topdown event needs besides its code.
-EventOnPmu with_topdown(EventOnPmu part, std::string_view event, const os::Pmu& pmu,
-                        const os::Sysfs& sysfs) {
+EventOnPmu add_topdown_parts(EventOnPmu part, std::string_view event, const os::Pmu& pmu,
+                             const os::Sysfs& sysfs) {
   part.scale = sysfs.read_topdown_scale(pmu, event);
   part.leader_code = find_leader(event, pmu, sysfs);
   return part;
 }
 
 /// Returns which PMUs the cores have, as a remedy; empty if they have none.
-std::string names_of_core_pmus(const os::Sysfs& sysfs) {
+std::string make_core_pmus_remedy(const os::Sysfs& sysfs) {
   std::vector<std::string> cores;
   for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
   if (cores.empty()) return "";
@@ -208,7 +211,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   if (!pmu)
     return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text,
                              text.substr(0, slash)),
-                 names_of_core_pmus(sysfs)};
+                 make_core_pmus_remedy(sysfs)};
 
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
@@ -228,7 +231,8 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
     const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
     resolved.description = known->description;
-    resolved.events_on_pmus.push_back(part_on(*known, *pmu, has_several_core_pmus, sysfs));
+    resolved.events_on_pmus.push_back(
+        make_event_on_pmu(*known, *pmu, has_several_core_pmus, sysfs));
     return resolved;
   }
 
@@ -237,7 +241,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
 
   resolved.description = encoding.value_or("");
   EventOnPmu event{pmu->name, is_of_cores, {*code}, resolved.description};
-  if (is_of_cores) event = with_topdown(std::move(event), terms, *pmu, sysfs);
+  if (is_of_cores) event = add_topdown_parts(std::move(event), terms, *pmu, sysfs);
   resolved.events_on_pmus.push_back(std::move(event));
   return resolved;
 }
@@ -264,7 +268,7 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
     resolved.events_on_pmus.push_back(
-        with_topdown({pmu.name, true, {*code}, *terms}, text, pmu, sysfs));
+        add_topdown_parts({pmu.name, true, {*code}, *terms}, text, pmu, sysfs));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.

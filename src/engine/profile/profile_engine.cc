@@ -62,7 +62,7 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;
-  constexpr int most_reads = 10'000'000;
+  constexpr int max_reads = 10'000'000;
 
   os::PerfEventAttr attributes;
   attributes.type = os::kPerfTypeHardware;
@@ -76,7 +76,7 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   std::uint64_t begin_cycles = 0;
   std::uint64_t begin_ns = 0;
   std::optional<double> fastest;
-  for (int reads = 0; reads < most_reads && begin_ns < slices * slice_ns; ++reads) {
+  for (int reads = 0; reads < max_reads && begin_ns < slices * slice_ns; ++reads) {
     std::array<std::uint64_t, 3> words{};
     const long got = calls.read_counter(counter.descriptor(0), words.data(), words.size());
     if (got < static_cast<long>(words.size())) return std::nullopt;
@@ -107,7 +107,7 @@ struct SampledTotals {
   bool has_left_out_paths = false;
 };
 
-Error why_withdrawn() {
+Error make_withdrawn_error() {
   return {
       "Linux stops sampling when a process executes a program that is setuid or setgid, "
       "that has file capabilities, or that its user may not read",
@@ -121,7 +121,7 @@ struct IncompleteRun {
 };
 
 /// Returns a period as users type it: "50us", "4ms".
-std::string period_text(std::chrono::nanoseconds period) {
+std::string format_period(std::chrono::nanoseconds period) {
   constexpr auto millisecond = std::chrono::nanoseconds(std::chrono::milliseconds(1));
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Microseconds = std::chrono::duration<double, std::micro>;
@@ -129,10 +129,10 @@ std::string period_text(std::chrono::nanoseconds period) {
                               : fmt::format("{:g}ms", Milliseconds(period).count());
 }
 
-std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
-  constexpr int enough = 4;
-  constexpr std::chrono::nanoseconds longest = std::chrono::seconds(1);
-  return "--profile=" + period_text(std::min(period * enough, longest));
+std::string make_option_for_fewer_samples(std::chrono::nanoseconds period) {
+  constexpr int factor = 4;
+  constexpr std::chrono::nanoseconds max_period = std::chrono::seconds(1);
+  return "--profile=" + format_period(std::min(period * factor, max_period));
 }
 
 /// A function that the user asked for.
@@ -155,7 +155,7 @@ struct SamplingSetup {
   std::chrono::nanoseconds period{};
   std::vector<AskedFunction> functions{};
   std::optional<User> user{};
-  std::shared_ptr<SampledTotals> seen{};
+  std::shared_ptr<SampledTotals> totals{};
   /// Indices of commands from which the kernel takes the event.
   const std::set<std::size_t>& uncounted;
   const os::LinuxCalls& calls;
@@ -183,7 +183,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
   void end(std::span<const os::Reading> counters) override {
     // Each CPU has its own counter, which runs only while a thread of the run is on this CPU.
-    constexpr double whole = 0.99;
+    constexpr double min_counted_share = 0.99;
     double enabled = 0.0;
     double running = 0.0;
     for (const os::Reading& counter : counters) {
@@ -191,30 +191,30 @@ class Sampling final : public ArmedPass, public os::SampleListener {
       enabled = std::max(enabled, static_cast<double>(counter.enabled_ns));
       running += static_cast<double>(counter.running_ns);
     }
-    is_partial_ = running < whole * enabled;
+    was_partly_counted_ = running < min_counted_share * enabled;
     cpu_count_ = counters.size();
   }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
     const SampledRun run = records_.close();
     if (ended.counter_error != 0)
-      return without_counts(Error{
+      return make_counts_without_values(Error{
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
 
     if (setup_.uncounted.contains(command)) {
       begin_next_run();
-      return without_counts(std::nullopt);
+      return make_counts_without_values(std::nullopt);
     }
 
     if (run.samples == 0 && run.seen.withdrawn_count > 0) {
       begin_next_run();
-      return without_counts(why_withdrawn());
+      return make_counts_without_values(make_withdrawn_error());
     }
 
-    CountsOfRun counted = count(run, ended);
+    CountsOfRun counted = estimate_times(run, ended);
     if (const auto incomplete = find_incomplete(run, ended))
-      ask_again(*incomplete, counted);
+      ask_for_repetition(*incomplete, counted);
     else
       add_to_totals(run, ended, *counted.counts[0]);
 
@@ -225,46 +225,51 @@ class Sampling final : public ArmedPass, public os::SampleListener {
  private:
   /// Forgets what the latest run has left, because the next run may begin.
   void begin_next_run() {
-    since_ = std::chrono::system_clock::now().time_since_epoch();
+    run_began_ = std::chrono::system_clock::now().time_since_epoch();
     cycles_ = 0;
-    is_partial_ = false;
+    was_partly_counted_ = false;
     in_incomplete_stacks_ns_ = 0;
     in_longest_stacks_ns_ = 0;
   }
 
-  void add_unsampled(CountsOfRun& counted) {
-    if (known_.size() < setup_.functions.size()) known_.merge(names_.find_in_new_files(wanted_));
-    for (const std::size_t function : known_)
+  /// Adds the functions that were asked for, exist in the run's files and have no sample, so that
+  /// their time is 0 and not unknown.
+  void add_known_without_samples(CountsOfRun& counted) {
+    if (known_functions_.size() < setup_.functions.size())
+      known_functions_.merge(names_.find_in_new_files(wanted_));
+    for (const std::size_t function : known_functions_)
       if (counted.counts[1 + function] == 0)
         counted.functions->push_back({setup_.functions[function].normalized, {0}});
   }
 
+  /// Returns the nanoseconds of a unit of the samples' periods, which is a cycle or a nanosecond.
   double nanoseconds_per_unit(std::uint64_t used_ns) const {
     if (setup_.attributes.type == os::kPerfTypeSoftware) return 1.0;
     return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
   }
 
-  CountsOfRun without_counts(std::optional<Error> why) const {
+  CountsOfRun make_counts_without_values(std::optional<Error> why) const {
     return {.counts = std::vector<std::optional<std::uint64_t>>(1 + setup_.functions.size()),
             .why_missing_counts = std::move(why)};
   }
 
-  std::uint64_t used_ns(const os::Ended& ended) const {
+  /// Returns the CPU time of a run that samples can be of.
+  std::uint64_t find_used_ns(const os::Ended& ended) const {
     const bool has_kernel = (setup_.attributes.flags & os::kPerfExcludeKernel) == 0;
     return ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
   }
 
   /// Returns the times of functions and call paths in a run, as the samples estimate them.
-  CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
+  CountsOfRun estimate_times(const SampledRun& run, const os::Ended& ended) {
     // The first count is the time of all functions. The others are those of the named functions.
     CountsOfRun counted;
     counted.counts.assign(1 + setup_.functions.size(), 0);
-    const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
+    const double ns_per_unit = nanoseconds_per_unit(find_used_ns(ended));
     const auto to_ns = [&](std::uint64_t sampled) {
       return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
     };
 
-    NamedSamples samples = names_.sum_up(run, since_);
+    NamedSamples samples = names_.sum_up(run, run_began_);
     std::map<std::size_t, std::set<std::string>> names_by_total;
     for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
       std::uint64_t& time_ns = sampled.counts.front();
@@ -276,7 +281,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           names_by_total[function].insert(sampled.name);
         else
           *counted.counts[1 + function] += time_ns;
-        known_.insert(function);
+        known_functions_.insert(function);
       }
     }
 
@@ -288,9 +293,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
     in_longest_stacks_ns_ = to_ns(samples.sampled_in_longest_stacks);
-    if (samples.has_left_out_paths) setup_.seen->has_left_out_paths = true;
+    if (samples.has_left_out_paths) setup_.totals->has_left_out_paths = true;
 
-    add_unsampled(counted);
+    add_known_without_samples(counted);
     return counted;
   }
 
@@ -325,15 +330,15 @@ class Sampling final : public ArmedPass, public os::SampleListener {
                       attempts,
                       trimmed(setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
                                   .value_or("unknown")),
-                      option_for_fewer_samples(setup_.period))};
+                      make_option_for_fewer_samples(setup_.period))};
 
     if (run.loss_count > 0)
       return IncompleteRun{
           "samples were lost",
           fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
-                      option_for_fewer_samples(setup_.period))};
+                      make_option_for_fewer_samples(setup_.period))};
 
-    if (is_partial_)
+    if (was_partly_counted_)
       return IncompleteRun{
           "cycles were counted for only a part of the run",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
@@ -351,7 +356,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     });
   }
 
-  static void ask_again(const IncompleteRun& incomplete, CountsOfRun& counted) {
+  static void ask_for_repetition(const IncompleteRun& incomplete, CountsOfRun& counted) {
     counted.redo = RepeatRequest{RedoReason::Counting, incomplete.why, kMaxRedos};
     if (incomplete.note.empty())
       counted.redo->why_left_out =
@@ -364,26 +369,26 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   void add_to_totals(const SampledRun& run, const os::Ended& ended, std::uint64_t sampled_ns) {
-    setup_.seen->sampled_ns += sampled_ns;
-    setup_.seen->used_ns += used_ns(ended);
-    setup_.seen->before_first_samples_ns +=
+    setup_.totals->sampled_ns += sampled_ns;
+    setup_.totals->used_ns += find_used_ns(ended);
+    setup_.totals->before_first_samples_ns +=
         static_cast<double>(run.seen.thread_count * cpu_count_) *
         static_cast<double>(setup_.period.count());
-    setup_.seen->withdrawn_count += run.seen.withdrawn_count;
-    setup_.seen->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
-    setup_.seen->in_longest_stacks_ns += in_longest_stacks_ns_;
+    setup_.totals->withdrawn_count += run.seen.withdrawn_count;
+    setup_.totals->in_incomplete_stacks_ns += in_incomplete_stacks_ns_;
+    setup_.totals->in_longest_stacks_ns += in_longest_stacks_ns_;
   }
 
   SamplingSetup setup_;
   WantedFunctions wanted_;
-  std::set<std::size_t> known_;
+  std::set<std::size_t> known_functions_;
   RunRecords records_;
   FunctionNames names_;
-  std::chrono::nanoseconds since_{};
+  std::chrono::nanoseconds run_began_{};
   std::uint64_t cycles_ = 0;
   std::uint64_t in_incomplete_stacks_ns_ = 0;
   std::uint64_t in_longest_stacks_ns_ = 0;
-  bool is_partial_ = false;
+  bool was_partly_counted_ = false;
   std::size_t cpu_count_ = 0;
 };
 
@@ -394,43 +399,50 @@ class WithProfile final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     EventRequest others = wanted;
-    functions_.clear();
-    std::erase_if(others.names, [this](const std::string& name) { return take(name); });
+    asked_functions_.clear();
+    std::erase_if(others.names, [this](const std::string& name) { return take_event(name); });
     const bool needs_others = wanted.names.empty() || !others.names.empty();
     auto set = needs_others ? wrapped_engine().select(others) : Result<EventSet>(EventSet{});
     if (!set) return set;
-    if (!is_tried_) {
-      auto note = try_it();
+    if (!was_tried_) {
+      auto note = try_sampling();
       if (!note) return note.error().prefixed("--profile");
-      is_tried_ = true;
-      note_ = *std::move(note);
+      was_tried_ = true;
+      sampling_note_ = *std::move(note);
     }
-    if (!note_.text.empty()) set->notes.push_back(note_);
-    add_to(*set);
+    if (!sampling_note_.text.empty()) set->notes.push_back(sampling_note_);
+    add_sampled_pass(*set);
     return set;
   }
 
-  std::string what() const {
+  /// Returns what the samples are of: "cycles", or "the CPU clock, user space only".
+  std::string describe_clock() const {
     return std::string(is_cycles() ? "cycles" : "the CPU clock") +
-           (has(os::kPerfExcludeKernel) ? ", user space only" : "");
+           (has_flag(os::kPerfExcludeKernel) ? ", user space only" : "");
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    const bool is_own = event >= event_ && event - event_ <= functions_.size();
+    // The first of these events is the time of all functions.
+    const bool is_own =
+        event >= first_own_event_ && event - first_own_event_ <= asked_functions_.size();
     return is_own ? nullptr : wrapped_engine().accounted(event);
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    if (pass == pass_)
+    if (pass == sampled_pass_)
       return OwnedPass(std::make_unique<Sampling>(SamplingSetup{.attributes = attributes_,
                                                                 .period = request_.period,
-                                                                .functions = functions_,
+                                                                .functions = asked_functions_,
                                                                 .user = request_.user,
-                                                                .seen = seen_,
+                                                                .totals = totals_,
                                                                 .uncounted = uncounted_,
                                                                 .calls = *calls_}));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
-    return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
+
+    // The wrapped engine does not know the passes that this one has added.
+    const std::size_t added_at_begin = has_own_timed_pass_ ? 1 : 0;
+    const std::size_t added_before = added_at_begin + (pass > sampled_pass_ ? 1 : 0);
+    return wrapped_engine().arm(pass - added_before);
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -447,7 +459,7 @@ class WithProfile final : public EngineWrapper {
       notes.push_back({"few_samples", std::move(note)});
     if (auto note = note_incomplete_stacks(); !note.empty())
       notes.push_back({"incomplete_stacks", std::move(note)});
-    if (seen_->has_left_out_paths)
+    if (totals_->has_left_out_paths)
       notes.push_back(
           {"too_many_paths",
            fmt::format("a sampled run had too many call paths, so lauka shows those after the "
@@ -458,7 +470,7 @@ class WithProfile final : public EngineWrapper {
 
  private:
   /// Takes the name of an event that this engine counts. Returns false for others.
-  bool take(std::string_view name) {
+  bool take_event(std::string_view name) {
     if (name == kSampledTime) return true;
     const std::size_t at = name.find(kFunctionSeparator);
     if (at == std::string_view::npos || at + 1 == name.size()) return false;
@@ -466,26 +478,26 @@ class WithProfile final : public EngineWrapper {
     if (!is_total && name.substr(0, at) != kSampledTime) return false;
     std::string typed(name.substr(at + 1));
     std::string normalized = normalized_function(typed);
-    functions_.push_back({std::move(typed), std::move(normalized), is_total});
+    asked_functions_.push_back({std::move(typed), std::move(normalized), is_total});
     return true;
   }
 
   /// Says how much CPU time the samples leave out, and why; empty if little or nothing.
   std::string note_few_samples() const {
     constexpr double large_enough_share = 0.8;
-    const auto used_ns = static_cast<double>(seen_->used_ns);
-    const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
+    const auto used_ns = static_cast<double>(totals_->used_ns);
+    const auto sampled_ns = static_cast<double>(totals_->sampled_ns);
     const bool are_few = sampled_ns < large_enough_share * used_ns;
-    if (!are_few && seen_->withdrawn_count == 0) return "";
+    if (!are_few && totals_->withdrawn_count == 0) return "";
 
     const double share = std::min(sampled_ns / std::max(used_ns, 1.0), 1.0);
     std::string note =
         fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs", 100.0 * share);
-    if (seen_->withdrawn_count > 0) {
-      const Error why = why_withdrawn();
-      note += fmt::format(", without {} of their processes, because {}; {}", seen_->withdrawn_count,
-                          why.what, why.remedy);
-    } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
+    if (totals_->withdrawn_count > 0) {
+      const Error why = make_withdrawn_error();
+      note += fmt::format(", without {} of their processes, because {}; {}",
+                          totals_->withdrawn_count, why.what, why.remedy);
+    } else if (used_ns - sampled_ns <= totals_->before_first_samples_ns) {
       note += fmt::format(
           "; the time of each thread and process after its last sample is missing, so a shorter "
           "period than {:g}ms (--profile) may cover more",
@@ -496,12 +508,12 @@ class WithProfile final : public EngineWrapper {
 
   /// Says how many samples have no complete call path, and what to do; empty if they are few.
   std::string note_incomplete_stacks() const {
-    const auto incomplete_ns = static_cast<double>(seen_->in_incomplete_stacks_ns);
-    const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
+    const auto incomplete_ns = static_cast<double>(totals_->in_incomplete_stacks_ns);
+    const auto sampled_ns = static_cast<double>(totals_->sampled_ns);
     if (incomplete_ns <= kMostWithoutCallers * sampled_ns) return "";
 
     const double percent = 100.0 * incomplete_ns / sampled_ns;
-    if (2.0 * static_cast<double>(seen_->in_longest_stacks_ns) > incomplete_ns)
+    if (2.0 * static_cast<double>(totals_->in_longest_stacks_ns) > incomplete_ns)
       return fmt::format(
           "{:.0f}% of the samples are below {}, because the kernel records at most {} callers of a "
           "function; if you do not need call paths, use --call-graph none",
@@ -519,9 +531,12 @@ class WithProfile final : public EngineWrapper {
     return std::chrono::duration<double, std::milli>(request_.period).count();
   }
 
-  bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
+  /// True if a flag of perf_event_attr is set.
+  bool has_flag(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
-  Result<Note> try_it() {
+  /// Chooses the event that is sampled: cycles, or the CPU clock where the kernel does not count
+  /// them. Returns a note as reduce_until_opened() does.
+  Result<Note> try_sampling() {
     if (calls_ == nullptr)
       return Error{"--profile needs perf_event, which only Linux has",
                    "leave out --profile; on macOS, use the time profiler of Instruments"};
@@ -534,28 +549,28 @@ class WithProfile final : public EngineWrapper {
       const double cycles = *rate * static_cast<double>(request_.period.count());
       attributes_ =
           make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), request_);
-      if (auto note = open_rings()) return note;
+      if (auto note = reduce_until_opened()) return note;
     }
     const auto ns = static_cast<std::uint64_t>(request_.period.count());
     attributes_ = make_attributes(os::kPerfTypeSoftware, ns, request_);
-    return open_rings();
+    return reduce_until_opened();
   }
 
   /// Finds out by trying what the kernel lets lauka sample, and leaves out the rest. Returns a note
   /// about what is left out; an empty note if that is nothing.
-  Result<Note> open_rings() {
+  Result<Note> reduce_until_opened() {
     Note note;
     for (;;) {
       os::SampleRings rings(calls_);
       const int error = rings.open(attributes_, 0, 0);
       if (error == 0) return note;
-      if (rings.lacks_memory()) return why_no_memory(rings.descriptors().size());
+      if (rings.lacks_memory()) return make_ring_memory_error(rings.descriptors().size());
 
       // If the kernel refuses only a part of the request, tries again without this part.
       const bool is_denied = error == EACCES || error == EPERM;
-      if (error == EINVAL && has(os::kPerfBuildId)) {  // before Linux 5.12
+      if (error == EINVAL && has_flag(os::kPerfBuildId)) {  // before Linux 5.12
         attributes_.flags &= ~os::kPerfBuildId;
-      } else if (is_denied && !has(os::kPerfExcludeKernel)) {
+      } else if (is_denied && !has_flag(os::kPerfExcludeKernel)) {
         attributes_.flags |= kUserOnly;
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
         note = {"user_space_only", "the kernel is not sampled: " + why.line()};
@@ -572,7 +587,7 @@ class WithProfile final : public EngineWrapper {
 
   perf::PerfConditions situation() const { return perf::read_situation(*calls_); }
 
-  Error why_no_memory(std::size_t ring) const {
+  Error make_ring_memory_error(std::size_t ring) const {
     const auto limit = calls_->read_file("/proc/sys/kernel/perf_event_mlock_kb").value_or("?\n");
     return {fmt::format("the kernel refuses memory for ring {} of samples ({} kB for each CPU, "
                         "while perf_event_mlock_kb is {})",
@@ -582,13 +597,13 @@ class WithProfile final : public EngineWrapper {
 
   /// Adds a pass of sampled runs, with an event for all functions together and one for each
   /// function that was asked for.
-  void add_to(EventSet& set) {
+  void add_sampled_pass(EventSet& set) {
     // Sampled runs are not timed, so there must also be a pass whose runs are.
     has_own_timed_pass_ = set.count_passes(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
 
-    event_ = set.events.size();
-    const bool samples_kernel = !has(os::kPerfExcludeKernel);
+    first_own_event_ = set.events.size();
+    const bool samples_kernel = !has_flag(os::kPerfExcludeKernel);
     const char* const clock = is_cycles() ? "cycles" : "the CPU clock";
 
     Event all_functions{
@@ -607,7 +622,7 @@ class WithProfile final : public EngineWrapper {
     }
     set.events.push_back(all_functions);
 
-    for (const AskedFunction& function : functions_) {
+    for (const AskedFunction& function : asked_functions_) {
       const std::string time(function.is_total ? kTotalTime : kSampledTime);
       const char* const callees = function.is_total ? " and everything that it called" : "";
 
@@ -621,22 +636,24 @@ class WithProfile final : public EngineWrapper {
 
     // Simulated passes stay the last ones.
     Pass pass{{}, RoundKind::Counting};
-    for (std::size_t i = event_; i < set.events.size(); ++i) pass.event_indices.push_back(i);
+    for (std::size_t i = first_own_event_; i < set.events.size(); ++i)
+      pass.event_indices.push_back(i);
     const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
-    pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
+    sampled_pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
     set.passes.insert(simulated, std::move(pass));
   }
 
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
   ProfileRequest request_;
-  bool is_tried_ = false;
-  Note note_;
-  std::vector<AskedFunction> functions_;
+  bool was_tried_ = false;
+  Note sampling_note_;
+  std::vector<AskedFunction> asked_functions_;
   std::set<std::size_t> uncounted_;
-  std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
-  std::size_t event_ = ~std::size_t{0};
-  std::size_t pass_ = ~std::size_t{0};
+  std::shared_ptr<SampledTotals> totals_ = std::make_shared<SampledTotals>();
+  // Larger than any index until select() has added the events and the pass.
+  std::size_t first_own_event_ = ~std::size_t{0};
+  std::size_t sampled_pass_ = ~std::size_t{0};
   bool has_own_timed_pass_ = false;
 };
 
@@ -653,7 +670,7 @@ OwnedEngine with_profile(OwnedEngine engine, const ProfileRequest& request,
 Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
   profile::WithProfile engine(make_accounted_engine(std::nullopt), {.user_only = user_only}, calls);
   if (const auto set = engine.select({}); !set) return set.error();
-  return engine.what();
+  return engine.describe_clock();
 }
 
 }  // namespace lauka::engine

@@ -62,7 +62,7 @@ Number number_at(std::span<const std::byte> record, std::size_t place) {
 }
 
 /// What the kernel appends to the path of a file from the file's removal on.
-constexpr std::string_view kDeleted = " (deleted)";
+constexpr std::string_view kDeletedMark = " (deleted)";
 
 /// The kernel's names for memory without a file that a program could be in. What follows the name
 /// is at most a number or name, and the mark of a deleted file.
@@ -76,7 +76,7 @@ constexpr auto kFoldersInMemory = std::to_array<std::string_view>({"/memfd:", "/
 bool is_file(const os::CodeIdentity& identity) {
   const std::string_view path = identity.path;
   if (!path.starts_with('/')) return false;
-  const bool is_deleted = path.ends_with(kDeleted);
+  const bool is_deleted = path.ends_with(kDeletedMark);
 
   // Programs can be in such a file, too, but code that is compiled at run time has no build id.
   const bool may_be_runtime_code =
@@ -122,8 +122,8 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   }
 
   // The file is the same before and after its removal.
-  if (is_file(identity) && path.ends_with(kDeleted))
-    identity.path.resize(identity.path.size() - kDeleted.size());
+  if (is_file(identity) && path.ends_with(kDeletedMark))
+    identity.path.resize(identity.path.size() - kDeletedMark.size());
   return identity;
 }
 
@@ -137,7 +137,7 @@ struct Mapping {
 using Mappings = std::map<std::uint64_t, Mapping>;
 
 /// Cuts the mapping at `address`, if any, into two that meet there.
-void cut(Mappings& mappings, std::uint64_t address) {
+void split_mapping_at(Mappings& mappings, std::uint64_t address) {
   const auto after = mappings.lower_bound(address);
   if (after == mappings.begin()) return;
   auto& [begin, mapping] = *std::prev(after);
@@ -148,9 +148,10 @@ void cut(Mappings& mappings, std::uint64_t address) {
   mappings.emplace(address, rest);
 }
 
-void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
-  cut(mappings, begin);
-  cut(mappings, mapping.end);
+/// Adds a mapping that begins at `begin`. What was mapped there is unmapped, as by the kernel.
+void map_over(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
+  split_mapping_at(mappings, begin);
+  split_mapping_at(mappings, mapping.end);
   mappings.erase(mappings.lower_bound(begin), mappings.lower_bound(mapping.end));
   mappings.emplace(begin, mapping);
 }
@@ -161,7 +162,7 @@ class Processes {
 
   /// `name`: that the kernel gives to the program, at most 15 bytes.
   void begin(std::uint32_t process, const std::string& name) {
-    processes_.insert_or_assign(process, Process{.program = program_named(name)});
+    processes_.insert_or_assign(process, Process{.program = find_or_add_program(name)});
   }
 
   void fork(std::uint32_t process, std::uint32_t parent) {
@@ -177,14 +178,14 @@ class Processes {
                  : is_file(identity)    ? CodeKind::File
                                         : CodeKind::RuntimeCode;
     if (added.kind == CodeKind::Vdso) added.offset = 0;
-    if (added.kind == CodeKind::File) added.file = file_of(identity, process);
+    if (added.kind == CodeKind::File) added.file = find_or_add_file(identity, process);
 
     const auto known = processes_.find(process);
-    Process& of = known != processes_.end() ? known->second : processes_[process];
-    if (known == processes_.end()) of.program = program_named(kUnknownProcess);
-    if (added.kind == CodeKind::File && !std::exchange(of.has_executable, true))
-      set_executable(of, added.file);
-    if (added.end > begin) replace(of.mappings, begin, added);
+    Process& owner = known != processes_.end() ? known->second : processes_[process];
+    if (known == processes_.end()) owner.program = find_or_add_program(kUnknownProcess);
+    if (added.kind == CodeKind::File && !std::exchange(owner.has_executable, true))
+      set_executable(owner, added.file);
+    if (added.end > begin) map_over(owner.mappings, begin, added);
   }
 
   CodePlace find(std::uint32_t process, std::uint64_t address) const {
@@ -202,7 +203,7 @@ class Processes {
   /// Returns the index of the program that a process executes.
   std::size_t program_of(std::uint32_t process) {
     const auto known = processes_.find(process);
-    return known == processes_.end() ? program_named(kUnknownProcess) : known->second.program;
+    return known == processes_.end() ? find_or_add_program(kUnknownProcess) : known->second.program;
   }
 
  private:
@@ -212,21 +213,21 @@ class Processes {
     bool has_executable = false;  ///< true if a file has been mapped since execve
   };
 
-  std::size_t program_named(const std::string& name) {
+  std::size_t find_or_add_program(const std::string& name) {
     const auto [place, is_new] = programs_.try_emplace(name, run_.programs.size());
     if (is_new) run_.programs.push_back(name);
     return place->second;
   }
 
   /// The first file that a process maps is its program, or the interpreter of a script.
-  void set_executable(Process& of, std::size_t file) {
+  void set_executable(Process& owner, std::size_t file) {
     run_.executables.insert(file);
     const std::string& path = run_.files[file].identity.path;
     const std::string name = path.substr(path.rfind('/') + 1);
-    if (name.starts_with(run_.programs[of.program])) of.program = program_named(name);
+    if (name.starts_with(run_.programs[owner.program])) owner.program = find_or_add_program(name);
   }
 
-  std::size_t file_of(const os::CodeIdentity& identity, std::uint32_t process) {
+  std::size_t find_or_add_file(const os::CodeIdentity& identity, std::uint32_t process) {
     const auto [place, is_new] = files_.try_emplace(identity, run_.files.size());
     if (is_new) run_.files.push_back({identity, process});
     return place->second;
@@ -255,30 +256,30 @@ class PathFolder {
 
   /// Adds a sample of code at `place`.
   void add(const Callers& callers, const CodePlace& place, std::uint64_t period) {
-    const std::uint32_t path = run_.paths.add({find(callers), frame_at(place)});
+    const std::uint32_t path = run_.paths.add({find(callers), find_or_add_frame(place)});
     run_.periods_by_path.resize(run_.paths.size());
     run_.periods_by_path[path] += period;
   }
 
   /// Forgets where code is. Called when this has changed.
-  void forget_places() { known_.clear(); }
+  void forget_places() { paths_by_callers_.clear(); }
 
  private:
-  std::uint64_t frame_at(const CodePlace& place) {
+  std::uint64_t find_or_add_frame(const CodePlace& place) {
     const auto [known, is_new] = frames_.try_emplace(place, run_.frames.size());
     if (is_new) run_.frames.push_back(place);
     return known->second;
   }
 
   std::uint32_t find(const Callers& callers) {
-    const auto [known, is_new] = known_.try_emplace(callers);
-    if (is_new) known->second = fold(callers);
+    const auto [known, is_new] = paths_by_callers_.try_emplace(callers);
+    if (is_new) known->second = add_folded(callers);
     return known->second;
   }
 
   /// Adds a call path to those of the run, with places in files instead of addresses. Returns its
   /// index.
-  std::uint32_t fold(const Callers& callers) {
+  std::uint32_t add_folded(const Callers& callers) {
     // From the innermost frame to the outermost one. What follows a user's frame that is not in
     // code is not a call, because there was no frame pointer.
     std::vector<CodePlace> places;
@@ -301,9 +302,9 @@ class PathFolder {
     // The outermost frame is the program itself, which distinguishes its first thread from others.
     const CodePlace program{CodeKind::Program, processes_.program_of(callers.process), 0,
                             callers.is_first_thread ? 0U : 1U};
-    std::uint32_t path = run_.paths.add({kNoCaller, frame_at(program)});
+    std::uint32_t path = run_.paths.add({kNoCaller, find_or_add_frame(program)});
     for (auto place = places.rbegin(); place != places.rend(); ++place)
-      path = run_.paths.add({path, frame_at(*place)});
+      path = run_.paths.add({path, find_or_add_frame(*place)});
     return path;
   }
 
@@ -311,14 +312,14 @@ class PathFolder {
   Processes& processes_;
   SampledRun& run_;
   std::map<CodePlace, std::uint64_t> frames_;
-  std::map<Callers, std::uint32_t> known_;
+  std::map<Callers, std::uint32_t> paths_by_callers_;
 };
 
 /// Follows which processes the kernel's records tell of.
-class Lives {
+class ProcessLives {
  public:
   void fork(std::uint32_t process, std::uint32_t parent) {
-    ++threads_;
+    ++thread_count_;
     if (process != parent) lives_.insert_or_assign(process, Life{.was_forked = true});
   }
 
@@ -332,11 +333,11 @@ class Lives {
     life.has_ended = true;
     // The kernel takes the event from a process that may not be observed when it has executed the
     // program, before the program's code is mapped.
-    if (!life.has_code) ++withdrawn_;
+    if (!life.has_code) ++withdrawn_count_;
   }
 
   ProcessesSeen close() const {
-    ProcessesSeen seen{.withdrawn_count = withdrawn_, .thread_count = threads_};
+    ProcessesSeen seen{.withdrawn_count = withdrawn_count_, .thread_count = thread_count_};
     for (const auto& [process, life] : lives_) {
       if (!life.was_forked) ++seen.started_count;
       if (life.was_forked && !life.has_ended) seen.unended.push_back(process);
@@ -353,8 +354,8 @@ class Lives {
   };
 
   std::map<std::uint32_t, Life> lives_;
-  std::size_t withdrawn_ = 0;
-  std::size_t threads_ = 0;
+  std::size_t withdrawn_count_ = 0;
+  std::size_t thread_count_ = 0;
 };
 
 }  // namespace
@@ -365,7 +366,7 @@ void RunRecords::add(std::span<const std::byte> records,
   while (records.size() >= kHeaderBytes) {
     const auto size = number_at<std::uint16_t>(records, size_at);
     if (size < kHeaderBytes || size > records.size()) return;
-    add_one(records.first(size), mapped);
+    add_record(records.first(size), mapped);
     records = records.subspan(size);
   }
 }
@@ -421,38 +422,38 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   return path;
 }
 
-void RunRecords::add_one(std::span<const std::byte> record,
-                         const std::function<void(const MappedFile&)>& mapped) {
+void RunRecords::add_record(std::span<const std::byte> record,
+                            const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
   constexpr std::size_t comm_at = 16;
 
   // The places of the fields are those of perf_event_open(2).
-  const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
-  const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
+  const auto number64 = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
+  const auto number32 = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
 
   // Records other than samples end with their time (sample_id_all).
-  Record read{.time = word(record.size() - kHeaderBytes),
-              .type = half(0),
+  Record read{.time = number64(record.size() - kHeaderBytes),
+              .type = number32(0),
               .misc = number_at<std::uint16_t>(record, misc_at),
-              .process = half(kHeaderBytes)};
+              .process = number32(kHeaderBytes)};
 
   switch (read.type) {
     case kLost:
-      lost_ += word(16);
+      lost_count_ += number64(16);  // after the event's id
       return;
     case kLostSamples:
-      lost_ += word(8);
+      lost_count_ += number64(8);
       return;
     case kThrottle:
-      ++throttled_;
+      ++throttle_count_;
       return;
     case kSample:
       // In a sample, the address, process, thread, time, period and call chain follow the header.
-      read.address = word(8);
-      read.process = half(16);
-      read.thread = half(20);
-      read.time = word(24);
-      read.bytes_or_period = word(32);
+      read.address = number64(8);
+      read.process = number32(16);
+      read.thread = number32(20);
+      read.time = number64(24);
+      read.bytes_or_period = number64(32);
       read.has_chain = record.size() >= kChainAt + 8;
       if (read.has_chain) {
         const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
@@ -467,13 +468,13 @@ void RunRecords::add_one(std::span<const std::byte> record,
       break;
     case kFork:
     case kExit:
-      read.parent = half(12);
-      read.thread = half(16);
+      read.parent = number32(12);
+      read.thread = number32(16);
       break;
     case kMmap2: {
-      read.address = word(16);
-      read.bytes_or_period = word(24);
-      read.offset = word(32);
+      read.address = number64(16);
+      read.bytes_or_period = number64(24);
+      read.offset = number64(32);
       read.text = static_cast<std::uint32_t>(identities_.size());
       identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
       if (is_file(identities_.back())) mapped({identities_.back(), read.process});
@@ -488,14 +489,14 @@ void RunRecords::add_one(std::span<const std::byte> record,
 
 SampledRun RunRecords::close() {
   SampledRun run;
-  run.loss_count = std::exchange(lost_, 0);
-  run.throttle_count = std::exchange(throttled_, 0);
+  run.loss_count = std::exchange(lost_count_, 0);
+  run.throttle_count = std::exchange(throttle_count_, 0);
 
   // Each CPU has its own ring, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
 
   Processes processes(run);
-  Lives lives;
+  ProcessLives lives;
   PathFolder paths(callers_, processes, run);
 
   // Records other than samples may change which code is at an address.
@@ -609,19 +610,19 @@ class PathNamer {
       const std::uint64_t sampled = run_.periods_by_path[path];
       if (sampled == 0) continue;
       const bool is_complete =
-          !facts_[path].has_user_code || facts_[path].has_first || facts_[path].says_itself;
-      named_.paths[name(path, is_complete)].count += sampled;
+          !facts_[path].has_user_code || facts_[path].has_first || facts_[path].says_incomplete;
+      named_.paths[find_or_add_named(path, is_complete)].count += sampled;
       if (!is_complete || facts_[path].is_cut_short) named_.sampled_in_incomplete_stacks += sampled;
       if (facts_[path].is_cut_short) named_.sampled_in_longest_stacks += sampled;
     }
   }
 
  private:
-  struct Facts {
+  struct PathFacts {
     bool is_of_first_thread = true;
     bool has_user_code = false;
-    bool has_first = false;
-    bool says_itself = false;  ///< true if a frame says that the outer ones are unknown
+    bool has_first = false;        ///< true if the path has the function by which its thread begins
+    bool says_incomplete = false;  ///< true if a frame says that the outer ones are unknown
     bool is_cut_short = false;
     bool is_in_main = false;  ///< true if the path is that of main(), or below it
   };
@@ -631,13 +632,13 @@ class PathNamer {
   void find_facts(std::uint32_t path) {
     const std::uint32_t caller = run_.paths[path].caller;
     const NamedFrame& frame = frame_of(path);
-    Facts facts = caller == kNoCaller ? Facts{} : facts_[caller];
+    PathFacts facts = caller == kNoCaller ? PathFacts{} : facts_[caller];
     if (caller == kNoCaller)
       facts.is_of_first_thread = run_.frames[run_.paths[path].frame].offset_or_address == 0;
 
     facts.is_cut_short = facts.is_cut_short || frame.kind == CodeKind::IncompleteStack;
-    facts.says_itself =
-        facts.says_itself || facts.is_cut_short || frame.kind == CodeKind::TooManyPaths;
+    facts.says_incomplete =
+        facts.says_incomplete || facts.is_cut_short || frame.kind == CodeKind::TooManyPaths;
     facts.has_user_code =
         facts.has_user_code || (is_code(frame.kind) && frame.kind != CodeKind::Kernel);
     facts.has_first = facts.has_first || frame.is_first ||
@@ -647,25 +648,25 @@ class PathNamer {
   }
 
   /// Returns the path to name before `path`. Skips what called main().
-  std::uint32_t caller_to_name(std::uint32_t path) const {
+  std::uint32_t find_caller_to_name(std::uint32_t path) const {
     std::uint32_t caller = run_.paths[path].caller;
     if (caller == kNoCaller || !frame_of(path).is_main) return caller;
-    if (facts_[caller].is_in_main || facts_[caller].says_itself) return caller;
+    if (facts_[caller].is_in_main || facts_[caller].says_incomplete) return caller;
     while (run_.paths[caller].caller != kNoCaller) caller = run_.paths[caller].caller;
     return caller;
   }
 
   /// Returns the index in NamedSamples::paths of a path, which is added with its callers.
-  std::uint32_t name(std::uint32_t path, bool is_complete) {
+  std::uint32_t find_or_add_named(std::uint32_t path, bool is_complete) {
     std::vector<std::uint32_t>& named = is_complete ? complete_ : incomplete_;
     std::vector<std::uint32_t> unnamed;  // the innermost path first
     std::uint32_t at = path;
-    for (; at != kNoCaller && named[at] == kNoCaller; at = caller_to_name(at))
+    for (; at != kNoCaller && named[at] == kNoCaller; at = find_caller_to_name(at))
       unnamed.push_back(at);
 
     std::uint32_t caller = at == kNoCaller ? kNoCaller : named[at];
     for (auto next = unnamed.rbegin(); next != unnamed.rend(); ++next) {
-      caller = name_below(caller, frame_of(*next));
+      caller = add_below(caller, frame_of(*next));
       if (run_.paths[*next].caller == kNoCaller && !is_complete)
         caller = add(caller, std::string(kIncompleteStack));
       named[*next] = caller;
@@ -673,7 +674,9 @@ class PathNamer {
     return caller;
   }
 
-  std::uint32_t name_below(std::uint32_t caller, const NamedFrame& frame) {
+  /// Adds a frame below `caller`, unless both are code of one file without symbols, which is a
+  /// single frame.
+  std::uint32_t add_below(std::uint32_t caller, const NamedFrame& frame) {
     const bool is_same_code =
         !frame.has_symbol && caller != kNoCaller && named_.paths[caller].name == frame.name;
     return is_same_code ? caller : add(caller, frame.name);
@@ -689,7 +692,7 @@ class PathNamer {
   const SampledRun& run_;
   const std::vector<NamedFrame>& frames_;
   NamedSamples& named_;
-  std::vector<Facts> facts_;  // by path of the run
+  std::vector<PathFacts> facts_;  // by path of the run
   // By path of the run, the index of its named path; kNoCaller if it has none.
   std::vector<std::uint32_t> complete_;
   std::vector<std::uint32_t> incomplete_;
@@ -705,8 +708,8 @@ void FunctionNames::open(const MappedFile& file) {
     place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
-const CodeName& FunctionNames::function_at(File& file, const std::string& path,
-                                           std::uint64_t offset) {
+const CodeName& FunctionNames::find_function_at(File& file, const std::string& path,
+                                                std::uint64_t offset) {
   const CodeName*& known = file.functions_by_offset[offset];
   if (known != nullptr) return *known;
 
@@ -733,7 +736,7 @@ const CodeName& FunctionNames::function_at(File& file, const std::string& path,
 }
 
 const CodeName& FunctionNames::find_in_kernel(std::uint64_t address) {
-  if (!kernel_) kernel_ = os::kernel_symbols();
+  if (!kernel_) kernel_ = os::read_kernel_symbols();
   const auto [function, is_new] = kernel_functions_.try_emplace(address);
   if (!is_new) return function->second;
 
@@ -778,18 +781,19 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
   switch (place.kind) {
     case CodeKind::File: {
       const os::CodeIdentity& identity = run.files[place.file].identity;
-      return function_at(files_[identity], identity.path, place.offset_or_address);
+      return find_function_at(files_[identity], identity.path, place.offset_or_address);
     }
     case CodeKind::Vdso: {
       const auto [vdso, is_new] = files_.try_emplace({kVdso});
       if (is_new) vdso->second.code = os::open_vdso();
-      return function_at(vdso->second, kVdso, place.offset_or_address);
+      return find_function_at(vdso->second, kVdso, place.offset_or_address);
     }
     case CodeKind::Kernel:
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode: {
       const auto [symbols, is_new] = compiled.try_emplace(place.process);
-      if (is_new) symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
+      if (is_new)
+        symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
       auto names = os::find_symbol(symbols->second, place.offset_or_address);
       if (names.empty()) return {{"(compiled at run time: no symbols)"}, false};
       return {name_of_symbols(std::move(names)), true};

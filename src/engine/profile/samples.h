@@ -114,8 +114,8 @@ class RunRecords {
     std::uint32_t callers = kNoCaller;  ///< path in callers_
   };
 
-  void add_one(std::span<const std::byte> record,
-               const std::function<void(const MappedFile&)>& mapped);
+  void add_record(std::span<const std::byte> record,
+                  const std::function<void(const MappedFile&)>& mapped);
 
   /// Returns the path in callers_ of the code that called a sample's code.
   std::uint32_t add_callers(std::span<const std::byte> record, bool is_kernel);
@@ -125,8 +125,8 @@ class RunRecords {
   std::vector<std::string> names_;            // of the executed programs
   /// Addresses of calls, the outermost first.
   PathTree callers_;
-  std::uint64_t lost_ = 0;
-  std::uint64_t throttled_ = 0;
+  std::uint64_t lost_count_ = 0;
+  std::uint64_t throttle_count_ = 0;
 };
 
 /// The samples of a run, with names.
@@ -178,7 +178,8 @@ class FunctionNames {
 
   CodeName name_of(const SampledRun& run, const CodePlace& place, std::chrono::nanoseconds since,
                    RuntimeSymbols& compiled);
-  static const CodeName& function_at(File& file, const std::string& path, std::uint64_t offset);
+  static const CodeName& find_function_at(File& file, const std::string& path,
+                                          std::uint64_t offset);
   const CodeName& find_in_kernel(std::uint64_t address);
 
   /// True if a program may begin in code that has no symbol, because its main() has none either.

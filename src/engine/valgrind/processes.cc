@@ -17,16 +17,19 @@ namespace lauka::engine::valgrind {
 
 namespace {
 
-constexpr double kDoubtAllowed = 0.01;
+/// Largest share of a sum that may be counted twice.
+constexpr double kMaxInheritedShare = 0.01;
 
-constexpr std::size_t kBytesOfNode = 64;
+/// Estimated memory of an entry of a map, besides its key and value.
+constexpr std::size_t kBytesPerMapNode = 64;
 
-std::optional<std::string_view> after(std::string_view line, std::string_view key) {
+/// Returns what follows `key` at the beginning of a line; nullopt for other lines.
+std::optional<std::string_view> find_text_after(std::string_view line, std::string_view key) {
   if (!line.starts_with(key)) return std::nullopt;
   return line.substr(key.size());
 }
 
-bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
+bool parse_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
   numbers.clear();
   while (!(text = trimmed(text)).empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -42,7 +45,7 @@ bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
 /// the end are 0.
 bool add_counts(std::string_view line, std::vector<std::uint64_t>& counts,
                 std::vector<std::uint64_t>& sums) {
-  if (!read_numbers(line, counts) || counts.size() > sums.size() + 1) return false;
+  if (!parse_numbers(line, counts) || counts.size() > sums.size() + 1) return false;
   counts.erase(counts.begin());
   counts.resize(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -68,16 +71,16 @@ using FunctionLineSink =
 class CachegrindHead {
  public:
   /// Takes a line. Returns false if the head has ended before the line.
-  bool take(std::string_view line) {
+  bool take_line(std::string_view line) {
     if (!command_) {
-      if (const auto text = after(line, "cmd:")) command_ = std::string(trimmed(*text));
+      if (const auto text = find_text_after(line, "cmd:")) command_ = std::string(trimmed(*text));
       return true;
     }
     if (has_events() && (line.starts_with("fl=") || line.starts_with("fn="))) return false;
 
     // Cachegrind writes line breaks in a command's arguments as they are, so any line may belong to
     // the command until the counts begin, even one that looks like the line of events.
-    if (const auto names = after(line, "events:")) {
+    if (const auto names = find_text_after(line, "events:")) {
       const auto words = blank_separated(*names);
       events_.assign(words.begin(), words.end());
       *command_ += std::exchange(rest_, {});
@@ -100,14 +103,14 @@ class CachegrindHead {
 bool ends_file(std::string_view summary, const std::vector<std::uint64_t>& sums,
                LineReader& lines) {
   std::vector<std::uint64_t> totals;
-  if (!read_numbers(summary, totals) || totals != sums) return false;
+  if (!parse_numbers(summary, totals) || totals != sums) return false;
   return !lines.next() && lines.has_read_all();
 }
 
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
 /// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
-    Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
+    Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin_counts,
     const FunctionLineSink& sink) {
   LineReader lines(std::move(pieces));
   CachegrindHead head;
@@ -116,18 +119,18 @@ std::optional<TotalsOfProcess> read_cachegrind(
   std::vector<std::uint64_t> numbers;
   std::string function;
   while (const auto line = lines.next()) {
-    const auto summary = head.has_events() ? after(*line, "summary:") : std::nullopt;
+    const auto summary = head.has_events() ? find_text_after(*line, "summary:") : std::nullopt;
 
     // The first line that is not of the head ends it. In a file without counts, this is the
     // summary.
-    if (is_in_head && (summary || !head.take(*line))) {
+    if (is_in_head && (summary || !head.take_line(*line))) {
       is_in_head = false;
       sums.assign(head.events().size(), 0);
-      begin(head.events());
+      begin_counts(head.events());
     }
     if (is_in_head) continue;
 
-    if (const auto name = after(*line, "fn=")) {
+    if (const auto name = find_text_after(*line, "fn=")) {
       function = *name;
     } else if (!line->empty() && is_digit(line->front())) {
       if (!add_counts(*line, numbers, sums)) return std::nullopt;
@@ -161,13 +164,15 @@ class TextStream final : public std::streambuf {
   bool is_at_end_ = false;
 };
 
+/// Sums up the numbers of DHAT's program points ("pps", an array of objects) while its JSON is
+/// read.
 class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
   bool boolean(bool /*value*/) override { return true; }
   bool number_integer(number_integer_t /*value*/) override { return true; }
   bool number_unsigned(number_unsigned_t value) override {
-    if (depth_ != kPoint || !is_points_) return true;
+    if (depth_ != kProgramPointDepth || !is_in_program_points_) return true;
     const auto sum = totals_.values.find(key_);
     if (sum == totals_.values.end()) return true;
     sum->second += value;
@@ -183,9 +188,9 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& value) override {
     key_ = value;
     if (depth_ == 1 && value == "pps")
-      has_points_ = is_points_ = true;
+      has_program_points_ = is_in_program_points_ = true;
     else if (depth_ == 1)
-      is_points_ = false;
+      is_in_program_points_ = false;
     return true;
   }
   bool end_object() override { return close(); }
@@ -197,11 +202,11 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   std::optional<TotalsOfProcess> totals() const {
-    return has_points_ ? std::optional(totals_) : std::nullopt;
+    return has_program_points_ ? std::optional(totals_) : std::nullopt;
   }
 
  private:
-  static constexpr std::size_t kPoint = 3;
+  static constexpr std::size_t kProgramPointDepth = 3;
   static constexpr std::size_t kMaxJsonDepth = 16;
 
   bool open() { return ++depth_ <= kMaxJsonDepth; }
@@ -211,10 +216,10 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   TotalsOfProcess totals_{{}, {{"tbk", 0}, {"tb", 0}, {"gbk", 0}, {"gb", 0}}};
-  bool has_points_ = false;
+  bool has_program_points_ = false;
   std::string key_;
   std::size_t depth_ = 0;
-  bool is_points_ = false;
+  bool is_in_program_points_ = false;
 };
 
 /// Reads DHAT's JSON. Returns the totals `tbk` and `tb` (blocks and bytes that were allocated),
@@ -229,15 +234,18 @@ std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {
 
 /// Returns the text after `label` in a line of Valgrind's log, such as "==10== Parent PID: 9". The
 /// words of a command, which may be the same, follow "Command: ".
-std::optional<std::string_view> after_label(std::string_view line, std::string_view label) {
+std::optional<std::string_view> find_text_after_label(std::string_view line,
+                                                      std::string_view label) {
   const std::size_t at = line.find(' ');
   const bool is_of_log =
       at != std::string_view::npos && at > 0 &&
       line.substr(0, at).find_first_not_of("=-0123456789") == std::string_view::npos;
-  return is_of_log ? after(line.substr(at + 1), label) : std::nullopt;
+  return is_of_log ? find_text_after(line.substr(at + 1), label) : std::nullopt;
 }
 
-std::optional<std::uint64_t> value_of(const TotalsOfProcess& totals, const SimulatedEvent& event) {
+/// Returns the sum of the tool's counts of which an event consists; nullopt if one is missing.
+std::optional<std::uint64_t> sum_tool_counts(const TotalsOfProcess& totals,
+                                             const SimulatedEvent& event) {
   std::uint64_t sum = 0;
   for (const std::string_view part : blank_separated(event.tool_counts)) {
     const auto found = totals.values.find(part);
@@ -287,21 +295,23 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
   // A name is the kind of file, the process's id, and the number of the file in this process.
   const auto parts = split(name, '.');
   if (parts.size() != 3) return;
+  const std::string_view kind = parts[0];
   const auto pid = parse_number(parts[1]);
+  const std::string_view file_number = parts[2];
   if (!pid) return;
   Process& process = processes_[*pid];
 
-  if (parts[0] == "log") {
+  if (kind == "log") {
     // If execve started the process's program, the log is the process's first file.
-    const bool is_first_file = parts[2] == "1";
+    const bool is_first_file = file_number == "1";
     if (is_first_file) process.was_started_by_execve = true;
 
     LineReader log(std::move(pieces));
     if (!log.next()) process.is_complete = false;
     while (const auto line = log.next()) {
-      if (const auto parent = after_label(*line, "Parent PID: "))
+      if (const auto parent = find_text_after_label(*line, "Parent PID: "))
         process.parent = parse_number(parent->substr(0, parent->find_first_not_of("0123456789")));
-      else if (const auto file = after_label(*line, "Reading syms from "))
+      else if (const auto file = find_text_after_label(*line, "Reading syms from "))
         files_.emplace(*file);
     }
     return;
@@ -331,14 +341,14 @@ void ProcessCounts::add_line(std::string_view symbol, const std::vector<std::uin
   if (has_too_many_functions()) return;
   if (last_function_ == nullptr || symbol != last_symbol_) {
     last_symbol_ = symbol;
-    last_function_ = &function_of(symbol);
+    last_function_ = &find_or_add_function(symbol);
   }
   std::vector<std::uint64_t>& sums = last_function_->second.counts;
   for (std::size_t i = 0; i < counts.size(); ++i)
     for (const std::size_t place : events_of_tool_count_[i]) sums[place] += counts[i];
 }
 
-ProcessCounts::Functions::value_type& ProcessCounts::function_of(std::string_view symbol) {
+ProcessCounts::Functions::value_type& ProcessCounts::find_or_add_function(std::string_view symbol) {
   const auto [known, is_new_symbol] = functions_by_symbol_.try_emplace(std::string(symbol));
   if (!is_new_symbol) return *known->second;
 
@@ -346,9 +356,9 @@ ProcessCounts::Functions::value_type& ProcessCounts::function_of(std::string_vie
       functions_.try_emplace(normalized_function(os::demangled(known->first)),
                              Function{std::vector<std::uint64_t>(events_.size())});
   known->second = &*function;
-  functions_bytes_ += kBytesOfNode + symbol.size() + sizeof(*known);
+  functions_bytes_ += kBytesPerMapNode + symbol.size() + sizeof(*known);
   if (is_new)
-    functions_bytes_ += kBytesOfNode + function->first.size() + sizeof(*function) +
+    functions_bytes_ += kBytesPerMapNode + function->first.size() + sizeof(*function) +
                         events_.size() * sizeof(std::uint64_t);
   return *function;
 }
@@ -376,26 +386,27 @@ void ProcessCounts::add_names(std::span<const char* const> symbols) {
 }
 
 /// Returns an upper bound for the part of a forked process's count that the parent counted, too.
-std::uint64_t ProcessCounts::inherited_at_most(const TotalsOfProcess& totals,
-                                               const Process& process,
-                                               const SimulatedEvent& event) const {
-  const std::uint64_t own = value_of(totals, event).value_or(0);
+std::uint64_t ProcessCounts::find_max_inherited(const TotalsOfProcess& totals,
+                                                const Process& process,
+                                                const SimulatedEvent& event) const {
+  const std::uint64_t own = sum_tool_counts(totals, event).value_or(0);
   const auto parent = process.parent ? processes_.find(*process.parent) : processes_.end();
   if (parent == processes_.end() || parent->second.totals.size() != 1) return own;
   const TotalsOfProcess& before = parent->second.totals.front();
-  return before.command == totals.command ? std::min(own, value_of(before, event).value_or(own))
-                                          : own;
+  return before.command == totals.command
+             ? std::min(own, sum_tool_counts(before, event).value_or(own))
+             : own;
 }
 
-ProcessCounts::Sum ProcessCounts::sum(const SimulatedEvent& event) const {
+ProcessCounts::Sum ProcessCounts::sum_over_processes(const SimulatedEvent& event) const {
   Sum sum;
   for (const auto& [pid, process] : processes_) {
     for (const TotalsOfProcess& totals : process.totals) {
-      const auto value = value_of(totals, event);
+      const auto value = sum_tool_counts(totals, event);
       sum.is_known = sum.is_known && value.has_value();
       sum.counted += value.value_or(0);
       if (!process.was_started_by_execve)
-        sum.inherited += inherited_at_most(totals, process, event);
+        sum.inherited += find_max_inherited(totals, process, event);
     }
   }
   return sum;
@@ -409,10 +420,10 @@ std::optional<std::uint64_t> ProcessCounts::count_in_largest_process(
   for (const auto& [pid, process] : processes_)
     for (const TotalsOfProcess& totals : process.totals)
       if (largest == nullptr || bytes(totals) > bytes(*largest)) largest = &totals;
-  return largest == nullptr ? std::nullopt : value_of(*largest, event);
+  return largest == nullptr ? std::nullopt : sum_tool_counts(*largest, event);
 }
 
-const TotalsOfProcess* ProcessCounts::process_without_allocations() const {
+const TotalsOfProcess* ProcessCounts::find_process_without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)
     for (const TotalsOfProcess& totals : process.totals)
@@ -420,7 +431,7 @@ const TotalsOfProcess* ProcessCounts::process_without_allocations() const {
   return nullptr;
 }
 
-std::optional<Error> ProcessCounts::why_missing() const {
+std::optional<Error> ProcessCounts::find_why_missing() const {
   const bool lost = std::ranges::any_of(
       processes_, [](const auto& entry) { return entry.second.totals.empty(); });
   if (processes_.empty() || lost)
@@ -428,7 +439,7 @@ std::optional<Error> ProcessCounts::why_missing() const {
         "the run was not simulated to its end, because a process was killed, was still running, or "
         "left Valgrind (as setuid programs do)",
         ""};
-  if (const TotalsOfProcess* process = process_without_allocations())
+  if (const TotalsOfProcess* process = find_process_without_allocations())
     return Error{
         fmt::format("DHAT saw no allocation in the process {}; either it makes none, or Valgrind "
                     "does not replace its allocator, because the program is static or has its own",
@@ -457,14 +468,14 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
   if (events_[event]->is_of_largest_process) {
     value = count_in_largest_process(*events_[event]);
   } else {
-    const Sum sum = this->sum(*events_[event]);
+    const Sum sum = sum_over_processes(*events_[event]);
     if (!sum.is_known)
       return Error{"this version of Valgrind does not report all that lauka needs", ""};
 
     // A forked process inherits its parent's counts, which are therefore counted twice.
     const double inherited_share =
         static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-    if (sum.inherited > 0 && inherited_share > kDoubtAllowed)
+    if (sum.inherited > 0 && inherited_share > kMaxInheritedShare)
       return Error{
           "the program works in forked processes that never call execve, and in such a process "
           "Valgrind counts the work of its parent again",
@@ -545,7 +556,7 @@ CountsOfRun ProcessCounts::finish() {
         "if the folder for temporary files is full, make room or set TMPDIR to another folder"};
     return counted;
   }
-  counted.why_missing_counts = why_missing();
+  counted.why_missing_counts = find_why_missing();
   if (counted.why_missing_counts) return counted;
   enter_counts(counted);
   name_functions();

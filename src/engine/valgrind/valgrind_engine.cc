@@ -13,7 +13,7 @@ namespace lauka::engine::valgrind {
 
 namespace {
 
-constexpr std::array<SimulatedEvent, 10> kEvents = {{
+constexpr std::array<SimulatedEvent, 10> kSimulatedEvents = {{
     {"instructions", "instructions executed in user space", Tool::Cachegrind, "Ir"},
     {"branches", "conditional and indirect branches in user space", Tool::Cachegrind, "Bc Bi",
      SimulatedPart::Branches},
@@ -40,8 +40,8 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
 struct ToolRow {
   Tool tool;
   std::string_view name;
-  std::string_view spoken;
-  std::string_view output;
+  std::string_view title;
+  std::string_view output_option;
 };
 
 constexpr std::array<ToolRow, 2> kTools = {{
@@ -53,38 +53,38 @@ const ToolRow& row_of(Tool tool) {
   return kTools.at(static_cast<std::size_t>(tool));
 }
 
-std::vector<Tool> tools_of(EngineChoice choice) {
+std::vector<Tool> list_tools(EngineChoice choice) {
   if (choice == EngineChoice::Cachegrind) return {Tool::Cachegrind};
   if (choice == EngineChoice::Dhat) return {Tool::Dhat};
   return {Tool::Cachegrind, Tool::Dhat};
 }
 
 // Fixed sizes make the counts of different machines comparable.
-constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
-                                                     "--LL=8388608,16,64"};
+constexpr std::array<std::string_view, 3> kCacheOptions = {"--I1=32768,8,64", "--D1=32768,8,64",
+                                                           "--LL=8388608,16,64"};
 
-std::string escaped(const std::string& path) {
+std::string escape_percent(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
   return text;
 }
 
-Pieces pieces_of_file(os::Descriptor file) {
-  constexpr std::size_t piece = 65536;
-  auto held = std::make_shared<os::Descriptor>(std::move(file));
-  return [held = std::move(held), from = std::uint64_t{0},
-          bytes = std::vector<char>(piece)]() mutable -> std::string_view {
-    const std::size_t count = os::read_at(held->get(), from, bytes);
+Pieces read_file_in_pieces(os::Descriptor file) {
+  constexpr std::size_t piece_bytes = 65536;
+  auto kept_file = std::make_shared<os::Descriptor>(std::move(file));
+  return [kept_file = std::move(kept_file), from = std::uint64_t{0},
+          bytes = std::vector<char>(piece_bytes)]() mutable -> std::string_view {
+    const std::size_t count = os::read_at(kept_file->get(), from, bytes);
     from += count;
     return {bytes.data(), count};
   };
 }
 
-class Simulating final : public ArmedPass {
+class SimulatedPass final : public ArmedPass {
  public:
   /// `wanted`: not empty, all of one tool.
-  Simulating(std::string valgrind, std::vector<WantedEvent> wanted, os::PrivateFolder folder,
-             std::optional<User> user)
+  SimulatedPass(std::string valgrind, std::vector<WantedEvent> wanted, os::PrivateFolder folder,
+                std::optional<User> user)
       : valgrind_(std::move(valgrind)),
         wanted_(std::move(wanted)),
         folder_(std::move(folder)),
@@ -105,7 +105,7 @@ class Simulating final : public ArmedPass {
     ProcessCounts processes(wanted_.front().event->tool, wanted_, user_);
     for (const std::string& name : folder_.names())
       if (os::Descriptor file = folder_.open_file(name))
-        processes.add(name, pieces_of_file(std::move(file)));
+        processes.add(name, read_file_in_pieces(std::move(file)));
     folder_.clear();
     return processes.finish();
   }
@@ -121,7 +121,7 @@ class ValgrindEngine final : public CounterEngine {
  public:
   ValgrindEngine(EngineChoice choice, std::string valgrind, std::optional<User> user)
       : choice_(choice),
-        tools_(tools_of(choice)),
+        tools_(list_tools(choice)),
         valgrind_(std::move(valgrind)),
         user_(std::move(user)) {}
 
@@ -130,7 +130,7 @@ class ValgrindEngine final : public CounterEngine {
   Catalog catalog() const override {
     Catalog catalog;
     for (const SimulatedEvent& event : simulated_events())
-      if (counts(event))
+      if (has_tool_of(event))
         catalog.push_back({std::string(event.name), std::string(event.name), "simulated",
                            std::string(event.meaning)});
     add_to_catalog(accounted_events(), catalog);
@@ -142,11 +142,11 @@ class ValgrindEngine final : public CounterEngine {
     accounted_.clear();
     std::vector<std::string> all;
     for (const SimulatedEvent& event : simulated_events())
-      if (counts(event)) all.emplace_back(event.name);
+      if (has_tool_of(event)) all.emplace_back(event.name);
     EventSet set;
     set.passes.emplace_back();  // pass of the timed runs
     for (const std::string& name : wanted.names.empty() ? all : wanted.names)
-      if (auto added = add(name, all, set); !added) return added.error();
+      if (auto added = add_event(name, all, set); !added) return added.error();
     wanted_by_pass_.clear();
     for (const Tool tool : tools_) add_pass(tool, set);
     return set;
@@ -156,22 +156,23 @@ class ValgrindEngine final : public CounterEngine {
     if (pass == 0) return make_accounting_pass(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
-    return OwnedPass(std::make_unique<Simulating>(valgrind_, wanted_by_pass_.at(pass - 1),
-                                                  *std::move(folder), user_));
+    return OwnedPass(std::make_unique<SimulatedPass>(valgrind_, wanted_by_pass_.at(pass - 1),
+                                                     *std::move(folder), user_));
   }
 
  private:
-  bool counts(const SimulatedEvent& event) const {
+  bool has_tool_of(const SimulatedEvent& event) const {
     return std::ranges::find(tools_, event.tool) != tools_.end();
   }
 
-  Result<void> add(const std::string& name, const std::vector<std::string>& all, EventSet& set) {
+  Result<void> add_event(const std::string& name, const std::vector<std::string>& all,
+                         EventSet& set) {
     const std::size_t at = name.find(kFunctionSeparator);
     const SimulatedEvent* simulated = find_simulated(name.substr(0, at));
-    if (simulated != nullptr && counts(*simulated) && at == std::string::npos) {
+    if (simulated != nullptr && has_tool_of(*simulated) && at == std::string::npos) {
       add_simulated({simulated}, set);
-    } else if (simulated != nullptr && simulated->tool == Tool::Cachegrind && counts(*simulated) &&
-               at + 1 < name.size()) {
+    } else if (simulated != nullptr && simulated->tool == Tool::Cachegrind &&
+               has_tool_of(*simulated) && at + 1 < name.size()) {
       add_simulated({simulated, name.substr(at + 1)}, set);
     } else if (const AccountedEvent* accounted = find_accounted(name)) {
       if (add_accounted(*accounted, name, accounted_, set) != nullptr) wanted_.push_back({nullptr});
@@ -186,7 +187,7 @@ class ValgrindEngine final : public CounterEngine {
     const SimulatedEvent& event = *wanted.event;
     Event added{
         .name = std::string(event.name),
-        .meaning = fmt::format("{}, simulated by {}", event.meaning, row_of(event.tool).spoken),
+        .meaning = fmt::format("{}, simulated by {}", event.meaning, row_of(event.tool).title),
         .simulated = true,
         .is_bytes = event.is_bytes,
         .privilege_levels = CountedPrivilegeLevels::UserOnly};
@@ -227,11 +228,11 @@ class ValgrindEngine final : public CounterEngine {
 }  // namespace
 
 std::span<const SimulatedEvent> simulated_events() {
-  return kEvents;
+  return kSimulatedEvents;
 }
 
 const SimulatedEvent* find_simulated(std::string_view name) {
-  for (const SimulatedEvent& event : kEvents)
+  for (const SimulatedEvent& event : kSimulatedEvents)
     if (same_ignoring_case(name, event.name)) return &event;
   return nullptr;
 }
@@ -262,15 +263,16 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
   if (tool.tool == Tool::Cachegrind) {
     const bool needs_caches = needs(SimulatedPart::Caches);
     command.emplace_back(needs_caches ? "--cache-sim=yes" : "--cache-sim=no");
-    if (needs_caches) command.insert(command.end(), kCaches.begin(), kCaches.end());
+    if (needs_caches) command.insert(command.end(), kCacheOptions.begin(), kCacheOptions.end());
     command.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
 
     // Symbols, and in the log the files that they are from, show all names of a function.
     if (os::can_read_symbols()) command.insert(command.end(), {"--demangle=no", "-v"});
   }
 
-  command.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
-  command.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));
+  command.push_back(fmt::format("--log-file={}/{}", escape_percent(folder), kLogName));
+  command.push_back(
+      fmt::format("{}={}/{}", tool.output_option, escape_percent(folder), kCountsName));
 
   command.emplace_back("--");
   command.insert(command.end(), words.begin(), words.end());

@@ -123,15 +123,15 @@ class ProcessCounts {
 
   std::optional<TotalsOfProcess> read_counts(Pieces pieces);
   void add_line(std::string_view symbol, const std::vector<std::uint64_t>& counts);
-  Functions::value_type& function_of(std::string_view symbol);
+  Functions::value_type& find_or_add_function(std::string_view symbol);
   void name_functions();
   void add_names(std::span<const char* const> symbols);
-  std::uint64_t inherited_at_most(const TotalsOfProcess& totals, const Process& process,
-                                  const SimulatedEvent& event) const;
-  Sum sum(const SimulatedEvent& event) const;
+  std::uint64_t find_max_inherited(const TotalsOfProcess& totals, const Process& process,
+                                   const SimulatedEvent& event) const;
+  Sum sum_over_processes(const SimulatedEvent& event) const;
   std::optional<std::uint64_t> count_in_largest_process(const SimulatedEvent& event) const;
-  std::optional<Error> why_missing() const;
-  const TotalsOfProcess* process_without_allocations() const;
+  std::optional<Error> find_why_missing() const;
+  const TotalsOfProcess* find_process_without_allocations() const;
   void enter_counts(CountsOfRun& counted) const;
   std::optional<Error> enter_count(std::size_t event, CountsOfRun& counted) const;
   void enter_wanted_functions(CountsOfRun& counted) const;

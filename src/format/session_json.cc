@@ -103,7 +103,7 @@ StoredFindings stored_findings(const Results& results) {
                         .ended_by_gates = session.ended_by_gates,
                         .precision = results.findings.precision,
                         .race = results.findings.race,
-                        .warnings = report::worded_warnings(results)};
+                        .warnings = report::make_warning_texts(results)};
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
 
   for (const HeadlineComparison& comparison : results.headline_comparisons)

@@ -115,7 +115,9 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
   return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
 }
 
-double third_side(double a, double b, double cosine) {
+/// Returns the distance of a difference of two estimates, by the law of cosines: the more they are
+/// correlated, the shorter it is.
+double combine_distances(double a, double b, double cosine) {
   if (std::isinf(a) || std::isinf(b)) return kInfinite;
   return std::sqrt(std::max(0.0, a * a + b * b - 2.0 * cosine * a * b));
 }
@@ -141,13 +143,13 @@ class QuantileChange {
   }
 
   IntervalEnds bounds_at(double tail) const {
-    const bool is_alone = !reference_.varies() || !candidate_.varies();
-    const LogDistances of_reference = reference_.varies()
-                                          ? reference_.interval_distances(tail, is_alone)
-                                          : LogDistances{0.0, 0.0};
-    const LogDistances of_candidate = candidate_.interval_distances(tail, is_alone);
-    const double down = third_side(of_candidate.low, of_reference.high, correlation_);
-    const double up = third_side(of_candidate.high, of_reference.low, correlation_);
+    const bool is_one_side_constant = !reference_.varies() || !candidate_.varies();
+    const LogDistances of_reference =
+        reference_.varies() ? reference_.interval_distances(tail, is_one_side_constant)
+                            : LogDistances{0.0, 0.0};
+    const LogDistances of_candidate = candidate_.interval_distances(tail, is_one_side_constant);
+    const double down = combine_distances(of_candidate.low, of_reference.high, correlation_);
+    const double up = combine_distances(of_candidate.high, of_reference.low, correlation_);
     const double ratio = candidate_.value() / reference_.value();
     return {std::isinf(down) ? -kInfinite : ratio * std::exp(-down) - 1.0,
             std::isinf(up) ? kInfinite : ratio * std::exp(up) - 1.0};
@@ -161,8 +163,10 @@ class QuantileChange {
   double correlation_ = 0.0;
 };
 
+/// Returns the smallest tail whose interval `leaves_out` accepts; 1 if there is none, and at least
+/// kMinTail.
 template <typename LeavesOut>
-double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
+double find_smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {
     return change.has_ratio() && leaves_out(change.bounds_at(tail));
   };
@@ -209,7 +213,8 @@ TailProbabilities quantile_tails(const SamplePair& samples, double share, double
   const auto is_below = [&](IntervalEnds at) {
     return equal_is_below ? at.high <= limit : at.high < limit;
   };
-  return {.above = smallest_tail(change, is_above), .below = smallest_tail(change, is_below)};
+  return {.above = find_smallest_tail(change, is_above),
+          .below = find_smallest_tail(change, is_below)};
 }
 
 }  // namespace lauka::stats

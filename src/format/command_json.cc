@@ -43,9 +43,10 @@ using std::string_view_literals::operator""sv;
 constexpr std::size_t kMaxShownBytes = 60;
 constexpr std::size_t kMaxCommands = 10'000;
 constexpr std::size_t kMaxMetrics = 10'000;
-constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;
+constexpr std::size_t kMaxNameBytes = std::size_t{1} << 20U;
 
-Error foreign(std::string_view detail) {
+/// `detail`: what the file lacks.
+Error make_foreign_file_error(std::string_view detail) {
   return Error{fmt::format("is not a JSON file of lauka or hyperfine ({})", detail),
                "make such a file with lauka --export-json FILE"};
 }
@@ -62,7 +63,7 @@ bool is_name_of_note_kind(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
-bool is_user_metric(const Metric& metric) {
+bool is_metric_of_user(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
@@ -87,11 +88,11 @@ Result<std::vector<double>> read_values(const NumberList& list, const std::strin
   return values;
 }
 
-Result<void> check_unit(const Metric& metric, const std::string& there,
+Result<void> check_unit(const Metric& metric, const std::string& unit_in_file,
                         const std::string& command) {
-  if (there.empty() || there == unit_symbol(metric.unit)) return {};
+  if (unit_in_file.empty() || unit_in_file == unit_symbol(metric.unit)) return {};
   return Error{fmt::format("has {} of {} in the unit {} instead of '{}'", metric.name,
-                           cited(command), cited(there), unit_symbol(metric.unit)),
+                           cited(command), cited(unit_in_file), unit_symbol(metric.unit)),
                "export it again"};
 }
 
@@ -102,7 +103,7 @@ Result<std::vector<double>> read_wall_times(const ParsedJson& result, const RunL
   const MeasurementList* measurements = lists.measurements_in(result);
   const ParsedJson* wrong = measurements != nullptr ? measurements->wrong_wall_time() : nullptr;
   if (measurements == nullptr || (wrong != nullptr && wrong->is_null()))
-    return foreign("it has no times of " + cited(name));
+    return make_foreign_file_error("it has no times of " + cited(name));
   if (wrong != nullptr) return read_value(*wrong, name, false).error();
   return measurements->values_of(Role::WallTime);
 }
@@ -110,10 +111,11 @@ Result<std::vector<double>> read_wall_times(const ParsedJson& result, const RunL
 class SessionReader {
  public:
   SessionReader(ParsedJson document, RunLists& lists)
-      : document_(std::move(document)), lists_(lists) {}
+      : document_(std::move(document)), run_lists_(lists) {}
 
   Result<SessionFromFile> read() {
-    if (list_in(document_, "results") == nullptr) return foreign("it has no list of results");
+    if (list_in(document_, "results") == nullptr)
+      return make_foreign_file_error("it has no list of results");
     ParsedJson& results = document_["results"];
     if (results.size() > kMaxCommands)
       return Error{
@@ -121,7 +123,7 @@ class SessionReader {
           "export fewer commands"};
 
     session_ = member(document_, "lauka");
-    read_.recording.was_written_by_lauka = session_ != nullptr;
+    file_.recording.was_written_by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
 
     if (session_ != nullptr) plan_ = read_plan(*session_);
@@ -148,26 +150,27 @@ class SessionReader {
     }
 
     recording().runs = runs_.take(recording().metrics);
-    recording().discarded_runs = redone_.take(recording().metrics);
+    recording().discarded_runs = redone_runs_.take(recording().metrics);
 
     if (session_ != nullptr)
       if (auto whole = read_session(); !whole) return whole.error();
-    return std::move(read_);
+    return std::move(file_);
   }
 
  private:
-  Recording& recording() { return read_.recording; }
+  Recording& recording() { return file_.recording; }
 
   /// Frees the lists that lauka writes for readers of hyperfine's JSON.
   void free_lists_for_hyperfine(const ParsedJson& result) {
     for (const char* key : {"times", "exit_codes", "memory_usage_byte", "measurements"})
-      lists_.free_list(result, key);
+      run_lists_.free_list(result, key);
   }
 
   Result<void> check_format() {
     if (session_ == nullptr) return {};
     const ParsedJson* format = member(*session_, "format");
-    if (format == nullptr || !format->is_number_integer()) return foreign("it has no lauka.format");
+    if (format == nullptr || !format->is_number_integer())
+      return make_foreign_file_error("it has no lauka.format");
     if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
                              without_middle(text_in(*session_, "version"), kMaxShownBytes)),
@@ -176,7 +179,7 @@ class SessionReader {
 
   Result<void> read_metrics(const ParsedJson& results) {
     if (session_ == nullptr) {
-      add_foreign_metrics(results);
+      add_metrics_of_hyperfine(results);
       return {};
     }
     for (const ParsedJson& metric : items_in(*session_, "metrics")) add_metric(metric);
@@ -191,14 +194,14 @@ class SessionReader {
     return Error{fmt::format("has more than {} metrics", kMaxMetrics), "export fewer metrics"};
   }
 
-  void add_foreign_metrics(const ParsedJson& results) {
+  void add_metrics_of_hyperfine(const ParsedJson& results) {
     std::set<Role> roles = {Role::WallTime};
     for (const ParsedJson& result : results) {
       const auto times =
-          read_wall_times(result, lists_, "");  // errors: from add_command_of_hyperfine()
+          read_wall_times(result, run_lists_, "");  // errors: from add_command_of_hyperfine()
       if (!times) continue;
       for (const HyperfineValues& metric :
-           read_hyperfine_result(result, times->size(), lists_).metrics)
+           read_hyperfine_result(result, times->size(), run_lists_).metrics)
         roles.insert(metric.role);
     }
     for (const HyperfineMetric& name : kHyperfineMetrics) {
@@ -218,14 +221,14 @@ class SessionReader {
     return std::nullopt;
   }
 
-  void add_metric(const ParsedJson& there) {
+  void add_metric(const ParsedJson& json) {
     Metric metric;
-    decode(there, metric);
-    const auto unit = read_unit(metric.name, text_in(there, "unit"));
+    decode(json, metric);
+    const auto unit = read_unit(metric.name, text_in(json, "unit"));
     if (!unit) return;
     metric.unit = *unit;
-    if (!there.contains("role")) metric.role = value_in(kRoleWords, metric.name);
-    if (member(there, "region") == nullptr)
+    if (!json.contains("role")) metric.role = value_in(kRoleWords, metric.name);
+    if (member(json, "region") == nullptr)
       metric.of_region = is_old_note_of_region(metric.metric_suffix);
     if (metric.event >= recording().setting.events.events.size()) metric.event.reset();
 
@@ -237,14 +240,14 @@ class SessionReader {
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
     for (const std::string* field : {&text, &name})
-      if (field->size() > kMaxOfName)
+      if (field->size() > kMaxNameBytes)
         return Error{
             fmt::format("has a command whose name is {} bytes long, but lauka reads at most {}",
-                        field->size(), kMaxOfName),
+                        field->size(), kMaxNameBytes),
             "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
-    if (command.name.empty()) return foreign("it has a result without a command");
+    if (command.name.empty()) return make_foreign_file_error("it has a result without a command");
     recording().commands.push_back(std::move(command));
     return recording().commands.size() - 1;
   }
@@ -252,19 +255,20 @@ class SessionReader {
   Result<void> add_command_of_hyperfine(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    auto values = read_wall_times(result, lists_, recording().commands[*command].name);
+    auto values = read_wall_times(result, run_lists_, recording().commands[*command].name);
     if (!values) return values.error();
-    HyperfineResult there = read_hyperfine_result(result, values->size(), lists_);
-    recording().commands[*command].parameters = std::move(there.parameters);
+    HyperfineResult read = read_hyperfine_result(result, values->size(), run_lists_);
+    recording().commands[*command].parameters = std::move(read.parameters);
     const std::size_t first = runs_.size();
-    add_empty_runs(
-        {.command = *command, .first = first, .count = values->size(), .statuses = there.statuses},
+    add_unlisted_runs(
+        {.command = *command, .first = first, .count = values->size(), .statuses = read.statuses},
         runs_);
     runs_.set_values(first, 0, *values);
-    for (HyperfineValues& metric : there.metrics) {
-      const std::size_t place = *find_metric(recording().metrics, metric.role);
-      if (metric.mean) recording().means_without_runs.push_back({*command, place, *metric.mean});
-      if (!metric.mean) runs_.set_values(first, place, metric.values);
+    for (HyperfineValues& metric : read.metrics) {
+      const std::size_t metric_index = *find_metric(recording().metrics, metric.role);
+      if (metric.mean)
+        recording().means_without_runs.push_back({*command, metric_index, *metric.mean});
+      if (!metric.mean) runs_.set_values(first, metric_index, metric.values);
     }
     return {};
   }
@@ -272,45 +276,45 @@ class SessionReader {
   Result<void> add_command(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    const ParsedJson& ours = part_in(result, "lauka");
-    const ParsedJson* metrics = object_in(ours, "metrics");
-    if (metrics == nullptr) return foreign("it has a result without metrics");
+    const ParsedJson& lauka_part = part_in(result, "lauka");
+    const ParsedJson* metrics = object_in(lauka_part, "metrics");
+    if (metrics == nullptr) return make_foreign_file_error("it has a result without metrics");
 
     StoredCommand stored{.command = std::move(recording().commands[*command])};
     stored.command.source_command_index = *command;
-    decode(ours, stored);
+    decode(lauka_part, stored);
     if (stored.role == "anchor") recording().reference.anchor_index = *command;
     if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
-    references_.push_back(stored.reference);
+    stored_references_.push_back(stored.reference);
     recording().commands[*command] = std::move(stored.command);
 
     const std::size_t first = runs_.size();
-    read_runs(ours, *command);
+    read_runs(lauka_part, *command);
     if (auto added = add_samples(*metrics, *command, first, runs_); !added) return added;
-    read_redone(ours, *command);
+    read_redone_runs(lauka_part, *command);
 
-    auto functions = read_functions(ours, "functions");
+    auto functions = read_functions(lauka_part, "functions");
     if (!functions) return functions.error();
     recording().function_tables.push_back(*std::move(functions));
     return {};
   }
 
-  void read_runs(const ParsedJson& ours, std::size_t command) {
-    const SavedRuns* listed = lists_.runs_in(ours);
+  void read_runs(const ParsedJson& lauka_part, std::size_t command) {
+    const SavedRuns* listed = run_lists_.runs_in(lauka_part);
     for (std::size_t i = 0; listed != nullptr && i < listed->size(); ++i) {
       RunRow row = listed->row(i);
       row.command = command;
-      row.own_process_counts = counts_of_events(std::move(row.own_process_counts));
+      row.own_process_counts = keep_counts_of_events(std::move(row.own_process_counts));
       runs_.add(listed->position(i), std::move(row));
     }
-    lists_.free_list(ours, "runs");
+    run_lists_.free_list(lauka_part, "runs");
   }
 
   /// Returns the counts of the session's events, in the order of the events.
-  std::vector<NamedCount> counts_of_events(std::vector<NamedCount> counts) const {
+  std::vector<NamedCount> keep_counts_of_events(std::vector<NamedCount> counts) const {
     if (counts.empty()) return counts;
     std::vector<NamedCount> known;
-    for (const Event& event : read_.recording.setting.events.events) {
+    for (const Event& event : file_.recording.setting.events.events) {
       const auto count = std::ranges::find(counts, event.name, &NamedCount::event);
       if (count != counts.end()) known.push_back(*count);
     }
@@ -327,7 +331,7 @@ class SessionReader {
   };
 
   /// Adds runs until the command has as many as `unlisted` says.
-  static void add_empty_runs(const UnlistedRuns& unlisted, SavedRuns& runs) {
+  static void add_unlisted_runs(const UnlistedRuns& unlisted, SavedRuns& runs) {
     const NumberList* layouts = unlisted.layouts;
     for (std::size_t run = runs.size() - unlisted.first; run < unlisted.count; ++run) {
       RunRow row;
@@ -351,36 +355,37 @@ class SessionReader {
     const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > first;
 
-    for (const auto& [metric, there] : metrics.items()) {
-      const NumberList* samples = lists_.numbers_in(there, "samples");
-      if (samples == nullptr) return foreign("it has a metric without samples");
+    for (const auto& [name_of_metric, json] : metrics.items()) {
+      const NumberList* samples = run_lists_.numbers_in(json, "samples");
+      if (samples == nullptr) return make_foreign_file_error("it has a metric without samples");
 
-      const auto place = find_metric(recording().metrics, metric);
-      if (place && recording().metrics[*place].percentile) continue;
+      const auto metric_index = find_metric(recording().metrics, name_of_metric);
+      if (metric_index && recording().metrics[*metric_index].percentile) continue;
 
-      const bool is_own = place && is_user_metric(recording().metrics[*place]);
-      auto values = read_values(*samples, name, is_own);
+      const bool may_be_negative =
+          metric_index && is_metric_of_user(recording().metrics[*metric_index]);
+      auto values = read_values(*samples, name, may_be_negative);
       if (!values) return values.error();
-      lists_.free_list(there, "samples");
+      run_lists_.free_list(json, "samples");
       if (has_runs && values->size() != runs.size() - first)
-        return foreign("it does not have one sample for each run");
+        return make_foreign_file_error("it does not have one sample for each run");
 
-      if (!place) continue;
-      const Metric& of = recording().metrics[*place];
-      if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
+      if (!metric_index) continue;
+      const Metric& metric = recording().metrics[*metric_index];
+      if (auto fits = check_unit(metric, text_in(json, "unit"), name); !fits) return fits;
 
       if (!has_runs)
-        add_empty_runs({.command = command,
-                        .first = first,
-                        .count = values->size(),
-                        .layouts = lists_.numbers_in(there, "layouts")},
-                       runs);
+        add_unlisted_runs({.command = command,
+                           .first = first,
+                           .count = values->size(),
+                           .layouts = run_lists_.numbers_in(json, "layouts")},
+                          runs);
 
-      add_mean_without_values(number_in(there, "mean"), command, *place, *values);
-      const ParsedJson* bound = member(there, "at_most");
+      add_mean_without_values(number_in(json, "mean"), command, *metric_index, *values);
+      const ParsedJson* bound = member(json, "at_most");
       if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
-        runs.set_bound(command, *place, *value);
-      runs.set_values(first, *place, *values);
+        runs.set_bound(command, *metric_index, *value);
+      runs.set_values(first, *metric_index, *values);
     }
     return {};
   }
@@ -391,57 +396,57 @@ class SessionReader {
       recording().means_without_runs.push_back({command, metric, *mean});
   }
 
-  static std::vector<Note> read_notes(const ParsedJson& there) {
+  static std::vector<Note> read_notes(const ParsedJson& json) {
     std::vector<Note> notes;
     // A later lauka may have more kinds, so each name is kept that could be one.
-    const auto kinds = decode_in<std::vector<std::optional<std::string>>>(there, "note_kinds");
-    for (std::string& text : texts_in(there, "notes")) {
+    const auto kinds = decode_in<std::vector<std::optional<std::string>>>(json, "note_kinds");
+    for (std::string& text : texts_in(json, "notes")) {
       const auto kind = notes.size() < kinds.size() ? kinds[notes.size()] : std::nullopt;
       notes.push_back({kind && is_name_of_note_kind(*kind) ? *kind : "", std::move(text)});
     }
     return notes;
   }
 
-  void read_redone(const ParsedJson& ours, std::size_t command) {
-    const std::size_t first = redone_.size();
-    for (const ParsedJson& there : items_in(ours, "redone_runs")) {
-      const std::string why = text_in(there, "why");
-      ListedRun run = read_listed_run(there, redone_.size() - first);
+  void read_redone_runs(const ParsedJson& lauka_part, std::size_t command) {
+    const std::size_t first = redone_runs_.size();
+    for (const ParsedJson& json : items_in(lauka_part, "redone_runs")) {
+      const std::string why = text_in(json, "why");
+      ListedRun run = read_listed_run(json, redone_runs_.size() - first);
       run.row.command = command;
-      run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
+      run.row.reason = value_in(kRedoWords, text_in(json, "reason"));
       run.row.redo_text = why;
-      redone_.add(run.position, std::move(run.row));
-      if (const ParsedJson* values = object_in(there, "values")) {
+      redone_runs_.add(run.position, std::move(run.row));
+      if (const ParsedJson* values = object_in(json, "values")) {
         for (const auto& [metric, value] : values->items())
-          if (const auto place = find_metric(recording().metrics, metric))
-            redone_.set_values(redone_.size() - 1, *place,
-                               {read_measured_number(value).value_or(kNoValue)});
+          if (const auto metric_index = find_metric(recording().metrics, metric))
+            redone_runs_.set_values(redone_runs_.size() - 1, *metric_index,
+                                    {read_measured_number(value).value_or(kNoValue)});
       }
     }
   }
 
   Result<void> read_session() {
-    Recording& to = recording();
-    const ParsedJson& there = *session_;
+    Recording& session = recording();
+    const ParsedJson& json = *session_;
 
-    StoredSession session;
-    decode(there, session);
-    to.circumstances = std::move(session.circumstances);
-    to.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
-    to.timers = session.timers;
-    to.complete = session.complete;
-    to.ended_by_gates = decode_in<bool>(there, "ended_by_gates");
+    StoredSession stored;
+    decode(json, stored);
+    session.circumstances = std::move(stored.circumstances);
+    session.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
+    session.timers = stored.timers;
+    session.complete = stored.complete;
+    session.ended_by_gates = decode_in<bool>(json, "ended_by_gates");
 
-    to.origins = read_origins(there, to.commands.size());
-    if (plan_.confidence > 0.0 && plan_.confidence < 1.0) to.confidence = plan_.confidence;
-    to.shell = plan_.shell;
+    session.origins = read_origins(json, session.commands.size());
+    if (plan_.confidence > 0.0 && plan_.confidence < 1.0) session.confidence = plan_.confidence;
+    session.shell = plan_.shell;
 
-    read_ended_by(there);
-    to.notes = read_notes(there);
+    read_session_ending_run(json);
+    session.notes = read_notes(json);
     read_references();
-    complete_settings(there);
-    read_.findings = read_findings(there, to);
-    return read_baseline(there);
+    complete_settings(json);
+    file_.findings = read_findings(json, session);
+    return read_baseline(json);
   }
 
   /// Takes each command's reference from its result. Older versions wrote a single one, so that
@@ -457,26 +462,27 @@ class SessionReader {
       reference = Reference{.indices = std::vector<std::size_t>(commands.size(), first),
                             .anchor_index = anchor};
 
-    if (std::ranges::none_of(references_, [](const auto& index) { return index.has_value(); }))
+    if (std::ranges::none_of(stored_references_,
+                             [](const auto& index) { return index.has_value(); }))
       return;
     reference.indices.clear();
     for (std::size_t c = 0; c < commands.size(); ++c)
-      reference.indices.push_back(std::min(references_[c].value_or(c), commands.size() - 1));
+      reference.indices.push_back(std::min(stored_references_[c].value_or(c), commands.size() - 1));
   }
 
   /// Adds what older files, whose results have no settings, say about a session's commands.
-  void complete_settings(const ParsedJson& there) {
+  void complete_settings(const ParsedJson& json) {
     if (!recording().origins.empty()) return;
     for (Command& command : recording().commands) {
       SettingValues values = settings_of_saved(recording().setting, command, recording().shell);
-      if (!there.contains("warmup_runs")) values[SettingKind::Warmup].reset();
+      if (!json.contains("warmup_runs")) values[SettingKind::Warmup].reset();
       values.add(command.settings);
       command.settings = std::move(values);
     }
   }
 
-  void read_ended_by(const ParsedJson& there) {
-    const ParsedJson& failed = part_in(there, "failed_run");
+  void read_session_ending_run(const ParsedJson& json) {
+    const ParsedJson& failed = part_in(json, "failed_run");
     StoredFailedRun stored;
     decode(failed, stored);
     RunRow& run = stored.run;
@@ -488,21 +494,21 @@ class SessionReader {
     recording().session_ending_run = run;
   }
 
-  /// Sets how the baseline measured the metrics of `session`, which are copies of ours.
-  static void set_methods(const std::vector<BaselineMetric>& stored, Recording& session) {
-    for (const BaselineMetric& there : stored) {
-      const auto place = find_metric(session.metrics, there.metric.name);
-      if (!place) continue;
-      Metric& metric = session.metrics[*place];
-      metric.kind = there.metric.kind;
-      metric.counted_privilege_levels = there.metric.counted_privilege_levels;
-      metric.of_region = there.metric.of_region;
-      metric.method = there.metric.method;
+  /// Sets how the baseline measured the metrics of `session`, which are copies of our metrics.
+  static void copy_methods(const std::vector<BaselineMetric>& stored, Recording& session) {
+    for (const BaselineMetric& of_baseline : stored) {
+      const auto metric_index = find_metric(session.metrics, of_baseline.metric.name);
+      if (!metric_index) continue;
+      Metric& metric = session.metrics[*metric_index];
+      metric.kind = of_baseline.metric.kind;
+      metric.counted_privilege_levels = of_baseline.metric.counted_privilege_levels;
+      metric.of_region = of_baseline.metric.of_region;
+      metric.method = of_baseline.metric.method;
     }
   }
 
   /// Returns the fingerprint of each of the baseline's commands; empty ones if unknown.
-  static std::vector<Fingerprint> fingerprints_of(const StoredBaseline& stored) {
+  static std::vector<Fingerprint> make_fingerprints(const StoredBaseline& stored) {
     const std::size_t count = stored.commands.size();
     const bool has_files = stored.argument_files_sha256.size() == count;
 
@@ -515,15 +521,15 @@ class SessionReader {
     return fingerprints;
   }
 
-  Result<void> read_baseline(const ParsedJson& there) {
-    const ParsedJson* baseline = member(there, "baseline");
+  Result<void> read_baseline(const ParsedJson& json) {
+    const ParsedJson* baseline = member(json, "baseline");
     if (baseline == nullptr) return {};
 
     StoredBaseline stored{.layouts = recording().setting.layouts};
     decode(*baseline, stored);
     const std::vector<std::string>& names = stored.commands;
     if (names.size() != recording().commands.size())
-      return foreign("it has a baseline without commands");
+      return make_foreign_file_error("it has a baseline without commands");
 
     auto session = std::make_shared<Recording>();
     session->was_written_by_lauka = stored.tool != "hyperfine";
@@ -533,7 +539,7 @@ class SessionReader {
     session->metrics = recording().metrics;
     session->setting.layouts = stored.layouts;
 
-    const std::vector<Fingerprint> fingerprints = fingerprints_of(stored);
+    const std::vector<Fingerprint> fingerprints = make_fingerprints(stored);
     const ParsedJson* samples = list_in(*baseline, "samples");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
@@ -554,7 +560,7 @@ class SessionReader {
         if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
     }
 
-    set_methods(stored.metrics, *session);
+    copy_methods(stored.metrics, *session);
     reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
     session->runs = runs.take(session->metrics);
     reference.session = std::move(session);
@@ -563,13 +569,13 @@ class SessionReader {
   }
 
   ParsedJson document_;
-  RunLists& lists_;
-  const ParsedJson* session_ = nullptr;
+  RunLists& run_lists_;
+  const ParsedJson* session_ = nullptr;  // the part "lauka" of the file; null: hyperfine wrote it
   StoredPlan plan_{};
-  SessionFromFile read_{};
+  SessionFromFile file_{};
   SavedRuns runs_{};
-  SavedRuns redone_{};
-  std::vector<std::optional<std::size_t>> references_{};
+  SavedRuns redone_runs_{};
+  std::vector<std::optional<std::size_t>> stored_references_{};  // of each command; may be unknown
 };
 
 std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t metric,
@@ -594,15 +600,16 @@ void put_median_deviation(JsonWriter& json, const MetricResult& row,
 void put_log_ratios(JsonWriter& json, const Results& results, std::size_t command,
                     std::size_t metric) {
   const Reference& reference = results.session.reference;
-  if (const auto here = reference.index_in_session(command);
-      here && command != reference.anchor_index)
-    put_value(json, "log_ratio_to_reference", log_ratio_to(results, metric, command, here));
+  if (const auto reference_index = reference.index_in_session(command);
+      reference_index && command != reference.anchor_index)
+    put_value(json, "log_ratio_to_reference",
+              log_ratio_to(results, metric, command, reference_index));
   if (reference.anchor_index)
     put_value(json, "log_ratio_to_anchor",
               log_ratio_to(results, metric, command, reference.anchor_index));
 }
 
-StoredMetric stored_metric(const Results& results, const MetricResult& row) {
+StoredMetric make_stored_metric(const Results& results, const MetricResult& row) {
   const Metric& metric = results.session.metrics[row.metric];
   StoredMetric stored{.row = row, .unit = metric.unit};
   if (row.layouts)
@@ -625,7 +632,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Metric& metric = results.session.metrics[row.metric];
   json.open(metric.name, '{');
-  put_fields(json, stored_metric(results, row));
+  put_fields(json, make_stored_metric(results, row));
 
   // A percentile has no samples of its own, but those of the metric that it summarizes.
   if (metric.percentile) {
@@ -646,18 +653,18 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
   const RunRow run = results.session.runs.row(index);
-  const bool is_flat = run.own_process_counts.empty();
+  const bool is_one_item = run.own_process_counts.empty();
 
   // A run without counts of its own is one item of the list, so its members are collected first.
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
-    if (is_flat)
+    if (is_one_item)
       line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(text);
     else
       json.put_with(key, [&](std::string& to) { to += text; });
   };
 
-  if (is_flat)
+  if (is_one_item)
     line.reserve(128);
   else
     json.open('{');
@@ -677,7 +684,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
     if (is_set(detail, {})) put(key, fmt::to_string(detail));
   });
 
-  if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
+  if (is_one_item) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
   for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
   json.put("own", counts);
@@ -692,7 +699,7 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
+void put_redone_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const Runs& redone = results.session.discarded_runs;
   if (redone.of_command(command).empty()) return;
 
@@ -720,14 +727,14 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-std::optional<StoredWhy> stored_why(const Results& results, std::size_t command) {
+std::optional<StoredWhy> make_stored_why(const Results& results, std::size_t command) {
   const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
   if (why == results.explanations.end()) return std::nullopt;
   return StoredWhy{report::why_text(results, *why), why->factors};
 }
 
-std::optional<std::vector<StoredFunctionChange>> stored_function_changes(const Results& results,
-                                                                         std::size_t command) {
+std::optional<std::vector<StoredFunctionChange>> make_stored_function_changes(
+    const Results& results, std::size_t command) {
   std::optional<std::vector<StoredFunctionChange>> stored;
   for (const MetricByFunction& changes : results.function_changes) {
     if (changes.candidate != command) continue;
@@ -748,7 +755,7 @@ std::optional<std::vector<StoredFunctionChange>> stored_function_changes(const R
   return stored;
 }
 
-StoredCommand stored_command(const Results& results, std::size_t command) {
+StoredCommand make_stored_command(const Results& results, std::size_t command) {
   const Recording& session = results.session;
   StoredCommand stored{.command = session.commands[command],
                        .benchmark = results.benchmark,
@@ -772,21 +779,22 @@ Result<SessionFromFile> read_session_document(ParsedJson document, RunLists& lis
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
-  put_fields(json, stored_command(results, command));
+  put_fields(json, make_stored_command(results, command));
 
   json.open("metrics", '{');
   for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
   json.close();
 
   put_runs(json, results, command);
-  put_redone(json, results, command);
+  put_redone_runs(json, results, command);
   if (command < results.session.function_tables.size())
     put_functions(json, "functions", results.session.function_tables[command]);
 
-  put_fields(json, StoredCommandEnd{.function_changes = stored_function_changes(results, command),
-                                    .why = stored_why(results, command),
-                                    .coverage = of_command.coverage,
-                                    .counting_slowdown = of_command.counting_slowdown});
+  put_fields(json,
+             StoredCommandEnd{.function_changes = make_stored_function_changes(results, command),
+                              .why = make_stored_why(results, command),
+                              .coverage = of_command.coverage,
+                              .counting_slowdown = of_command.counting_slowdown});
 }
 
 }  // namespace lauka

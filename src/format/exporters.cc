@@ -30,7 +30,7 @@ namespace lauka {
 
 namespace {
 
-Json bmf_measure(const MetricResult& row, double confidence) {
+Json make_bmf_measure(const MetricResult& row, double confidence) {
   if (row.quantile)
     return {{"value", row.quantile->value},
             {"lower_value", row.quantile->low},
@@ -54,7 +54,8 @@ void write_bmf(const Report& report, const Sink& sink) {
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
       json.open(names[c].text(), '{');
       for (const MetricResult& row : results.commands[c].rows)
-        if (const Json measure = bmf_measure(row, results.session.confidence); !measure.is_null())
+        if (const Json measure = make_bmf_measure(row, results.session.confidence);
+            !measure.is_null())
           json.put(results.session.metrics[row.metric].name, measure);
       if (const std::size_t failed = results.commands[c].endings.failed_runs(); failed > 0)
         json.put("failed_runs", {{"value", failed}});
@@ -64,8 +65,8 @@ void write_bmf(const Report& report, const Sink& sink) {
   json.close();
 }
 
-Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command,
-                  const Endings& endings) {
+Json make_github_entry(const MetricResult& row, const Metric& metric, const std::string& command,
+                       const Endings& endings) {
   const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
   if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
   Json entry = {{"name", command + " " + metric.name},
@@ -87,15 +88,15 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
     const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c)
       for (const MetricResult& row : results.commands[c].rows)
-        if (const Json entry = github_entry(row, results.session.metrics[row.metric],
-                                            names[c].text(), results.commands[c].endings);
+        if (const Json entry = make_github_entry(row, results.session.metrics[row.metric],
+                                                 names[c].text(), results.commands[c].endings);
             !entry.is_null())
           json.put({}, entry);
   }
   json.close();
 }
 
-void write_lines(const Results& results, const Sink& sink) {
+void write_jsonl_lines(const Results& results, const Sink& sink) {
   for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
     const RunRow run = results.session.runs.row(i);
     Json line = Json::object();
@@ -128,7 +129,7 @@ void write_lines(const Results& results, const Sink& sink) {
 
 /// Writes a line with a JSON object for each run in Recording::runs.
 void write_runs_jsonl(const Report& report, const Sink& sink) {
-  for (const Results& results : report.benchmarks) write_lines(results, sink);
+  for (const Results& results : report.benchmarks) write_jsonl_lines(results, sink);
 }
 
 struct ExporterRow {

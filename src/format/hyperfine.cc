@@ -23,7 +23,7 @@ void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
 
 /// Reads the measurements of schema 2 to `to`. Returns false and leaves `to` unchanged if there are
 /// no measurements, or if their number is not `runs`.
-bool read_measured(const MeasurementList* measurements, std::size_t runs, HyperfineResult& to) {
+bool read_measurements(const MeasurementList* measurements, std::size_t runs, HyperfineResult& to) {
   if (measurements == nullptr || measurements->size() == 0 || measurements->size() != runs)
     return false;
   to.statuses = measurements->statuses();
@@ -33,8 +33,8 @@ bool read_measured(const MeasurementList* measurements, std::size_t runs, Hyperf
   return true;
 }
 
-void add_listed(const ParsedJson& result, const NumberList* peaks,
-                std::vector<HyperfineValues>& all) {
+void add_listed_values(const ParsedJson& result, const NumberList* peaks,
+                       std::vector<HyperfineValues>& all) {
   const auto time_in = [&](std::string_view key) {
     const auto seconds = number_in(result, key);
     return seconds && *seconds >= 0.0 ? seconds : std::nullopt;
@@ -52,21 +52,21 @@ void add_listed(const ParsedJson& result, const NumberList* peaks,
   add_if_known(std::move(peak), all);
 }
 
-std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+std::string replace_all(std::string_view text, std::string_view what, std::string_view by) {
   if (what.empty()) return std::string(text);
-  std::string made;
+  std::string result;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what)) {
-    made.append(text.substr(0, at)).append(by);
+    result.append(text.substr(0, at)).append(by);
     text.remove_prefix(at + what.size());
   }
-  return made.append(text);
+  return result.append(text);
 }
 
 /// Returns "sleep {n}" for the command "sleep 3" with n = 3.
-std::string pattern_of(const Command& command) {
+std::string infer_pattern(const Command& command) {
   std::string pattern = command.name;
   for (const Parameter& parameter : command.parameters)
-    pattern = replaced(pattern, parameter.value, "{" + parameter.name + "}");
+    pattern = replace_all(pattern, parameter.value, "{" + parameter.name + "}");
   return pattern;
 }
 
@@ -75,33 +75,34 @@ std::string pattern_of(const Command& command) {
 HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
                                       const RunLists& lists) {
   // A list that does not have an item for each run says nothing about the runs.
-  const auto whole_list = [&](std::string_view key) {
+  const auto find_whole_list = [&](std::string_view key) {
     const NumberList* list = lists.numbers_in(result, key);
     return list != nullptr && list->size() == runs ? list : nullptr;
   };
 
-  HyperfineResult foreign;
-  const bool has_measured = read_measured(lists.measurements_in(result), runs, foreign);
-  if (foreign.metrics.empty()) add_listed(result, whole_list("memory_usage_byte"), foreign.metrics);
+  HyperfineResult read;
+  const bool has_measurements = read_measurements(lists.measurements_in(result), runs, read);
+  if (read.metrics.empty())
+    add_listed_values(result, find_whole_list("memory_usage_byte"), read.metrics);
 
-  if (const NumberList* codes = whole_list("exit_codes"); codes != nullptr && !has_measured) {
-    foreign.statuses.reserve(runs);
-    for (std::size_t i = 0; i < runs; ++i)
-      foreign.statuses.push_back(read_exit_status(codes->at(i)));
+  if (const NumberList* codes = find_whole_list("exit_codes");
+      codes != nullptr && !has_measurements) {
+    read.statuses.reserve(runs);
+    for (std::size_t i = 0; i < runs; ++i) read.statuses.push_back(read_exit_status(codes->at(i)));
   }
 
   if (const ParsedJson* parameters = object_in(result, "parameters")) {
     for (const auto& [name, value] : parameters->items()) {
-      if (value.is_string()) foreign.parameters.push_back({name, value.get<std::string>()});
-      if (value.is_object()) foreign.parameters.push_back({name, text_in(value, "value")});
+      if (value.is_string()) read.parameters.push_back({name, value.get<std::string>()});
+      if (value.is_object()) read.parameters.push_back({name, text_in(value, "value")});
     }
   }
-  return foreign;
+  return read;
 }
 
 void infer_typed_indices_and_names(std::vector<Command>& commands) {
   // The second command with the same parameters comes from the second typed command.
-  std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
+  std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> counts_by_values;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;
   std::map<std::string, std::size_t> namesakes;
 
@@ -112,9 +113,9 @@ void infer_typed_indices_and_names(std::vector<Command>& commands) {
     std::vector<std::pair<std::string, std::string>> values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
-    command.source_command_index = times[values]++;
+    command.source_command_index = counts_by_values[values]++;
 
-    const std::string pattern = pattern_of(command);
+    const std::string pattern = infer_pattern(command);
     const auto [known, is_new] = patterns.try_emplace(command.source_command_index, pattern, true);
     if (!is_new && known->second.first != pattern) known->second.second = false;
   }

@@ -21,21 +21,22 @@ using std::string_view_literals::operator""sv;
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxValues = 50'000'000;
 
-constexpr std::size_t kUsualSamples = 10;
-constexpr std::size_t kManySamples = 4096;
+// Short lists get room for kReservedItems at once. From kMinLongList items on, the capacity grows
+// by an eighth instead of doubling, because a list of millions would waste half of its memory.
+constexpr std::size_t kReservedItems = 10;
+constexpr std::size_t kMinLongList = 4096;
 
+// The memory that a document takes is estimated while it is read, and limited to kMaxBytes.
 constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;
+constexpr std::size_t kBytesPerItem = 18;  // 16, and an eighth of 16, by which long lists grow
+constexpr std::size_t kBytesPerMember = 112;
+constexpr std::size_t kBytesPerText = 48;
+constexpr std::size_t kBytesPerTakenList = 256;  // whose items are taken
+constexpr std::size_t kBytesPerTakenItem = 96;
 
-constexpr std::size_t kBytesOfItem =
-    18;  // 16, and an eighth of 16, by which the capacity of long lists grows
-constexpr std::size_t kBytesOfMember = 112;
-constexpr std::size_t kBytesOfText = 48;
-
-constexpr std::size_t kBytesOfList = 256;  // whose items are taken
-constexpr std::size_t kBytesOfTaken = 96;
-
-/// Text cannot contain a binary value, so this is no value of the file.
-ParsedJson taken_list(std::size_t number) {
+/// Returns what stands in the document for a list whose items were taken: its number, as a binary
+/// value, which no value of a text file can be.
+ParsedJson make_taken_list_mark(std::size_t number) {
   std::vector<std::uint8_t> bytes(sizeof number);
   std::memcpy(bytes.data(), &number, sizeof number);
   return ParsedJson::binary(std::move(bytes));
@@ -73,14 +74,16 @@ class ByteIterator {
   const char* end_ = nullptr;
 };
 
-class Builder final : public nlohmann::json_sax<ParsedJson> {
+/// Builds a document from the parser's events. Skips unwanted members, and gives the items of the
+/// lists that `taker` wants to it instead of storing them.
+class DocumentBuilder final : public nlohmann::json_sax<ParsedJson> {
  public:
-  Builder(ParsedJson& document, const KeyFilter& wanted, ListTaker* taker)
-      : document_(document), wanted_(wanted), taker_(taker) {}
+  DocumentBuilder(ParsedJson& document, const KeyFilter& wanted, ListTaker* taker)
+      : document_(document), is_wanted_(wanted), taker_(taker) {}
 
   bool is_too_deep() const { return depth_ > kMaxDepth; }
   bool is_too_large() const { return bytes_ > kMaxBytes; }
-  bool is_too_much() const { return values_ > kMaxValues; }
+  bool has_too_many_values() const { return values_ > kMaxValues; }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -88,27 +91,31 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   bool number_unsigned(std::uint64_t value) override { return add(value); }
   bool number_float(double value, const std::string& /*text*/) override { return add(value); }
   bool string(std::string& value) override {
-    if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
+    if (unwanted_depth_ == 0) bytes_ += kBytesPerText + value.size();
     return add(value);
   }
   bool binary(ParsedJson::binary_t& /*value*/) override { return false; }
-  bool start_object(std::size_t /*size*/) override { return begin(ParsedJson::value_t::object); }
-  bool start_array(std::size_t /*size*/) override { return begin(ParsedJson::value_t::array); }
-  bool end_object() override { return end(); }
-  bool end_array() override { return end(); }
+  bool start_object(std::size_t /*size*/) override {
+    return begin_structure(ParsedJson::value_t::object);
+  }
+  bool start_array(std::size_t /*size*/) override {
+    return begin_structure(ParsedJson::value_t::array);
+  }
+  bool end_object() override { return end_structure(); }
+  bool end_array() override { return end_structure(); }
 
   bool key(std::string& key) override {
     if (unwanted_depth_ > 0) return true;
-    if (depth_ == 1) top_ = key;
-    if (wanted_ && !wanted_(top_, depth_, key)) {
+    if (depth_ == 1) top_level_key_ = key;
+    if (is_wanted_ && !is_wanted_(top_level_key_, depth_, key)) {
       unwanted_depth_ = depth_;
       return true;
     }
     const auto member =
-        within_.back().value->get_ref<ParsedJson::object_t&>().try_emplace(key).first;
-    key_ = &member->first;
-    value_ = &member->second;
-    bytes_ += kBytesOfMember + key.size();
+        open_values_.back().value->get_ref<ParsedJson::object_t&>().try_emplace(key).first;
+    member_key_ = &member->first;
+    member_value_ = &member->second;
+    bytes_ += kBytesPerMember + key.size();
     return true;
   }
 
@@ -118,7 +125,8 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   }
 
  private:
-  struct Open {
+  /// An object or a list whose end has not been read.
+  struct OpenValue {
     ParsedJson* value = nullptr;
     const std::string* key = nullptr;    // of a member of an object
     std::optional<std::size_t> taken{};  // number of a list whose items are taken
@@ -129,84 +137,89 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   bool add(const Value& value) {
     if (++values_ > kMaxValues) return false;
     if (unwanted_depth_ > 0) {
-      value_is_over();
+      end_skipping_if_over();
     } else {
-      *next() = value;
-      if (is_in_taken_list()) taker_->take(*within_.back().taken, item_);
+      *make_place() = value;
+      if (is_in_taken_list()) taker_->take(*open_values_.back().taken, taken_item_);
     }
     return !is_too_large();
   }
 
-  bool begin(ParsedJson::value_t type) {
+  bool begin_structure(ParsedJson::value_t type) {
     ++depth_;
     if (++values_ > kMaxValues || depth_ > kMaxDepth) return false;
     if (unwanted_depth_ > 0) return true;
 
-    Open opened{.bytes = bytes_};
-    if (!within_.empty() && within_.back().value->is_object()) opened.key = key_;
-    opened.value = next();
+    OpenValue opened{.bytes = bytes_};
+    if (!open_values_.empty() && open_values_.back().value->is_object()) opened.key = member_key_;
+    opened.value = make_place();
     if (type == ParsedJson::value_t::array && taker_ != nullptr)
-      opened.taken = taker_->begin_list(path_to(opened));
-    *opened.value = opened.taken ? taken_list(*opened.taken) : ParsedJson(type);
+      opened.taken = taker_->begin_list(list_keys_to(opened));
+    *opened.value = opened.taken ? make_taken_list_mark(*opened.taken) : ParsedJson(type);
 
-    bytes_ += opened.taken ? kBytesOfList : kBytesOfText;
-    within_.push_back(opened);
+    bytes_ += opened.taken ? kBytesPerTakenList : kBytesPerText;
+    open_values_.push_back(opened);
     return !is_too_large();
   }
 
-  bool end() {
+  bool end_structure() {
     --depth_;
     if (unwanted_depth_ > 0) {
-      value_is_over();
+      end_skipping_if_over();
       return true;
     }
 
-    const Open over = within_.back();
-    within_.pop_back();
-    if (is_in_taken_list() && !taker_->take(*within_.back().taken, item_))
-      bytes_ = over.bytes + kBytesOfTaken;
+    const OpenValue ended = open_values_.back();
+    open_values_.pop_back();
+    // An item that the taker does not keep as JSON is freed with all that is in it.
+    if (is_in_taken_list() && !taker_->take(*open_values_.back().taken, taken_item_))
+      bytes_ = ended.bytes + kBytesPerTakenItem;
     return true;
   }
 
-  bool is_in_taken_list() const { return !within_.empty() && within_.back().taken; }
+  bool is_in_taken_list() const { return !open_values_.empty() && open_values_.back().taken; }
 
-  std::vector<std::string_view> path_to(const Open& list) const {
+  /// Returns the keys from the outermost value to `list`, as ListTaker::begin_list wants them;
+  /// empty keys for items of lists.
+  std::vector<std::string_view> list_keys_to(const OpenValue& list) const {
     std::vector<std::string_view> path;
-    const auto add = [&](const Open& value) {
+    const auto add = [&](const OpenValue& value) {
       path.push_back(value.key != nullptr ? std::string_view(*value.key) : std::string_view());
     };
-    for (std::size_t i = 1; i < within_.size(); ++i) add(within_[i]);
+    for (std::size_t i = 1; i < open_values_.size(); ++i) add(open_values_[i]);
     add(list);
     return path;
   }
 
-  void value_is_over() {
+  void end_skipping_if_over() {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }
 
-  ParsedJson* next() {
-    if (within_.empty()) return &document_;
-    if (within_.back().value->is_object()) return value_;
-    if (within_.back().taken) {
-      bytes_ += kBytesOfItem;
-      return &(item_ = nullptr);
+  /// Returns where the next value goes: the document, a member of an object, an item of a list, or
+  /// the item that the taker gets.
+  ParsedJson* make_place() {
+    if (open_values_.empty()) return &document_;
+    if (open_values_.back().value->is_object()) return member_value_;
+    if (open_values_.back().taken) {
+      bytes_ += kBytesPerItem;
+      return &(taken_item_ = nullptr);
     }
-    auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
-    if (list.empty()) list.reserve(kUsualSamples);
-    if (list.size() == list.capacity() && list.size() > kManySamples)
+    auto& list = open_values_.back().value->get_ref<ParsedJson::array_t&>();
+    if (list.empty()) list.reserve(kReservedItems);
+    if (list.size() == list.capacity() && list.size() > kMinLongList)
       list.reserve(list.size() + list.size() / 8);
-    bytes_ += kBytesOfItem;
+    bytes_ += kBytesPerItem;
     return &list.emplace_back();
   }
 
   ParsedJson& document_;
-  const KeyFilter& wanted_;
+  const KeyFilter& is_wanted_;
   ListTaker* taker_;
-  std::vector<Open> within_{};
-  const std::string* key_ = nullptr;  // of the member whose value follows
-  ParsedJson* value_ = nullptr;
-  ParsedJson item_{};  // of the list whose items are taken
-  std::string top_{};
+  std::vector<OpenValue> open_values_{};
+  const std::string* member_key_ = nullptr;  // of the member whose value follows
+  ParsedJson* member_value_ = nullptr;
+  ParsedJson taken_item_{};  // of the list whose items are taken
+  std::string top_level_key_{};
   int depth_ = 0;
   int unwanted_depth_ =
       0;  // depth of the object with the key whose value is skipped; 0: nothing is skipped
@@ -214,14 +227,16 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   std::size_t bytes_ = 0;
 };
 
-std::string dumped_whole(const Json& json, int indent) {
+/// Returns `json` as text. Escapes all characters beyond ASCII if the text has one that would
+/// control a terminal.
+std::string dump(const Json& json, int indent) {
   constexpr auto replace = Json::error_handler_t::replace;
   std::string text = json.dump(indent, ' ', false, replace);
   if (!json.is_string() && !json.is_structured()) return text;
   // one_line() makes each line break a byte longer. The line breaks are between values only.
   const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  const bool steers = one_line(text).size() != text.size() + breaks;
-  return steers ? json.dump(indent, ' ', true, replace) : text;
+  const bool has_control_characters = one_line(text).size() != text.size() + breaks;
+  return has_control_characters ? json.dump(indent, ' ', true, replace) : text;
 }
 
 void add_string(std::string_view text, std::string& to) {
@@ -230,19 +245,21 @@ void add_string(std::string_view text, std::string& to) {
   if (is_clean)
     (to += '"').append(text) += '"';
   else
-    to += dumped_whole(text, -1);
+    to += dump(text, -1);
 }
 
+/// Appends `json` to `text`. Values without inner lists or objects are on one line, unless they are
+/// objects of many keys.
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += json_text(json);
     return;
   }
 
-  constexpr std::size_t most_keys_of_a_line = 8;
+  constexpr std::size_t max_keys_on_a_line = 8;
   const bool is_on_one_line = std::none_of(json.begin(), json.end(),
                                            [](const Json& item) { return item.is_structured(); }) &&
-                              (json.is_array() || json.size() <= most_keys_of_a_line);
+                              (json.is_array() || json.size() <= max_keys_on_a_line);
   const std::string line = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
   const std::string line_of_item = is_on_one_line ? "" : line + "  ";
   std::string before = line_of_item;
@@ -259,12 +276,12 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 
 Result<ParsedJson> parse(const TextSource& source, const KeyFilter& wanted, ListTaker* taker) {
   ParsedJson document;
-  Builder builder(document, wanted, taker);
+  DocumentBuilder builder(document, wanted, taker);
   if (ParsedJson::sax_parse(ByteIterator(source), ByteIterator(), &builder))
     return {std::move(document)};
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} levels deep", kMaxDepth), "export it again"};
-  if (builder.is_too_much())
+  if (builder.has_too_many_values())
     return Error{fmt::format("holds more than {} values", kMaxValues), "export fewer runs"};
   if (builder.is_too_large())
     return Error{fmt::format("needs more than {} GB of memory", kMaxBytes >> 30U),
@@ -455,7 +472,7 @@ std::string json_string(std::string_view text) {
 std::string json_real(double value) {
   // From 1e15 on, the library writes an exponent; fmt does so only for larger numbers.
   constexpr double large = 1e15;
-  if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
+  if (!(std::fabs(value) < large)) return dump(value, -1);
   std::string text = report::exact_decimal(value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
@@ -469,7 +486,7 @@ std::string json_text(const Json& json, int indent) {
   if (json.is_number_integer()) return fmt::to_string(json.get<std::int64_t>());
   if (json.is_boolean()) return json.get<bool>() ? "true" : "false";
   if (json.is_null()) return "null";
-  return dumped_whole(json, indent);
+  return dump(json, indent);
 }
 
 void add_sample(std::optional<double> value, Unit unit, std::string& to) {
@@ -477,16 +494,16 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to) {
     to += "null"sv;
     return;
   }
-  constexpr double largest_exact = 9007199254740992.0;
+  constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
-  const bool counts = unit == Unit::Bytes || unit == Unit::Count;
+  const bool is_count = unit == Unit::Bytes || unit == Unit::Count;
   if (is_whole && !std::signbit(*value)) {
     const fmt::format_int digits(static_cast<std::uint64_t>(*value));
     to.append(digits.data(), digits.size());
   } else {
     to += report::exact_decimal(*value);
   }
-  if (is_whole && !counts) to += ".0"sv;
+  if (is_whole && !is_count) to += ".0"sv;
 }
 
 Json json_number(std::optional<double> value) {
@@ -508,8 +525,8 @@ void JsonWriter::begin_member(std::string_view key) {
 }
 
 void JsonWriter::flush_if_large() {
-  constexpr std::size_t enough = 4096;
-  if (!closing_brackets_.empty() && text_.size() < enough) return;
+  constexpr std::size_t min_bytes_of_write = 4096;
+  if (!closing_brackets_.empty() && text_.size() < min_bytes_of_write) return;
   sink_(text_);
   text_.clear();
 }

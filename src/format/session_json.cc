@@ -35,9 +35,9 @@ std::vector<std::size_t> find_events(const std::vector<std::string>& names,
   return places;
 }
 
-std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recording& session) {
+std::optional<gate::Verdict> read_verdict(const ParsedJson& json, const Recording& session) {
   StoredVerdict stored;
-  decode(there, stored);
+  decode(json, stored);
   gate::Verdict& verdict = stored.verdict;
   const auto metric = find_metric(session.metrics, stored.metric);
   if (!metric || verdict.candidate >= session.commands.size()) return std::nullopt;
@@ -52,16 +52,17 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   return std::move(verdict);
 }
 
-/// Returns the numbers in `text`; nullopt if `text` does not match `like`. A 0 in `like`
+/// Returns the numbers in `text`; nullopt if `text` does not match `pattern`. A 0 in `pattern`
 /// matches any digit; other characters must be equal.
 template <std::size_t Count>
-std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
-  if (text.size() != like.size()) return std::nullopt;
+std::optional<std::array<int, Count>> parse_numbers_like(std::string_view pattern,
+                                                         std::string_view text) {
+  if (text.size() != pattern.size()) return std::nullopt;
   std::array<int, Count> numbers{};
   std::size_t number = 0;
-  for (std::size_t i = 0; i < like.size(); ++i) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
     const bool is_digit = text[i] >= '0' && text[i] <= '9';
-    if (like[i] == '0' ? !is_digit : text[i] != like[i]) return std::nullopt;
+    if (pattern[i] == '0' ? !is_digit : text[i] != pattern[i]) return std::nullopt;
     if (is_digit)
       numbers.at(number) = 10 * numbers.at(number) + (text[i] - '0');
     else
@@ -70,7 +71,7 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-StoredVerdict stored_verdict(const Results& results, const gate::Verdict& verdict) {
+StoredVerdict make_stored_verdict(const Results& results, const gate::Verdict& verdict) {
   StoredVerdict stored{.verdict = verdict,
                        .metric = results.session.metrics[verdict.metric].name,
                        .condition = report::condition_text(verdict.condition),
@@ -82,7 +83,7 @@ StoredVerdict stored_verdict(const Results& results, const gate::Verdict& verdic
   return stored;
 }
 
-std::vector<std::vector<std::string>> event_names_by_pass(const EventSet& events) {
+std::vector<std::vector<std::string>> list_event_names_by_pass(const EventSet& events) {
   std::vector<std::vector<std::string>> names;
   names.reserve(events.passes.size());
   for (const Pass& pass : events.passes) {
@@ -93,23 +94,23 @@ std::vector<std::vector<std::string>> event_names_by_pass(const EventSet& events
   return names;
 }
 
-StoredFindings stored_findings(const Results& results) {
+StoredFindings make_stored_findings(const Results& results) {
   const Recording& session = results.session;
   const EventSet& events = session.setting.events;
 
   StoredFindings stored{.metrics = session.metrics,
                         .events = events.events,
-                        .passes = event_names_by_pass(events),
+                        .passes = list_event_names_by_pass(events),
                         .ended_by_gates = session.ended_by_gates,
                         .precision = results.findings.precision,
                         .race = results.findings.race,
-                        .warnings = report::worded_warnings(results)};
+                        .warnings = report::make_warning_texts(results)};
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
 
   for (const HeadlineComparison& comparison : results.headline_comparisons)
     stored.comparisons.push_back({comparison, session.metrics[comparison.metric].name});
   for (const gate::Verdict& verdict : results.findings.verdicts)
-    stored.gates.push_back(stored_verdict(results, verdict));
+    stored.gates.push_back(make_stored_verdict(results, verdict));
   for (const gate::GatedMetricTails& tails : results.findings.gated_metric_tails)
     stored.intervals.push_back({session.metrics[tails.metric].name, tails.tails});
 
@@ -123,15 +124,15 @@ StoredFindings stored_findings(const Results& results) {
   return stored;
 }
 
-StoredBaseline stored_baseline(const Results& results, const Baseline& baseline) {
-  const Recording& there = *baseline.session;
+StoredBaseline make_stored_baseline(const Results& results, const Baseline& baseline) {
+  const Recording& baseline_session = *baseline.session;
   StoredBaseline stored{.file = baseline.file,
-                        .tool = there.was_written_by_lauka ? "lauka" : "hyperfine",
-                        .layouts = there.setting.layouts,
-                        .priority = there.circumstances.priority};
-  if (there.was_written_by_lauka) {
-    stored.version = there.circumstances.version;
-    stored.machine = there.circumstances.machine;
+                        .tool = baseline_session.was_written_by_lauka ? "lauka" : "hyperfine",
+                        .layouts = baseline_session.setting.layouts,
+                        .priority = baseline_session.circumstances.priority};
+  if (baseline_session.was_written_by_lauka) {
+    stored.version = baseline_session.circumstances.version;
+    stored.machine = baseline_session.circumstances.machine;
   }
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -144,7 +145,7 @@ StoredBaseline stored_baseline(const Results& results, const Baseline& baseline)
   }
 
   // How a metric was measured is stored where it is known.
-  for (const Metric& metric : there.metrics)
+  for (const Metric& metric : baseline_session.metrics)
     if (!metric.percentile && settings_of_metric(metric) != SettingValues())
       stored.metrics.push_back({metric});
   return stored;
@@ -157,9 +158,9 @@ void put_baseline(JsonWriter& json, const Results& results) {
     return;
   }
 
-  const Recording& there = *baseline->session;
+  const Recording& baseline_session = *baseline->session;
   json.open("baseline", '{');
-  put_fields(json, stored_baseline(results, *baseline));
+  put_fields(json, make_stored_baseline(results, *baseline));
 
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -184,11 +185,11 @@ void put_baseline(JsonWriter& json, const Results& results) {
   }
   json.close();
 
-  if (!there.function_tables.empty()) {
+  if (!baseline_session.function_tables.empty()) {
     json.open("functions", '[');
     for (const std::size_t command : baseline->reference_places) {
       json.open('{');
-      put_functions(json, "functions", there.function_tables[command]);
+      put_functions(json, "functions", baseline_session.function_tables[command]);
       json.close();
     }
     json.close();
@@ -200,19 +201,19 @@ void put_baseline(JsonWriter& json, const Results& results) {
 }  // namespace
 
 UtcTime parse_utc_time(const std::string& text) {
-  constexpr std::string_view like = "0000-00-00T00:00:00";
+  constexpr std::string_view pattern = "0000-00-00T00:00:00";
   constexpr int hours = 24;
-  constexpr int sixty = 60;
+  constexpr int sixty = 60;  // minutes, or seconds; a leap second is the 60th
 
   std::string_view rest = text;
-  const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
-  if (!parts || rest.size() <= like.size()) return {};
+  const auto parts = parse_numbers_like<6>(pattern, rest.substr(0, pattern.size()));
+  if (!parts || rest.size() <= pattern.size()) return {};
 
   const auto& [year, month, day, hour, minute, second] = *parts;
   const auto date = std::chrono::year(year) / month / day;
   if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
 
-  rest.remove_prefix(like.size());
+  rest.remove_prefix(pattern.size());
   std::chrono::milliseconds fraction{0};
   if (rest.front() == '.') {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
@@ -223,23 +224,23 @@ UtcTime parse_utc_time(const std::string& text) {
     rest.remove_prefix(end);
   }
 
-  std::chrono::minutes ahead{0};
+  std::chrono::minutes offset_from_utc{0};
   if (rest != "Z") {
     const bool has_sign = rest.front() == '+' || rest.front() == '-';
-    const auto offset = numbers_like<2>("00:00", rest.substr(1));
+    const auto offset = parse_numbers_like<2>("00:00", rest.substr(1));
     if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
-    ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
-    if (rest.front() == '-') ahead = -ahead;
+    offset_from_utc = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
+    if (rest.front() == '-') offset_from_utc = -offset_from_utc;
   }
 
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + fraction - ahead;
+         std::chrono::seconds(second) + fraction - offset_from_utc;
 }
 
-std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands) {
+std::vector<OriginSession> read_origins(const ParsedJson& json, std::size_t commands) {
   std::vector<OriginSession> origins;
   std::size_t total = 0;
-  for (const ParsedJson& item : items_in(there, "sessions")) {
+  for (const ParsedJson& item : items_in(json, "sessions")) {
     OriginSession origin;
     decode(item, origin);
     origin.command_count = std::min(origin.command_count, commands);
@@ -250,14 +251,14 @@ std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t com
   return origins;
 }
 
-StoredPlan read_plan(const ParsedJson& there) {
+StoredPlan read_plan(const ParsedJson& json) {
   StoredPlan plan;
-  decode(there, plan);
+  decode(json, plan);
 
   EventSet& set = plan.setting.events;
-  set.events = decode_in<std::vector<Event>>(there, "events");
-  const auto kinds = decode_in<std::vector<RoundKind>>(there, "pass_kinds");
-  for (const auto& names : decode_in<std::vector<std::vector<std::string>>>(there, "passes")) {
+  set.events = decode_in<std::vector<Event>>(json, "events");
+  const auto kinds = decode_in<std::vector<RoundKind>>(json, "pass_kinds");
+  for (const auto& names : decode_in<std::vector<std::vector<std::string>>>(json, "passes")) {
     const std::size_t number = set.passes.size();
     set.passes.push_back(
         {find_events(names, set.events), number < kinds.size() ? kinds[number] : RoundKind::Timed});
@@ -275,18 +276,18 @@ bool has_each_command_once(const gate::RaceResult& race, std::size_t commands) {
   return true;
 }
 
-gate::Findings read_findings(const ParsedJson& there, const Recording& session) {
+gate::Findings read_findings(const ParsedJson& json, const Recording& session) {
   gate::Findings findings;
-  for (const ParsedJson& gate : items_in(there, "gates"))
+  for (const ParsedJson& gate : items_in(json, "gates"))
     if (auto verdict = read_verdict(gate, session))
       findings.verdicts.push_back(*std::move(verdict));
 
-  for (const StoredTails& stored : decode_in<std::vector<StoredTails>>(there, "intervals"))
+  for (const StoredTails& stored : decode_in<std::vector<StoredTails>>(json, "intervals"))
     if (const auto metric = find_metric(session.metrics, stored.metric))
       findings.gated_metric_tails.push_back({*metric, stored.tails});
 
-  findings.precision = decode_in<std::optional<Precision>>(there, "precision");
-  findings.race = decode_in<std::optional<gate::RaceResult>>(there, "race");
+  findings.precision = decode_in<std::optional<Precision>>(json, "precision");
+  findings.race = decode_in<std::optional<gate::RaceResult>>(json, "race");
   if (findings.race && !has_each_command_once(*findings.race, session.commands.size()))
     findings.race.reset();
   return findings;
@@ -312,7 +313,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
 
   put_fields(json, plan);
   put_baseline(json, results);
-  put_fields(json, stored_findings(results));
+  put_fields(json, make_stored_findings(results));
 }
 
 }  // namespace lauka

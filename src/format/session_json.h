@@ -19,14 +19,14 @@ namespace lauka {
 UtcTime parse_utc_time(const std::string& text);
 
 /// Reads the plan of a session, or of a suite's benchmark, with its events and passes.
-StoredPlan read_plan(const ParsedJson& there);
+StoredPlan read_plan(const ParsedJson& json);
 
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
 /// list if these sessions do not have `commands` commands in total.
-std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);
+std::vector<OriginSession> read_origins(const ParsedJson& json, std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
-gate::Findings read_findings(const ParsedJson& there, const Recording& session);
+gate::Findings read_findings(const ParsedJson& json, const Recording& session);
 
 /// Writes members of "lauka" that a suite has only once, such as version, session id and machine.
 void put_session_members(JsonWriter& json, const Results& results, bool complete);

@@ -41,8 +41,12 @@ double weight_of_look(std::size_t look) {
 
 Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& rule,
                      const LookErrors& levels) {
-  const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
-                          rule.quantile,     samples.reference_layouts, samples.candidate_layouts};
+  const Evidence evidence{.reference = samples.reference,
+                          .candidate = samples.candidate,
+                          .paired = samples.paired,
+                          .gated_quantile = rule.quantile,
+                          .reference_layouts = samples.reference_layouts,
+                          .candidate_layouts = samples.candidate_layouts};
   const bool is_less_better = rule.better == Better::Less;
   return judge(evidence, {.limit = is_less_better ? limit : -limit,
                           .fails_when = is_less_better ? FailsWhen::Above : FailsWhen::Below,
@@ -87,8 +91,9 @@ std::optional<std::size_t> find_better(std::size_t command, std::span<const std:
   return std::nullopt;
 }
 
-/// Begins with the pairs that are farthest apart, because one pair is enough to answer no.
-bool are_equal(std::span<const std::size_t> left, const PairTest& test) {
+/// True if each of `left` is shown to be within the limit of each other one. Begins with the pairs
+/// that are farthest apart, because one pair is enough to answer no.
+bool are_all_equal(std::span<const std::size_t> left, const PairTest& test) {
   for (std::size_t i = left.size(); i > 0; --i)
     for (const std::size_t reference : left)
       if (reference != left[i - 1] &&
@@ -98,7 +103,7 @@ bool are_equal(std::span<const std::size_t> left, const PairTest& test) {
 }
 
 /// Returns the value at `share` (0..1) of the sorted values; infinity without values.
-double value_at(std::vector<double> values, double share) {
+double find_value_at_share(std::vector<double> values, double share) {
   if (values.empty()) return std::numeric_limits<double>::infinity();
   const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + place, values.end());
@@ -152,7 +157,7 @@ RaceDecision decide_race(std::span<const std::size_t> best_first, const SamplesO
   }
 
   decision.are_rest_equal =
-      left.size() > 1 && look.may_find_equals && rule.limit > 0.0 && are_equal(left, test);
+      left.size() > 1 && look.may_find_equals && rule.limit > 0.0 && are_all_equal(left, test);
   return decision;
 }
 
@@ -163,7 +168,8 @@ std::vector<std::size_t> sort_best_first(
   std::vector<std::pair<double, std::size_t>> values;
   values.reserve(commands.size());
   for (const std::size_t command : commands) {
-    const double value = value_at(values_of(command), rule.quantile.value_or(0.5));
+    const double value = find_value_at_share(values_of(command), rule.quantile.value_or(0.5));
+    // Values of which more is better are sorted by their negative.
     const bool is_turned = rule.better == Better::More && std::isfinite(value);
     values.emplace_back(is_turned ? -value : value, command);
   }

@@ -9,8 +9,8 @@ namespace lauka::gate {
 
 namespace {
 
-constexpr double kShareOfEarly = 0.04;
-constexpr std::size_t kFirstEarly = 10;
+constexpr double kErrorShareOfEarlyLook = 0.04;      // of the whole error, for each early look
+constexpr std::size_t kRoundsAtFirstEarlyLook = 10;  // rounds before the first early look
 constexpr std::size_t kMaxEarlyLooks = 20;
 constexpr std::size_t kMaxHalvings = 1000;
 
@@ -42,7 +42,7 @@ double level_of_pocock_look(double error) {
 }
 
 double level_of_early_look(double error) {
-  return kShareOfEarly * error;
+  return kErrorShareOfEarlyLook * error;
 }
 
 double level_of_planned_look(double error, std::size_t early_looks) {
@@ -79,7 +79,7 @@ Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds,
     : error_(1.0 - confidence),
       error_of_fail_(error_ / static_cast<double>(gates)),
       error_of_pass_(error_),
-      rounds_at_first_early_look_(std::max(kFirstEarly, min_rounds)),
+      rounds_at_first_early_look_(std::max(kRoundsAtFirstEarlyLook, min_rounds)),
       looks_early_(looks == LookTiming::Early),
       is_only_look_(looks == LookTiming::Once) {}
 
@@ -110,7 +110,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   while (is_early_look(rounds)) ++early_looks_reached_;
 
   // Returns nullopt if there are too few rounds for an answer at this level.
-  const auto level_of = [rounds](double error) -> std::optional<double> {
+  const auto find_level = [rounds](double error) -> std::optional<double> {
     const double level = level_of_early_look(error);
     return rank_test_can_decide(rounds, level) ? std::optional(level) : std::nullopt;
   };
@@ -118,20 +118,20 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   LookErrors levels;
   if (is_for_keeping_) {
     levels.error_of_false_fail = error_of_fail_;
-    levels.error_of_false_pass = level_of(error_of_pass_);
+    levels.error_of_false_pass = find_level(error_of_pass_);
     levels.pass_keeps = true;
     levels.error_of_pass_at_last_look = level_of_planned_pass();
   } else {
-    levels.error_of_false_fail = level_of(error_of_fail_);
+    levels.error_of_false_fail = find_level(error_of_fail_);
     levels.max_mean_test_p_of_pass = error_;
     if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
-      levels.error_of_false_pass = level_of(error_of_pass_);
+      levels.error_of_false_pass = find_level(error_of_pass_);
   }
 
   // The more early looks could have given an answer, the less the planned looks may spend on it.
   if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
   if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
-  if (level_of(error_ / 2.0)) ++early_looks_of_interval_;
+  if (find_level(error_ / 2.0)) ++early_looks_of_interval_;
 
   const bool may_decide = levels.error_of_false_fail || levels.error_of_false_pass;
   if (!may_decide) return std::nullopt;
@@ -169,16 +169,15 @@ double Schedule::level_of_planned_pass() const {
 }
 
 double Schedule::p_over_looks_of_early_look(double p) {
-  return std::min(1.0, p / kShareOfEarly);
+  return std::min(1.0, p / kErrorShareOfEarlyLook);
 }
 
 double Schedule::p_over_looks_of_planned_look(double p) const {
   if (is_only_look_) return p;
 
   // Finds the error with which level_of_planned_look equals `p`.
-  constexpr double most = 0.5;
   double low = 1e-12;
-  double high = most;
+  double high = 0.5;
   if (p >= level_of_planned_look(high, early_looks_reached_)) return 1.0;
   constexpr int halvings = 60;
   for (int i = 0; i < halvings; ++i) {
@@ -194,12 +193,16 @@ std::size_t Schedule::rounds_at_next_planned_look() const {
 
 stats::IntervalTails Schedule::tails() const {
   const double plain = error_ / 2.0;
-  return {is_only_look_ ? plain : level_of_planned_look(plain, early_looks_of_interval_), plain};
+  const double tail_of_delta =
+      is_only_look_ ? plain : level_of_planned_look(plain, early_looks_of_interval_);
+  return {.tail_of_delta = tail_of_delta, .tail_of_mean_change = plain};
 }
 
 std::size_t Schedule::rounds_to_decide_constants() const {
   const double level =
       std::min(level_of_planned_look(error_of_fail_, 0), level_of_planned_look(error_of_pass_, 0));
+  // Without noise, chance explains one more round only with a quarter of the probability
+  // (stats::tails_without_noise).
   std::size_t rounds = 1;
   double chance = 0.25;
   while (chance > level) {

@@ -12,11 +12,11 @@ namespace lauka::gate {
 
 namespace {
 
-constexpr std::size_t kMinForMannWhitney = 5;
+constexpr std::size_t kMinForMannWhitney = 5;  // runs of each side, for the normal approximation
 
 /// The results of the two tests of one look. `ranks_above`: rank statistic minus its mean without a
 /// change.
-struct Tests {
+struct LookTests {
   stats::MeanTest mean{};
   stats::TailProbabilities ranks{};
   double ranks_above = 0.0;
@@ -24,7 +24,7 @@ struct Tests {
 
 /// Tests the candidate against `ratio` times the reference. If neighbouring rounds resemble each
 /// other, p values are larger.
-Tests look_at(const Evidence& evidence, double ratio) {
+LookTests run_tests(const Evidence& evidence, double ratio) {
   const std::span<const double> reference = evidence.reference;
   const std::span<const double> candidate = evidence.candidate;
   if (evidence.has_layouts())
@@ -51,7 +51,8 @@ Tests look_at(const Evidence& evidence, double ratio) {
           .ranks_above = ranks.positive_sum - rounds * (rounds + 1.0) / 4.0};
 }
 
-Tests towards_fail(Tests tests, FailsWhen fails_when) {
+/// Returns the tests with "above" as the side on which the gate fails.
+LookTests turn_towards_fail(LookTests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
   if (fails_when == FailsWhen::Above) return tests;
   // Rounds that are all exactly at the limit support a pass, also if the gate fails below the
@@ -65,49 +66,53 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
 }
 
 /// True if there are enough rounds for the rank test, which is not used over layouts.
-bool ranks_speak(const Evidence& evidence, double level) {
+bool are_enough_for_ranks(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
   return evidence.paired ? rank_test_can_decide(fewer, level) : fewer >= kMinForMannWhitney;
 }
 
-double combined(double ranks, double mean, bool ranks_speak) {
-  return ranks_speak ? std::min({1.0, ranks / kErrorShareOfRankTest, mean / kErrorShareOfMeanTest})
-                     : mean;
+/// Returns the p value of both tests together (Bonferroni, with unequal shares), or that of the
+/// mean alone.
+double combine_p_values(double p_of_ranks, double p_of_mean, bool may_ranks_decide) {
+  if (!may_ranks_decide) return p_of_mean;
+  return std::min({1.0, p_of_ranks / kErrorShareOfRankTest, p_of_mean / kErrorShareOfMeanTest});
 }
 
 /// Which tests may decide, and the error that they may spend together.
 struct DecidingTests {
   double level = 0.0;
-  bool ranks_speak = false;
-  bool mean_speaks = true;
+  bool may_ranks_decide = false;
+  bool may_mean_decide = true;
 };
 
 /// Returns which of the p values of the rank test and of the mean's test are small enough.
-DecidedBy decided_by(double ranks, double mean, const DecidingTests& deciding) {
+DecidedBy find_deciding_tests(double p_of_ranks, double p_of_mean, const DecidingTests& deciding) {
   const double level = deciding.level;
-  const bool by_ranks = deciding.ranks_speak && ranks <= kErrorShareOfRankTest * level;
-  const bool by_mean = deciding.mean_speaks &&
-                       mean <= (deciding.ranks_speak ? kErrorShareOfMeanTest * level : level);
+  const bool by_ranks = deciding.may_ranks_decide && p_of_ranks <= kErrorShareOfRankTest * level;
+  const bool by_mean =
+      deciding.may_mean_decide &&
+      p_of_mean <= (deciding.may_ranks_decide ? kErrorShareOfMeanTest * level : level);
   if (by_ranks) return by_mean ? DecidedBy::Both : DecidedBy::Ranks;
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
 }
 
 /// Returns which tests let the gate pass. `ranks_alone`: true if only the rank test may decide,
 /// which then spends all of the error.
-DecidedBy find_passing_tests(const Tests& tests, const DecidingTests& deciding, bool ranks_alone,
-                             std::optional<double> least_mean) {
+DecidedBy find_passing_tests(const LookTests& tests, const DecidingTests& deciding,
+                             bool ranks_alone, std::optional<double> max_mean_test_p) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
-  if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
+  if (max_mean_test_p && tests.mean.tails.below > *max_mean_test_p) return DecidedBy::Nothing;
   if (ranks_alone)
     return tests.ranks.below <= deciding.level ? DecidedBy::Ranks : DecidedBy::Nothing;
-  return decided_by(tests.ranks.below, tests.mean.tails.below, deciding);
+  return find_deciding_tests(tests.ranks.below, tests.mean.tails.below, deciding);
 }
 
 /// Returns the error that a look may spend on the likelier answer.
-std::optional<double> level_of_likelier(const Judgement& judgement, const LookErrors& levels) {
-  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
-  return towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
+std::optional<double> level_of_likelier_answer(const Judgement& judgement,
+                                               const LookErrors& levels) {
+  const bool is_fail_likelier = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  return is_fail_likelier ? levels.error_of_false_fail : levels.error_of_false_pass;
 }
 
 void judge_quantile(const Evidence& evidence, const GateTest& test, Judgement& result) {
@@ -127,13 +132,13 @@ void judge_quantile(const Evidence& evidence, const GateTest& test, Judgement& r
     result.answer = is_fail ? Answer::Fail : Answer::Pass;
     result.decided_by = DecidedBy::Ranks;
   }
-  result.allowed_error = level_of_likelier(result, levels).value_or(0.0);
+  result.allowed_error = level_of_likelier_answer(result, levels).value_or(0.0);
 }
 
 /// Finds the value nearest to `estimate` for which `holds` is true, to a millionth of the distance
 /// between `limit` and `estimate`. `holds` must be true for `limit`.
 template <typename Holds>
-std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
+std::optional<double> find_farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
   if (holds(*estimate)) return *estimate;
   double held = limit;
@@ -146,12 +151,12 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
   return not_held == *estimate ? *estimate : held;
 }
 
-constexpr double kMaxTimesWorthTelling = 50.0;
+constexpr double kMaxFactorWorthTelling = 50.0;  // of the number of rounds
 constexpr std::size_t kFewestRoundsForAdvice = 10;
 
 /// Returns a gate's own limit as a change from what its deltas are changes from: the reference or,
 /// if the limit is a value, the tested limit.
-double change_at_own(const GateLimit& own, const GateLimit& tested) {
+double own_limit_as_change(const GateLimit& own, const GateLimit& tested) {
   return own.is_change() ? own.fraction() : own.number / tested.number - 1.0;
 }
 
@@ -159,11 +164,12 @@ FailsWhen fails_when(const Condition& condition) {
   return condition.fails_below_limit ? FailsWhen::Below : FailsWhen::Above;
 }
 
-std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
-                                             const GateTest& test) {
+std::optional<std::size_t> estimate_layouts_to_decide(const Judgement& judgement,
+                                                      const Evidence& evidence,
+                                                      const GateTest& test) {
   const LookErrors& levels = test.levels;
   // Independent layouts may be those of a baseline, of which there will not be more.
-  if (!evidence.paired || !level_of_likelier(judgement, levels)) return std::nullopt;
+  if (!evidence.paired || !level_of_likelier_answer(judgement, levels)) return std::nullopt;
   const auto estimate =
       stats::log_ratio_over_layouts(evidence.samples_with_layouts(), evidence.gated_quantile);
   if (!estimate) return std::nullopt;
@@ -192,14 +198,14 @@ double chance_to_decide(double times, double deviate, const LookErrors& levels) 
 /// Returns the number of times as many rounds with which a new session decides in four of five
 /// cases, whatever its answer (scripts/bench gate). A session at the expected deviate would decide
 /// in half of them.
-std::optional<double> times_to_decide(const Judgement& judgement, const Evidence& evidence,
-                                      const LookErrors& levels) {
+std::optional<double> estimate_rounds_factor(const Judgement& judgement, const Evidence& evidence,
+                                             const LookErrors& levels) {
   // Independent samples may be a baseline's, of which there will not be more.
   if (!evidence.paired || evidence.candidate.size() < kFewestRoundsForAdvice) return std::nullopt;
 
   // From p = 0.5 on, the change is about at the limit, and no number of rounds decides.
   const double p_value = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
-  const std::optional<double> level = level_of_likelier(judgement, levels);
+  const std::optional<double> level = level_of_likelier_answer(judgement, levels);
   if (!level || p_value <= *level || p_value >= 0.5) return std::nullopt;
 
   const double distance = stats::normal_quantile_above(p_value);
@@ -210,7 +216,7 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Evidence
   };
 
   double too_few = 1.0;
-  double enough = kMaxTimesWorthTelling;
+  double enough = kMaxFactorWorthTelling;
   if (!is_enough(enough)) return std::nullopt;
 
   constexpr int halvings = 40;
@@ -263,26 +269,28 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
 
   // An inconclusive verdict says what prevented an answer, or what would lead to one.
   if (!evidence.has_layouts()) {
-    verdict.rounds_factor = times_to_decide(judgement, evidence, levels);
+    verdict.rounds_factor = estimate_rounds_factor(judgement, evidence, levels);
     return;
   }
 
   if (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts))
-    verdict.hindrance = {Obstacle::FewLayouts};
+    verdict.hindrance = {.obstacle = Obstacle::FewLayouts};
   if (verdict.delta.change)
-    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, test);
+    verdict.layouts_to_decide = estimate_layouts_to_decide(judgement, evidence, test);
 }
 
-std::vector<std::size_t> ascending(std::span<const double> p) {
-  std::vector<std::size_t> places(p.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
-  return places;
+/// Returns the indices of p values, that of the smallest first.
+std::vector<std::size_t> sort_indices(std::span<const double> p) {
+  std::vector<std::size_t> indices(p.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::ranges::stable_sort(indices, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  return indices;
 }
 
-std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size_t count) {
-  std::vector<bool> rejected(places.size(), false);
-  for (std::size_t i = 0; i < count; ++i) rejected[places[i]] = true;
+/// Returns for each index whether it is among the first `count` of `indices`.
+std::vector<bool> mark_first(const std::vector<std::size_t>& indices, std::size_t count) {
+  std::vector<bool> rejected(indices.size(), false);
+  for (std::size_t i = 0; i < count; ++i) rejected[indices[i]] = true;
   return rejected;
 }
 
@@ -317,8 +325,8 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
   }
 
   // In `tests`, "above" is the side on which the gate fails.
-  const Tests tests_of_change = look_at(evidence, 1.0 + test.limit);
-  Tests tests = towards_fail(tests_of_change, test.fails_when);
+  const LookTests tests_of_change = run_tests(evidence, 1.0 + test.limit);
+  LookTests tests = turn_towards_fail(tests_of_change, test.fails_when);
   const bool has_noise = tests_of_change.mean.t.has_value();
 
   // Rounds that are all exactly at the limit show that a candidate is not better than that.
@@ -333,12 +341,14 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
 
   if (levels.error_of_false_fail) {
     const double level_of_fail = *levels.error_of_false_fail;
-    const bool ranks_can_fail = ranks_speak(evidence, level_of_fail);
-    result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, ranks_can_fail);
-    result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
-                                   {.level = level_of_fail,
-                                    .ranks_speak = ranks_can_fail,
-                                    .mean_speaks = tests.mean.difference > 0 || are_at_limit});
+    const bool ranks_can_fail = are_enough_for_ranks(evidence, level_of_fail);
+    result.p_value_of_fail =
+        combine_p_values(tests.ranks.above, tests.mean.tails.above, ranks_can_fail);
+    result.decided_by =
+        find_deciding_tests(tests.ranks.above, tests.mean.tails.above,
+                            {.level = level_of_fail,
+                             .may_ranks_decide = ranks_can_fail,
+                             .may_mean_decide = tests.mean.difference > 0 || are_at_limit});
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
       result.allowed_error = level_of_fail;
@@ -349,14 +359,14 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
   const bool has_level_of_pass = levels.error_of_false_pass.has_value();
   if (!has_level_of_pass && !levels.pass_keeps) return result;
   const double level_of_pass = levels.error_of_false_pass.value_or(0.0);
-  const bool ranks_can_pass = ranks_speak(evidence, level_of_pass);
+  const bool ranks_can_pass = are_enough_for_ranks(evidence, level_of_pass);
   const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
   result.p_value_of_pass =
       ranks_alone ? tests.ranks.below
-                  : combined(tests.ranks.below, tests.mean.tails.below, ranks_can_pass);
+                  : combine_p_values(tests.ranks.below, tests.mean.tails.below, ranks_can_pass);
 
   if (!has_level_of_pass || result.answer == Answer::Fail) return result;
-  const DecidingTests deciding{.level = level_of_pass, .ranks_speak = ranks_can_pass};
+  const DecidingTests deciding{.level = level_of_pass, .may_ranks_decide = ranks_can_pass};
   result.decided_by =
       find_passing_tests(tests, deciding, ranks_alone, levels.max_mean_test_p_of_pass);
   if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
@@ -366,20 +376,23 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
 
 DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence,
                                const GateTest& test, const stats::Delta& delta) {
-  const auto bound = [&](DecidedBy part, std::optional<double> estimate) -> std::optional<double> {
-    const auto has_part = [part](const Judgement& there) {
-      return there.decided_by == part || there.decided_by == DecidedBy::Both;
+  // The bound of a test is the farthest limit at which it would still have given this answer.
+  const auto find_bound = [&](DecidedBy deciding_test,
+                              std::optional<double> estimate) -> std::optional<double> {
+    const auto has_decided = [deciding_test](const Judgement& there) {
+      return there.decided_by == deciding_test || there.decided_by == DecidedBy::Both;
     };
-    if (!has_part(judgement)) return std::nullopt;
-    return farthest(test.limit, estimate, [&](double at) {
+    if (!has_decided(judgement)) return std::nullopt;
+    return find_farthest(test.limit, estimate, [&](double at) {
       const Judgement there =
           judge(evidence, {.limit = at, .fails_when = test.fails_when, .levels = test.levels});
-      return there.answer == judgement.answer && has_part(there);
+      return there.answer == judgement.answer && has_decided(there);
     });
   };
-  return {
-      bound(DecidedBy::Ranks, delta.change),
-      bound(DecidedBy::Mean, evidence.has_layouts() ? delta.change : delta.change_of_mean.change)};
+  const std::optional<double> mean_change =
+      evidence.has_layouts() ? delta.change : delta.change_of_mean.change;
+  return {.ranks = find_bound(DecidedBy::Ranks, delta.change),
+          .mean = find_bound(DecidedBy::Mean, mean_change)};
 }
 
 bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
@@ -483,11 +496,11 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
 }
 
 bool failures_differ(const stats::CountedShare& reference, const stats::CountedShare& candidate) {
-  constexpr double level = 0.01;
+  constexpr double max_p_value = 0.01;
   if (reference.trials == 0 || candidate.trials == 0) return false;
   const bool has_one_failed_throughout = (reference.trials_with_result == reference.trials) !=
                                          (candidate.trials_with_result == candidate.trials);
-  return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= level;
+  return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= max_p_value;
 }
 
 AcceptanceUse acceptance_use_of(const Verdict& verdict) {
@@ -500,7 +513,7 @@ AcceptanceUse acceptance_use_of(const Verdict& verdict) {
   const stats::Delta& delta = verdict.delta;
   if (!delta.change || (!delta.bounds && !delta.is_exact)) return AcceptanceUse::Used;
 
-  const double limit = change_at_own(condition.acceptance->own_limit, condition.limit);
+  const double limit = own_limit_as_change(condition.acceptance->own_limit, condition.limit);
   const stats::IntervalEnds ends =
       delta.is_exact ? stats::IntervalEnds{*delta.change, *delta.change} : *delta.bounds;
   const bool is_within = condition.fails_below_limit ? ends.low >= limit : ends.high <= limit;
@@ -518,19 +531,19 @@ void make_inconclusive(Verdict& verdict, Hindrance why) {
 }
 
 std::vector<bool> holm(std::span<const double> p, double error) {
-  const auto places = ascending(p);
+  const auto indices = sort_indices(p);
   std::size_t count = 0;
-  while (count < p.size() && p[places[count]] <= error / static_cast<double>(p.size() - count))
+  while (count < p.size() && p[indices[count]] <= error / static_cast<double>(p.size() - count))
     ++count;
-  return first_places(places, count);
+  return mark_first(indices, count);
 }
 
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
-  const auto places = ascending(p);
+  const auto indices = sort_indices(p);
   const auto all = static_cast<double>(p.size());
   std::size_t count = p.size();
-  while (count > 0 && p[places[count - 1]] > error * static_cast<double>(count) / all) --count;
-  return first_places(places, count);
+  while (count > 0 && p[indices[count - 1]] > error * static_cast<double>(count) / all) --count;
+  return mark_first(indices, count);
 }
 
 void fail_gates_by_error_rate(std::span<Findings* const> findings, double error, ErrorRate risk) {

@@ -20,21 +20,23 @@ namespace {
 
 constexpr int kMaxTicks = 5;
 constexpr std::size_t kAxisHeight = 20;
-constexpr double kAlongLeft = 15.0;
-constexpr double kAlongWidth = 84.0;
-constexpr double kNearEnd =
-    8.0;  // in percent of the width; labels closer to an end are not centred
+// A picture with a vertical axis has the axis' labels at its left, and the plot beside them.
+constexpr double kPlotLeftPercent = 15.0;
+constexpr double kPlotWidthPercent = 84.0;
+constexpr double kNearEndPercent = 8.0;  // labels closer to an end than this are not centred
 
-constexpr double kRoom = 0.04;
+constexpr double kMarginShare = 0.04;  // of an axis' range, free at each end
 
-double round_step(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
+/// Returns 1, 2 or 5 times a power of ten: the smallest such number of at least `least_step`.
+double choose_round_step(double least_step) {
+  const double power = std::pow(10.0, std::floor(std::log10(least_step)));
+  // Rounding errors must not make a step of exactly 0.2 the next larger one.
   for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= least * (1 - 1e-12)) return factor * power;
+    if (factor * power >= least_step * (1 - 1e-12)) return factor * power;
   return 10 * power;
 }
 
-Notation notation_of_axis(const Axis& axis, const Metric& metric) {
+Notation choose_axis_notation(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
   return has_steps ? notation_of_steps(
                          std::max(std::fabs(axis.ticks.front()), std::fabs(axis.ticks.back())),
@@ -42,8 +44,8 @@ Notation notation_of_axis(const Axis& axis, const Metric& metric) {
                    : notation_of(axis.high, std::nullopt, metric);
 }
 
-std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
-  const Notation notation = notation_of_axis(axis, metric);
+std::vector<TickLabel> make_tick_labels(const Axis& axis, const Metric& metric) {
+  const Notation notation = choose_axis_notation(axis, metric);
   std::vector<TickLabel> labels;
   for (const double tick : axis.ticks)
     labels.push_back(
@@ -51,24 +53,26 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   return labels;
 }
 
-constexpr std::size_t kColors = 8;
-constexpr std::size_t kMaxSinglePoints = 150;
+constexpr std::size_t kColorClasses = 8;       // c0 to c7 in page/style.css
+constexpr std::size_t kMaxSinglePoints = 150;  // more points hide each other, and get a shape
 
+/// What a chart of a metric draws: the samples of each command on one axis.
 struct DrawnMetric {
   const Results& results;
   const Metric& metric;
   std::vector<std::vector<Sample>> samples;
   Axis axis{};
 
-  std::size_t find_place(double value) const {
+  /// Returns the position of a value on the axis, from 0 to kSvgUnits.
+  std::size_t position_of(double value) const {
     return static_cast<std::size_t>(std::lround(svg_position(axis, value)));
   }
 };
 
-bool is_far_apart(const Results& results, std::size_t metric) {
+bool are_medians_far_apart(const Results& results, std::size_t metric) {
   Extent medians;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
+    const stats::Summary* summary = find_summary(results, c, metric);
     if (summary == nullptr) continue;
     if (summary->min <= 0.0) return false;
     medians.include(summary->median);
@@ -76,20 +80,20 @@ bool is_far_apart(const Results& results, std::size_t metric) {
   return needs_logarithmic_axis(medians.low, medians.high);
 }
 
-DrawnMetric drawn(const Results& results, std::size_t metric) {
-  DrawnMetric all{results, results.session.metrics[metric], {}};
+DrawnMetric prepare_drawing(const Results& results, std::size_t metric) {
+  DrawnMetric drawing{results, results.session.metrics[metric], {}};
   Extent extent;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    all.samples.push_back(values_with_runs(results, c, metric));
-    for (const Sample& sample : all.samples.back()) extent.include(sample.value);
+    drawing.samples.push_back(values_with_runs(results, c, metric));
+    for (const Sample& sample : drawing.samples.back()) extent.include(sample.value);
   }
-  const auto axis = is_far_apart(results, metric) ? logarithmic_axis : linear_axis;
-  if (extent.low <= extent.high) all.axis = axis(extent.low, extent.high);
-  return all;
+  const auto make_axis = are_medians_far_apart(results, metric) ? logarithmic_axis : linear_axis;
+  if (extent.low <= extent.high) drawing.axis = make_axis(extent.low, extent.high);
+  return drawing;
 }
 
-std::pair<double, double> whiskers(const std::vector<Sample>& samples,
-                                   const stats::Summary& summary) {
+std::pair<double, double> find_whiskers(const std::vector<Sample>& samples,
+                                        const stats::Summary& summary) {
   const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
   std::pair<double, double> ends{summary.q1, summary.q3};
   for (const Sample& sample : samples) {
@@ -99,10 +103,11 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Returns about `most` samples at most: the lowest and the highest of each group of neighbours.
-std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
+/// Returns about `max_count` samples at most: the lowest and the highest of each group of
+/// neighbours, so that no extreme value is lost.
+std::vector<Sample> thin_out(const std::vector<Sample>& all, std::size_t max_count) {
+  if (all.size() <= max_count) return all;
+  const std::size_t pairs = std::max<std::size_t>(max_count / 2, 1);
   std::vector<Sample> kept;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(all.size() * pair / pairs);
@@ -115,38 +120,46 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   return kept;
 }
 
+/// The digits of the numbers that page/drawing.js reads with parseInt(digits, 36).
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-std::string place_digits(const DrawnMetric& all, double value) {
-  const std::size_t place = all.find_place(value);
-  return {kDigits[place / kDigits.size()], kDigits[place % kDigits.size()]};
+/// Returns the position of a value in two digits.
+std::string encode_position(const DrawnMetric& drawing, double value) {
+  const std::size_t position = drawing.position_of(value);
+  return {kDigits[position / kDigits.size()], kDigits[position % kDigits.size()]};
 }
 
-std::string shape_digits(const DrawnMetric& all, const std::vector<Sample>& samples,
+/// Returns the outline of a distribution, one digit for the height of each bin. Empty if there are
+/// few enough samples to be seen as single points.
+std::string encode_shape(const DrawnMetric& drawing, const std::vector<Sample>& samples,
                          std::size_t max_points) {
   if (samples.size() <= std::min(kMaxSinglePoints, max_points)) return "";
   const std::size_t bins = std::clamp<std::size_t>(max_points, 12, 60);
   std::vector<std::size_t> counts(bins, 0);
   for (const Sample& sample : samples)
-    ++counts[all.find_place(sample.value) * bins / (kSvgUnits + 1)];
-  const std::size_t most = *std::ranges::max_element(counts);
+    ++counts[drawing.position_of(sample.value) * bins / (kSvgUnits + 1)];
+  const std::size_t largest_count = *std::ranges::max_element(counts);
+
+  // Heights are rounded up, so that a bin with a single sample is visible, too.
   std::string shape;
   for (const std::size_t count : counts)
-    shape += kDigits[(count * (kDigits.size() - 1) + most - 1) / most];
+    shape += kDigits[(count * (kDigits.size() - 1) + largest_count - 1) / largest_count];
   return shape;
 }
 
-std::string run_distances(const std::vector<Sample>& samples) {
+/// Returns how far each sample's run is from the one before it, which takes fewer characters than
+/// the numbers of the runs: "0 1 1 2".
+std::string encode_run_distances(const std::vector<Sample>& samples) {
   std::string text;
-  std::size_t last = 0;
+  std::size_t previous_run = 0;
   for (const Sample& sample : samples) {
-    text += (text.empty() ? "" : " ") + std::to_string(sample.run - last);
-    last = sample.run;
+    text += (text.empty() ? "" : " ") + std::to_string(sample.run - previous_run);
+    previous_run = sample.run;
   }
   return text;
 }
 
-std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
+std::string make_bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
   return fmt::format(
       "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
       name, value, drawing);
@@ -154,18 +167,19 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 
 constexpr std::size_t kStripHeight = 16;
 
+/// The strip of one layout in a chart of layouts.
 struct Strip {
   std::size_t command = 0;
   std::uint32_t layout = 0;
-  std::string_view classes{};
+  std::string_view css_classes{};
 };
 
-std::string layout_strip(const DrawnMetric& all, const Strip& strip,
-                         const std::vector<Sample>& samples, std::size_t max_points) {
+std::string draw_layout_strip(const DrawnMetric& drawing, const Strip& strip,
+                              const std::vector<Sample>& samples, std::size_t max_points) {
   std::vector<Spot> spots;
   std::string run_numbers;
-  for (const Sample& sample : thinned(samples, max_points)) {
-    spots.push_back({all.find_place(sample.value), kStripHeight / 2});
+  for (const Sample& sample : thin_out(samples, max_points)) {
+    spots.push_back({drawing.position_of(sample.value), kStripHeight / 2});
     run_numbers += (run_numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
   }
 
@@ -175,93 +189,99 @@ std::string layout_strip(const DrawnMetric& all, const Strip& strip,
 
   const std::string label = fmt::format("layout {}", strip.layout + 1);
   const std::string name =
-      fmt::format("{}, {}", all.results.session.commands[strip.command].name, label);
-  const std::string mean_text = quantity(mean, all.metric);
+      fmt::format("{}, {}", drawing.results.session.commands[strip.command].name, label);
+  const std::string mean_text = quantity(mean, drawing.metric);
   const std::string points =
-      svg_spots(spots, strip.classes,
+      svg_spots(spots, strip.css_classes,
                 fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
 
   // The line of the mean looks like that of a median in other charts.
-  const std::string mean_line =
-      svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean), kStripHeight));
-  const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.classes),
+  const std::string mean_line = svg_path(
+      "median", fmt::format("M{:.1f} 0v{}", svg_position(drawing.axis, mean), kStripHeight));
+  const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.css_classes),
                                          name + ": mean " + mean_text,
-                                         svg_grid(all.axis, kStripHeight) + points + mean_line);
-  return bar_row(label, plot, html_text(mean_text));
+                                         svg_grid(drawing.axis, kStripHeight) + points + mean_line);
+  return make_bar_row(label, plot, html_text(mean_text));
 }
 
 constexpr std::size_t kOverviewHeight = 30;
-constexpr std::size_t kMinForIntervalAndShape = 6;
+constexpr std::size_t kMinForIntervalAndShape = 6;  // runs; fewer say too little
 
-struct Line {
+/// A command's row in the overview chart.
+struct OverviewRow {
   std::size_t command = 0;
-  std::vector<double> values;
-  double center = 0.0;  ///< median of the runs; with layouts, mean over layouts
-  std::pair<double, double> ends;
+  std::vector<double> values;          ///< ascending
+  double center = 0.0;                 ///< median of the runs; with layouts, mean over layouts
+  std::pair<double, double> whiskers;  ///< lowest and highest value that is no outlier
   std::optional<stats::IntervalEnds> interval{};  ///< confidence interval of `center`
 };
 
+/// Returns what OverviewRow::center is for the command.
 std::string_view name_of_center(const Results& results, std::size_t command) {
   return count_layouts(results.session, command) > 1 ? "mean over layouts" : "median";
 }
 
-/// Names the centers of all lines.
-std::string_view name_of_centers(const Results& results, const std::vector<Line>& lines) {
-  const std::string_view first = name_of_center(results, lines.front().command);
+/// Returns the name that fits the centers of all rows.
+std::string_view name_all_centers(const Results& results, const std::vector<OverviewRow>& rows) {
+  const std::string_view first = name_of_center(results, rows.front().command);
   const bool are_alike = std::ranges::all_of(
-      lines, [&](const Line& line) { return name_of_center(results, line.command) == first; });
+      rows, [&](const OverviewRow& row) { return name_of_center(results, row.command) == first; });
   return are_alike ? first : "mean over layouts, or the median if there is only one build";
 }
 
-std::optional<stats::IntervalEnds> interval_of_median(const std::vector<double>& ascending,
-                                                      double confidence) {
+/// Returns the values between which the median lies with `confidence`, by the ranks of a binomial
+/// distribution in its normal approximation (Campbell & Gardner 1988), rounded outwards.
+std::optional<stats::IntervalEnds> estimate_median_interval(const std::vector<double>& ascending,
+                                                            double confidence) {
   const std::size_t count = ascending.size();
   if (count < kMinForIntervalAndShape) return std::nullopt;
   const auto n = static_cast<double>(count);
   const double reach = stats::normal_quantile_above((1.0 - confidence) / 2.0) * std::sqrt(n) / 2.0;
-  const double low = std::max(std::floor(n / 2.0 - reach), 1.0);
-  const double high = std::min(std::ceil(n / 2.0 + 1.0 + reach), n);
-  return stats::IntervalEnds{ascending[static_cast<std::size_t>(low) - 1],
-                             ascending[static_cast<std::size_t>(high) - 1]};
+  const double low_rank = std::max(std::floor(n / 2.0 - reach), 1.0);
+  const double high_rank = std::min(std::ceil(n / 2.0 + 1.0 + reach), n);
+  return stats::IntervalEnds{ascending[static_cast<std::size_t>(low_rank) - 1],
+                             ascending[static_cast<std::size_t>(high_rank) - 1]};
 }
 
-std::vector<Line> make_overview(const Results& results, std::size_t metric) {
-  std::vector<Line> lines;
+std::vector<OverviewRow> make_overview_rows(const Results& results, std::size_t metric) {
+  std::vector<OverviewRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
+    const stats::Summary* summary = find_summary(results, c, metric);
     if (summary == nullptr) continue;
     const std::vector<Sample> samples = values_with_runs(results, c, metric);
 
-    Line line{
-        .command = c, .values = {}, .center = summary->median, .ends = whiskers(samples, *summary)};
-    for (const Sample& sample : samples) line.values.push_back(sample.value);
-    std::sort(line.values.begin(), line.values.end());
-    line.interval = interval_of_median(line.values, results.session.confidence);
+    OverviewRow row{.command = c,
+                    .values = {},
+                    .center = summary->median,
+                    .whiskers = find_whiskers(samples, *summary)};
+    for (const Sample& sample : samples) row.values.push_back(sample.value);
+    std::sort(row.values.begin(), row.values.end());
+    row.interval = estimate_median_interval(row.values, results.session.confidence);
 
     // The median's interval is about other runs of the same layouts, not about other layouts.
     if (count_layouts(results.session, c) > 1) {
       const auto estimate =
           estimate_mean(results.commands[c].rows[metric], results.session.confidence);
-      line.center = estimate ? estimate->mean : summary->mean;
-      line.interval = estimate ? estimate->bounds : std::nullopt;
+      row.center = estimate ? estimate->mean : summary->mean;
+      row.interval = estimate ? estimate->bounds : std::nullopt;
     }
 
-    lines.push_back(std::move(line));
+    rows.push_back(std::move(row));
   }
-  return lines;
+  return rows;
 }
 
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
-Axis make_axis(const std::vector<Line>& lines, View view) {
+Axis choose_overview_axis(const std::vector<OverviewRow>& rows, View view) {
   Extent extent;
-  for (const Line& line : lines) {
-    extent.include(line.ends.first);
-    extent.include(line.ends.second);
+  for (const OverviewRow& row : rows) {
+    extent.include(row.whiskers.first);
+    extent.include(row.whiskers.second);
     // Over few layouts, an interval may be wider than the runs.
-    if (!line.interval) continue;
-    extent.include(line.interval->low);
-    extent.include(line.interval->high);
+    if (!row.interval) continue;
+    extent.include(row.interval->low);
+    extent.include(row.interval->high);
   }
   const auto [low, high] = extent;
   if (low > high) return {};
@@ -272,9 +292,9 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   return axis;
 }
 
-std::string draw_shape(const Line& line, const Axis& axis) {
-  const auto [low, high] = line.ends;
-  if (line.values.size() < kMinForIntervalAndShape || !(high > low)) return "";
+std::string draw_shape(const OverviewRow& row, const Axis& axis) {
+  const auto [low, high] = row.whiskers;
+  if (row.values.size() < kMinForIntervalAndShape || !(high > low)) return "";
 
   constexpr std::size_t bins = 32;
   const double left = svg_position(axis, low);
@@ -282,7 +302,7 @@ std::string draw_shape(const Line& line, const Axis& axis) {
 
   // One bin at each end stays empty, so that the shape tapers to the center line.
   std::vector<double> counts(bins + 2, 0.0);
-  for (const double value : line.values) {
+  for (const double value : row.values) {
     if (value < low || value > high || width <= 0.0) continue;
     const double bin = (svg_position(axis, value) - left) / width;
     counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
@@ -311,113 +331,118 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   return svg_path("shape", above + below + "z");
 }
 
-/// The values of a metric, a line for each command.
+/// The values of a metric, a row for each command.
 struct Overview {
   const Results& results;
   std::size_t metric = 0;
-  std::vector<Line> lines{};
+  std::vector<OverviewRow> rows{};
 };
 
-std::string draw(const Overview& overview, const Line& line, const Axis& axis,
-                 std::string_view classes) {
+std::string draw_overview_row(const Overview& overview, const OverviewRow& row, const Axis& axis,
+                              std::string_view classes) {
   const Results& results = overview.results;
   const Metric& metric = results.session.metrics[overview.metric];
   const double middle = static_cast<double>(kOverviewHeight) / 2;
 
   std::optional<double> half_width;
-  if (line.interval) half_width = (line.interval->high - line.interval->low) / 2.0;
-  const Notation notation = notation_of(line.center, half_width, metric);
-  std::string title =
-      fmt::format("{}: {} {}", results.session.commands[line.command].name,
-                  name_of_center(results, line.command), notation.text(line.center));
+  if (row.interval) half_width = (row.interval->high - row.interval->low) / 2.0;
+  const Notation notation = notation_of(row.center, half_width, metric);
+  std::string title = fmt::format("{}: {} {}", results.session.commands[row.command].name,
+                                  name_of_center(results, row.command), notation.text(row.center));
 
   std::string marks;
-  if (line.interval) {
-    const auto [low, high] = *line.interval;
+  if (row.interval) {
+    const auto [low, high] = *row.interval;
     marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
                                          svg_position(axis, high)));
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
-  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.center), middle));
+  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, row.center), middle));
 
   return stretched_svg(kOverviewHeight, classes, title,
                        fmt::format("<title>{}</title>", html_text(title)) +
-                           svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
+                           svg_grid(axis, kOverviewHeight) + draw_shape(row, axis) + marks);
 }
 
-std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
-  const Metric& of = results.session.metrics[metric];
-  // The table above the chart has means.
-  std::string html = fmt::format("<span>{} {}</span>", name_of_center(results, line.command),
-                                 html_text(quantity(line.center, of)));
-  if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
-    html += " " + change_row({}, *delta, of.better).change_html;
+std::string make_numbers_html(const Results& results, std::size_t metric, const OverviewRow& row) {
+  const Metric& shown = results.session.metrics[metric];
+  // Says what the value is, because the table above the chart has means.
+  std::string html = fmt::format("<span>{} {}</span>", name_of_center(results, row.command),
+                                 html_text(quantity(row.center, shown)));
+  if (const auto& delta = row_of(results.commands[row.command], metric)->delta)
+    html += " " + change_row({}, *delta, shown.better).change_html;
   return html;
 }
 
 void write_view(const Overview& overview, View view, const Sink& sink) {
   const Results& results = overview.results;
-  const Axis axis = make_axis(overview.lines, view);
+  const Axis axis = choose_overview_axis(overview.rows, view);
   sink(fmt::format("<div class=\"bars view {}\">\n",
                    view == View::FromZero ? "from-zero" : "close-up"));
   const std::vector<std::string> classes = command_classes(results);
-  for (const Line& line : overview.lines) {
-    const std::string& color = classes[line.command];
-    sink(bar_row(command_html(results, line.command, color), draw(overview, line, axis, color),
-                 write_numbers(results, overview.metric, line)));
+  for (const OverviewRow& row : overview.rows) {
+    const std::string& color = classes[row.command];
+    sink(make_bar_row(command_html(results, row.command, color),
+                      draw_overview_row(overview, row, axis, color),
+                      make_numbers_html(results, overview.metric, row)));
   }
   const Metric& metric = results.session.metrics[overview.metric];
-  sink(bar_row("", svg_tick_labels(tick_labels(axis, metric)), "") + "</div>\n");
+  sink(make_bar_row("", svg_tick_labels(make_tick_labels(axis, metric)), "") + "</div>\n");
 }
 
-constexpr std::size_t kDeltaHeight = 22;
+constexpr std::size_t kChangeHeight = 22;
 
-std::pair<double, double> ends_of(const stats::Change& change) {
+/// Returns the ends of the interval; without an interval, the change itself twice.
+std::pair<double, double> find_drawn_ends(const stats::Change& change) {
   return change.bounds ? std::pair(change.bounds->low, change.bounds->high)
                        : std::pair(*change.change, *change.change);
 }
 
 bool can_be_drawn(const ChangeRow& row) {
   if (!row.change.change) return false;
-  const auto [low, high] = ends_of(row.change);
+  const auto [low, high] = find_drawn_ends(row.change);
   return std::isfinite(low) && std::isfinite(high);
 }
 
-Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
+Axis choose_change_axis(const std::vector<ChangeRow>& rows) {
   Extent extent{0.0, 0.0};
   for (const ChangeRow& row : rows) {
-    const auto [low, high] = ends_of(row.change);
+    const auto [low, high] = find_drawn_ends(row.change);
     for (const double value : {low, high, row.gate_limit.value_or(0.0)}) extent.include(value);
   }
   return linear_axis(extent.low, extent.high);
 }
 
-std::vector<TickLabel> percent_labels(const Axis& axis) {
+std::vector<TickLabel> make_percent_labels(const Axis& axis) {
   std::vector<TickLabel> labels;
   const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1.0;
+  // As many decimals as tell one tick from the next.
   const int decimals =
       std::clamp(static_cast<int>(std::ceil(-std::log10(100 * step) - 1e-9)), 0, 6);
   for (const double tick : axis.ticks) {
+    // The tick at zero may be off by a rounding error.
     const double value = std::fabs(tick) < step / 2 ? 0.0 : tick;
     labels.push_back({axis.percent(tick), value == 0.0 ? "0%" : signed_percent(value, decimals)});
   }
   return labels;
 }
 
-std::string draw(const ChangeRow& row, const Axis& axis) {
-  const double middle = static_cast<double>(kDeltaHeight) / 2;
-  const auto place = [&](double value) { return svg_position(axis, value); };
-  const auto mark = [&](std::string_view css_class, double value) {
-    return svg_path(css_class, fmt::format("M{:.1f} 0v{}", place(value), kDeltaHeight));
+std::string draw_change(const ChangeRow& row, const Axis& axis) {
+  const double middle = static_cast<double>(kChangeHeight) / 2;
+  const auto position_of = [&](double value) { return svg_position(axis, value); };
+  const auto draw_mark = [&](std::string_view css_class, double value) {
+    return svg_path(css_class, fmt::format("M{:.1f} 0v{}", position_of(value), kChangeHeight));
   };
-  std::string content = svg_grid(axis, kDeltaHeight) + mark("zero", 0);
-  if (row.gate_limit) content += mark("limit", *row.gate_limit);
+  std::string content = svg_grid(axis, kChangeHeight) + draw_mark("zero", 0);
+  if (row.gate_limit) content += draw_mark("limit", *row.gate_limit);
   if (const auto& bounds = row.change.bounds)
-    content += svg_path("interval",
-                        fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
-                                    place(bounds->low), place(bounds->high), middle - 5, middle));
-  content += svg_path("estimate", fmt::format("M{:.1f} {}h0", place(*row.change.change), middle));
-  return stretched_svg(kDeltaHeight, row.css_class, "", content);
+    content +=
+        svg_path("interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
+                                         position_of(bounds->low), position_of(bounds->high),
+                                         middle - 5, middle));
+  content +=
+      svg_path("estimate", fmt::format("M{:.1f} {}h0", position_of(*row.change.change), middle));
+  return stretched_svg(kChangeHeight, row.css_class, "", content);
 }
 
 }  // namespace
@@ -429,6 +454,7 @@ double Axis::percent(double value) const {
 }
 
 Axis linear_axis(double low, double high) {
+  // Equal values, or values that differ by rounding only, get some room on both sides.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
     const double room =
@@ -436,9 +462,9 @@ Axis linear_axis(double low, double high) {
     low -= room;
     high += room;
   }
-  const double room = kRoom * (high - low);
+  const double room = kMarginShare * (high - low);
   Axis axis{low - room, high + room, {}};
-  const double step = round_step((axis.high - axis.low) / kMaxTicks);
+  const double step = choose_round_step((axis.high - axis.low) / kMaxTicks);
   for (double count = std::ceil(axis.low / step); count * step <= axis.high; ++count)
     axis.ticks.push_back(count * step);
   return axis;
@@ -450,6 +476,8 @@ Axis logarithmic_axis(double low, double high) {
   const int first = static_cast<int>(std::floor(powers.low));
   const int last = static_cast<int>(std::floor(powers.high));
   const bool is_wide = high > 100 * low;
+  // A wide axis has ticks only at powers of ten, and only at every second or third if there are
+  // many.
   const int every = (last - first - 1) / kMaxTicks + 1;
   for (int power = first; power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
@@ -462,7 +490,7 @@ Axis logarithmic_axis(double low, double high) {
 }
 
 bool needs_logarithmic_axis(double low, double high) {
-  constexpr double far = 50.0;
+  constexpr double far = 50.0;  // beyond it, the low values would be a point at the axis' end
   return low > 0.0 && high > far * low;
 }
 
@@ -505,9 +533,9 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   for (const TickLabel& label : labels) {
     // At the ends, a centered label would be cut off.
     std::string_view anchor = "middle";
-    if (label.position_percent < kNearEnd)
+    if (label.position_percent < kNearEndPercent)
       anchor = "start";
-    else if (label.position_percent > 100 - kNearEnd)
+    else if (label.position_percent > 100 - kNearEndPercent)
       anchor = "end";
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
                            label.position_percent);
@@ -531,7 +559,7 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
 std::string svg_with_vertical_axis(const SvgWithAxis& drawing) {
   const std::size_t height = drawing.height_pixels;
   std::string grid;
-  for (const TickLabel& label : tick_labels(drawing.axis, drawing.metric)) {
+  for (const TickLabel& label : make_tick_labels(drawing.axis, drawing.metric)) {
     const double y = static_cast<double>(height) * (1 - label.position_percent / 100);
     grid += fmt::format("<line y1=\"{0:.1f}\" x2=\"100%\" y2=\"{0:.1f}\" class=\"grid\"/>\n", y);
     grid += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
@@ -541,16 +569,16 @@ std::string svg_with_vertical_axis(const SvgWithAxis& drawing) {
       "<svg width=\"100%\" height=\"{0}\" role=\"img\"><title>{1}</title>\n{2}"
       "<svg class=\"plot\" x=\"{3}%\" width=\"{4}%\" height=\"{0}\" viewBox=\"0 0 {5} {6}\" "
       "preserveAspectRatio=\"none\">\n{7}</svg>\n</svg>\n",
-      height, html_text(drawing.title), grid, kAlongLeft, kAlongWidth, drawing.width_units,
-      kSvgUnits, drawing.content);
+      height, html_text(drawing.title), grid, kPlotLeftPercent, kPlotWidthPercent,
+      drawing.width_units, kSvgUnits, drawing.content);
 }
 
 double horizontal_percent(double place, std::size_t count) {
-  return kAlongLeft + kAlongWidth * place / static_cast<double>(count);
+  return kPlotLeftPercent + kPlotWidthPercent * place / static_cast<double>(count);
 }
 
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along) {
-  const Notation notation = notation_of_axis(axis, metric);
+  const Notation notation = choose_axis_notation(axis, metric);
   return fmt::format(
       " data-along=\"{}\" data-low=\"{}\" data-high=\"{}\" data-size=\"{}\" "
       "data-unit=\"{}\"{}",
@@ -570,11 +598,11 @@ std::string html_text(std::string_view text) {
 }
 
 std::string color_class(std::size_t number) {
-  return fmt::format("c{}", number % kColors);
+  return fmt::format("c{}", number % kColorClasses);
 }
 
 std::vector<std::string> command_classes(const Results& results) {
-  constexpr double shades = 4.0;
+  constexpr double shades = 4.0;  // from class g0, the palest, to g4, the full colour
   std::vector<std::string> classes;
   for (const auto& [line, place] : scan_colors(results))
     classes.push_back(fmt::format("{} g{:.0f}", color_class(line), shades * place));
@@ -601,14 +629,15 @@ std::string_view ink_class(Ink ink) {
   return ink == Ink::Dim ? "unsure" : "neutral";
 }
 
-const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
+const stats::Summary* find_summary(const Results& results, std::size_t command,
+                                   std::size_t metric) {
   const MetricResult* row = row_of(results.commands[command], metric);
   return row != nullptr && row->summary ? &*row->summary : nullptr;
 }
 
 bool has_any_summary(const Results& results, std::size_t metric) {
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (summary_of(results, c, metric) != nullptr) return true;
+    if (find_summary(results, c, metric) != nullptr) return true;
   return false;
 }
 
@@ -621,47 +650,47 @@ std::string commands_for_page_script(const Results& results) {
   return names;
 }
 
-std::string MetricDrawings::attributes(std::size_t metric) {
-  const DrawnMetric all = drawn(results_, metric);
+std::string MetricDrawings::make_attributes(std::size_t metric) {
+  const DrawnMetric drawing = prepare_drawing(results_, metric);
   const std::size_t commands = std::max<std::size_t>(results_.commands.size(), 1);
   const std::size_t points_of_command = std::max<std::size_t>(max_points_ / commands, 2);
 
-  const Notation notation = notation_of_axis(all.axis, all.metric);
-  std::string axis = fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high,
-                                 notation.divisor_of_base_units, all.axis.is_logarithmic ? 1 : 0,
-                                 notation.power_of_ten_text + notation.suffix);
-  for (const TickLabel& label : tick_labels(all.axis, all.metric))
+  const Notation notation = choose_axis_notation(drawing.axis, drawing.metric);
+  std::string axis = fmt::format(
+      "{:.9g} {:.9g} {} {} {}", drawing.axis.low, drawing.axis.high, notation.divisor_of_base_units,
+      drawing.axis.is_logarithmic ? 1 : 0, notation.power_of_ten_text + notation.suffix);
+  for (const TickLabel& label : make_tick_labels(drawing.axis, drawing.metric))
     axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
 
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results_, c, metric);
+    const stats::Summary* summary = find_summary(results_, c, metric);
     if (summary == nullptr) continue;
 
     // Up to half as many points again are kept, so that no chart is thinned by a little.
     const std::size_t max_whole = points_of_command + points_of_command / 2;
-    const bool is_whole = all.samples[c].size() <= max_whole;
+    const bool is_whole = drawing.samples[c].size() <= max_whole;
     const std::vector<Sample> kept =
-        is_whole ? all.samples[c] : thinned(all.samples[c], points_of_command);
-    is_any_thinned = is_any_thinned || kept.size() < all.samples[c].size();
+        is_whole ? drawing.samples[c] : thin_out(drawing.samples[c], points_of_command);
+    is_any_thinned = is_any_thinned || kept.size() < drawing.samples[c].size();
 
-    const auto [low, high] = whiskers(all.samples[c], *summary);
+    const auto [low, high] = find_whiskers(drawing.samples[c], *summary);
     std::string box;
     for (const double value : {low, summary->q1, summary->median, summary->q3, high})
-      box += place_digits(all, value);
+      box += encode_position(drawing, value);
     std::string places;
-    for (const Sample& sample : kept) places += place_digits(all, sample.value);
+    for (const Sample& sample : kept) places += encode_position(drawing, sample.value);
 
-    std::string runs = run_distances(kept);
+    std::string runs = encode_run_distances(kept);
     const auto [first, is_first] = run_distances_by_command_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
     // Command; median; box: whiskers, quartiles and median; distances between runs, empty if they
     // are the same as in the first metric of this command; positions of the values; heights of the
     // shape.
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
-                        quantity(summary->median, all.metric), box, runs, places,
-                        shape_digits(all, all.samples[c], max_whole));
+                        quantity(summary->median, drawing.metric), box, runs, places,
+                        encode_shape(drawing, drawing.samples[c], max_whole));
   }
 
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
@@ -674,47 +703,48 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > max_strips) return;
 
-  const DrawnMetric all = drawn(results, metric);
+  const DrawnMetric drawing = prepare_drawing(results, metric);
   const std::vector<std::string> classes = command_classes(results);
   sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
-                   hover_attributes(all.axis, all.metric, "x")));
+                   hover_attributes(drawing.axis, drawing.metric, "x")));
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (count_layouts(results.session, c) == 1) continue;
 
     // A damaged file may have layouts beyond their number.
     std::vector<std::vector<Sample>> samples_by_layout(layouts);
-    for (const Sample& sample : all.samples[c]) {
+    for (const Sample& sample : drawing.samples[c]) {
       const std::uint32_t layout = results.session.runs.row(sample.run).layout;
       if (layout < layouts) samples_by_layout[layout].push_back(sample);
     }
 
-    sink(bar_row(command_html(results, c, classes[c]), "", ""));
+    sink(make_bar_row(command_html(results, c, classes[c]), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout) {
       const std::vector<Sample>& samples = samples_by_layout[layout];
-      const Strip strip{c, layout, classes[c]};
-      if (!samples.empty()) sink(layout_strip(all, strip, samples, kMaxDrawnPoints / strips));
+      const Strip strip{.command = c, .layout = layout, .css_classes = classes[c]};
+      if (!samples.empty())
+        sink(draw_layout_strip(drawing, strip, samples, kMaxDrawnPoints / strips));
     }
   }
 
-  sink(bar_row("", svg_tick_labels(tick_labels(all.axis, all.metric)), "") +
+  sink(make_bar_row("", svg_tick_labels(make_tick_labels(drawing.axis, drawing.metric)), "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
 }
 
 void write_overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const Overview overview{results, metric, make_overview(results, metric)};
-  if (overview.lines.empty()) return;
+  const Overview overview{results, metric, make_overview_rows(results, metric)};
+  if (overview.rows.empty()) return;
 
-  const bool is_wide = is_far_apart(results, metric);
+  const bool is_wide = are_medians_far_apart(results, metric);
   sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
   write_view(overview, View::FromZero, sink);
   write_view(overview, is_wide ? View::Logarithmic : View::CloseUp, sink);
 
   sink(fmt::format("<p class=\"aside\">The dot is the {}",
-                   name_of_centers(results, overview.lines)));
-  if (std::ranges::any_of(overview.lines,
-                          [](const Line& line) { return line.interval.has_value(); }))
+                   name_all_centers(results, overview.rows)));
+  if (std::ranges::any_of(overview.rows,
+                          [](const OverviewRow& row) { return row.interval.has_value(); }))
     sink(fmt::format(
         ", the bar is its {:g}% confidence interval, and the shape shows where the runs lie",
         100 * results.session.confidence));
@@ -733,11 +763,11 @@ ChangeRow change_row(std::string html, const stats::Change& change, Better bette
 std::string change_chart(std::vector<ChangeRow> rows) {
   std::erase_if(rows, [](const ChangeRow& row) { return !can_be_drawn(row); });
   if (rows.empty()) return "";
-  const Axis axis = axis_of_changes(rows);
+  const Axis axis = choose_change_axis(rows);
   std::string html = "<div class=\"chart bars\">\n";
   for (const ChangeRow& row : rows)
-    html += bar_row(row.name_html, draw(row, axis), row.change_html);
-  return html + bar_row("", svg_tick_labels(percent_labels(axis)), "") + "</div>\n";
+    html += make_bar_row(row.name_html, draw_change(row, axis), row.change_html);
+  return html + make_bar_row("", svg_tick_labels(make_percent_labels(axis)), "") + "</div>\n";
 }
 
 std::string race_chart(const Results& results) {
@@ -762,15 +792,15 @@ std::string race_chart(const Results& results) {
     const double bar_end = svg_position(axis, static_cast<double>(rounds));
     const std::string bar = svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2, bar_end));
     const std::string title = results.session.commands[c].name + ": " + text;
-    html += bar_row(command_html(results, c, classes[c]),
-                    stretched_svg(height, classes[c], title, svg_grid(axis, height) + bar),
-                    "<span>" + text + "</span>");
+    html += make_bar_row(command_html(results, c, classes[c]),
+                         stretched_svg(height, classes[c], title, svg_grid(axis, height) + bar),
+                         "<span>" + text + "</span>");
   }
 
   std::vector<TickLabel> labels;
   for (const double tick : axis.ticks)
     labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
-  return html + bar_row("", svg_tick_labels(labels), "") + "</div>\n";
+  return html + make_bar_row("", svg_tick_labels(labels), "") + "</div>\n";
 }
 
 std::string delta_chart(const Results& results, std::size_t metric) {

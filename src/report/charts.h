@@ -104,6 +104,8 @@ std::string hover_attributes(const Axis& axis, const Metric& metric, std::string
 /// Escapes text for HTML, and makes control characters visible.
 std::string html_text(std::string_view text);
 
+/// Returns the CSS class of a colour. There are eight colours, which begin again after the last
+/// one.
 std::string color_class(std::size_t number);
 
 /// Returns the CSS classes of each command's colour. In a scan, the strength of the colour shows
@@ -126,7 +128,8 @@ bool has_any_summary(const Results& results, std::size_t metric);
 /// only.
 constexpr std::size_t kMaxCommandsWithAllDeltaCharts = 20;
 
-const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
+/// Returns the summary of a metric's values; null if the command has no values of the metric.
+const stats::Summary* find_summary(const Results& results, std::size_t command, std::size_t metric);
 
 /// The intended largest number of points in a drawing.
 inline constexpr std::size_t kMaxDrawnPoints = 2000;
@@ -141,12 +144,15 @@ class MetricDrawings {
   MetricDrawings(const Results& results, std::size_t max_points)
       : results_(results), max_points_(max_points) {}
 
-  std::string attributes(std::size_t metric);
+  /// Returns the HTML attributes of a metric, which page/drawing.js reads. A command's runs are
+  /// only written for the first metric that has them, so metrics must come in the order of the
+  /// page.
+  std::string make_attributes(std::size_t metric);
 
  private:
   const Results& results_;
   std::size_t max_points_;
-  std::map<std::size_t, std::string> run_distances_by_command_{};
+  std::map<std::size_t, std::string> run_distances_by_command_{};  // of its first metric
 };
 
 /// Writes a chart with a strip for each layout (--layouts) of each command, with runs as points and

@@ -37,47 +37,52 @@ bool is_formula(std::string_view text) {
          !is_decimal(text);
 }
 
-std::string number(std::optional<double> value) {
+/// Returns the value without rounding; empty for an unknown or infinite value.
+std::string format_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? exact_decimal(*value) : "";
 }
 
-std::string summary_fields(const MetricResult& row) {
-  const auto text_of = [&](const Statistic& statistic) {
+/// Returns the fields of make_statistic_headings. A quantile has only its value, in the place of
+/// the mean.
+std::string make_summary_fields(const MetricResult& row) {
+  const auto format_statistic = [&](const Statistic& statistic) {
     // The ends of a percentile's interval are not minimum and maximum.
     if (row.quantile) return std::string();
-    if (!row.summary) return statistic.key == "max" ? number(row.largest_bound_of_runs) : "";
+    if (!row.summary) return statistic.key == "max" ? format_number(row.largest_bound_of_runs) : "";
     return std::visit(
         [&](auto member) {
           const auto value = std::invoke(member, *row.summary);
           if constexpr (std::is_integral_v<decltype(value)>)
             return fmt::to_string(value);
           else
-            return number(value);
+            return format_number(value);
         },
         statistic.value);
   };
 
-  std::string fields = number(row.quantile  ? row.quantile->value
-                              : row.summary ? row.summary->mean
-                                            : row.mean_without_run_values);
+  const std::optional<double> first_value = row.quantile  ? row.quantile->value
+                                            : row.summary ? row.summary->mean
+                                                          : row.mean_without_run_values;
+  std::string fields = format_number(first_value);
   for (const Statistic& statistic : kStatistics)
-    if (statistic.is_in_csv) fields += "," + text_of(statistic);
+    if (statistic.is_in_csv) fields += "," + format_statistic(statistic);
   return fields;
 }
 
-std::string statistic_headings() {
+std::string make_statistic_headings() {
   std::string headings = "mean";
   for (const Statistic& statistic : kStatistics)
     if (statistic.is_in_csv) headings.append(",").append(statistic.key);
   return headings;
 }
 
+/// Returns the change in percent, and the ends of its interval. Unknown fields are empty.
 std::string delta_fields(const std::optional<stats::Delta>& delta) {
   if (!delta || !delta->change) return ",,";
-  const std::string change = number(100 * *delta->change);
+  const std::string change = format_number(100 * *delta->change);
   if (!delta->bounds) return change + ",,";
-  return fmt::format("{},{},{}", change, number(100 * delta->bounds->low),
-                     number(100 * delta->bounds->high));
+  return fmt::format("{},{},{}", change, format_number(100 * delta->bounds->low),
+                     format_number(100 * delta->bounds->high));
 }
 
 std::string failed_field(const Endings& endings) {
@@ -89,13 +94,14 @@ bool has_races(const Report& report) {
       report.benchmarks, [](const Results& results) { return results.findings.race.has_value(); });
 }
 
-/// Returns the number of rounds after which the command left a race; empty if it did not leave.
+/// Returns a comma, and the number of rounds after which the command left a race if it did.
 std::string race_field(const Results& results, std::size_t command) {
   const auto& race = results.findings.race;
   const gate::RaceExit* exit = race ? race->find_exit(command) : nullptr;
   return exit == nullptr ? "," : fmt::format(",{}", exit->rounds);
 }
 
+/// Returns a comma and the parameter's value for each of `names`, empty if the command lacks it.
 std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
   std::string fields;
   for (const std::string& name : names) {
@@ -123,11 +129,12 @@ std::string parameter_headings(const std::vector<std::string>& names) {
   return headings;
 }
 
-std::string first_heading(const Report& report) {
+/// Returns the first column of a suite with its comma; empty outside suites.
+std::string benchmark_heading(const Report& report) {
   return report.is_suite() ? "benchmark," : "";
 }
 
-std::string first_field(const Results& results) {
+std::string benchmark_field(const Results& results) {
   return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
@@ -139,17 +146,19 @@ struct RunColumns {
 };
 
 void write_run_rows(const Results& results, const RunColumns& columns, const Sink& sink) {
-  const std::string first = first_field(results);
-  std::vector<std::optional<std::size_t>> places;
-  places.reserve(columns.metrics.size());
+  const std::string benchmark = benchmark_field(results);
+
+  // A benchmark of a suite may lack metrics that others have. Their fields stay empty.
+  std::vector<std::optional<std::size_t>> metric_indices;
+  metric_indices.reserve(columns.metrics.size());
   for (const std::string& name : columns.metrics)
-    places.push_back(find_metric(results.session.metrics, name));
+    metric_indices.push_back(find_metric(results.session.metrics, name));
 
   for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
     const RunRow run = results.session.runs.row(i);
 
-    sink(first);
-    if (!first.empty())
+    sink(benchmark);
+    if (!benchmark.empty())
       sink((run.details.number_in_suite != 0 ? fmt::to_string(run.details.number_in_suite) : "") +
            ",");
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
@@ -159,27 +168,28 @@ void write_run_rows(const Results& results, const RunColumns& columns, const Sin
     if (columns.has_layouts)
       sink("," +
            (count_layouts(results.session, run.command) > 1 ? fmt::to_string(run.layout + 1) : ""));
-    for (const auto& place : places)
-      sink("," + (place ? number(results.session.runs.value(i, *place)) : ""));
+    for (const auto& metric : metric_indices)
+      sink("," + (metric ? format_number(results.session.runs.value(i, *metric)) : ""));
     sink(parameter_fields(results.session.commands[run.command], columns.parameters) + kLineEnd);
   }
 }
 
-bool is_space(char32_t code) {
+bool is_benchfmt_space(char32_t code) {
   return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/// The words that names in Go's format have so far.
+/// The words that names in Go's format have so far, by the part of the name that they are.
 struct KnownNames {
   BenchfmtNames benchmarks{};
   BenchfmtNames commands{};
-  BenchfmtNames values{};  // of parameters
-  BenchfmtNames whole{};
+  BenchfmtNames parameter_values{};
+  BenchfmtNames full_names{};
 };
 
 /// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8".
-std::string full_name(const Command& command, const ExportedCommandName& name, KnownNames& known) {
+std::string make_full_name(const Command& command, const ExportedCommandName& name,
+                           KnownNames& known) {
   std::string text = "Benchmark" + known.benchmarks.word_of(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
   if (!name.command.empty()) {
@@ -187,7 +197,7 @@ std::string full_name(const Command& command, const ExportedCommandName& name, K
     text += "/command=" + known.commands.word_of(typed + name.duplicate_suffix);
     for (const Parameter& parameter : command.parameters)
       text += fmt::format("/{}={}", benchfmt_word(parameter.name),
-                          known.values.word_of(parameter.value));
+                          known.parameter_values.word_of(parameter.value));
   }
   // Go takes a number after a hyphen at the end for the number of processors.
   const std::size_t last = text.find_last_not_of("0123456789");
@@ -195,38 +205,42 @@ std::string full_name(const Command& command, const ExportedCommandName& name, K
   return text;
 }
 
-void write_runs(const Results& results, KnownNames& known, const Sink& sink) {
+void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& sink) {
   std::vector<std::string> names;
   for (const ExportedCommandName& name : exported_command_names(results)) {
+    // Two commands with equal names need different keys, so a key has the command's index.
     const std::string key = fmt::format("{}\n{}", results.benchmark, names.size());
-    names.push_back(
-        known.whole.name_of(key, full_name(results.session.commands[names.size()], name, known)));
+    names.push_back(known.full_names.name_of(
+        key, make_full_name(results.session.commands[names.size()], name, known)));
   }
 
   for (std::size_t run = 0; run < results.session.runs.size(); ++run) {
-    std::string values;
+    std::string values_and_units;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
       const auto value = metric.percentile ? std::nullopt : results.session.runs.value(run, m);
       if (!value || !std::isfinite(*value)) continue;
-      values +=
+      values_and_units +=
           fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
 
     const RunRow row = results.session.runs.row(run);
     if (!results.commands[row.command].endings.failed_run_groups.empty())
-      values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
+      values_and_units += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
 
-    if (!values.empty()) sink(names[row.command] + " 1" + values + "\n");
+    // The format wants the number of iterations after the name. A run is one.
+    if (!values_and_units.empty()) sink(names[row.command] + " 1" + values_and_units + "\n");
   }
 }
 
-bool is_within_word(const std::string& line, std::size_t at) {
+/// True for the underscore in a_b, which Markdown and AsciiDoc leave as it is.
+bool is_underscore_within_word(const std::string& line, std::size_t at) {
   const auto is_word = [&](char c) { return is_letter(c) || is_digit(c); };
   return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
          is_word(line[at + 1]);
 }
 
+/// Where Markdown text stands: in a cell of a table, or outside of tables.
 enum class Inside { Cell, Text };
 
 /// Returns `text` between as many backticks as necessary. Escapes | in a table, because Markdown
@@ -237,32 +251,35 @@ std::string markdown_code(std::string_view text) {
   std::string fence = "`";
   while (line.find(fence) != line.npos) fence += '`';
   // Markdown removes a space at each end of the code if both ends have a space.
-  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
-                   (line.front() == ' ' && line.back() == ' ');
-  std::string code = fence + (pad ? " " : "");
+  const bool needs_blanks = line.empty() || line.front() == '`' || line.back() == '`' ||
+                            (line.front() == ' ' && line.back() == ' ');
+  std::string code = fence + (needs_blanks ? " " : "");
   for (const char c : line) {
     if (c == '|' && inside == Inside::Cell) code += '\\';
     code += c;
   }
-  return code + (pad ? " " : "") + fence;
+  return code + (needs_blanks ? " " : "") + fence;
 }
 
 /// True if GitHub may make a link of a part of `line`, or notify a user, in spite of escapes.
-bool is_live(std::string_view line) {
+bool may_become_link(std::string_view line) {
+  // A user or a team, an address, or an issue (GH-12).
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
       marks, [&](std::string_view mark) { return line.find(mark) != line.npos; });
-  const auto is_number = [](char sign, char next) { return sign == '#' && is_digit(next); };
-  return has_mark || std::ranges::adjacent_find(line, is_number) != line.end();
+  const auto is_issue_number = [](char sign, char next) { return sign == '#' && is_digit(next); };
+  return has_mark || std::ranges::adjacent_find(line, is_issue_number) != line.end();
 }
 
+/// Returns `text` with a backslash before each character that has a meaning in Markdown or HTML; as
+/// code if escapes are not enough.
 template <Inside inside>
-std::string markdown_words(std::string_view text) {
+std::string escape_markdown(std::string_view text) {
   const std::string line = one_line(text);
-  if (is_live(line)) return markdown_code<inside>(line);
+  if (may_become_link(line)) return markdown_code<inside>(line);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (!is_within_word(line, i) &&
+    if (!is_underscore_within_word(line, i) &&
         std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
       escaped += '\\';
     escaped += line[i];
@@ -274,14 +291,14 @@ std::string markdown_head(const Table& table) {
   std::string head = "|";
   std::string rule = "|";
   for (const TableColumn& column : table.columns) {
-    head += " " + markdown_words<Inside::Cell>(column.heading.text) + " |";
+    head += " " + escape_markdown<Inside::Cell>(column.heading.text) + " |";
     rule += column.is_left_aligned ? ":--|" : "--:|";
   }
   return head + "\n" + rule + "\n";
 }
 
-constexpr Markup kMarkdown{.format_text = markdown_words<Inside::Text>,
-                           .format_user_text = markdown_words<Inside::Cell>,
+constexpr Markup kMarkdown{.format_text = escape_markdown<Inside::Text>,
+                           .format_user_text = escape_markdown<Inside::Cell>,
                            .format_warning = markdown_code<Inside::Text>,
                            .format_code = markdown_code<Inside::Cell>,
                            .format_head = markdown_head,
@@ -297,7 +314,7 @@ std::string asciidoc_text(std::string_view text) {
     const bool is_repeated =
         (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // could become a dash or an ellipsis
     const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
-    if (is_repeated || (is_special && !is_within_word(line, i)))
+    if (is_repeated || (is_special && !is_underscore_within_word(line, i)))
       escaped += fmt::format("&#{};", static_cast<int>(c));
     else
       escaped += c;
@@ -322,23 +339,24 @@ std::string asciidoc_head(const Table& table) {
 
 std::string org_text(std::string_view text) {
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
-  constexpr auto names = std::to_array<std::string_view>(
+  // Org's entities, which it shows as these characters: \vert{}.
+  constexpr auto entities = std::to_array<std::string_view>(
       {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
        "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
 
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const std::size_t name = special.find(line[i]);
+    const std::size_t index = special.find(line[i]);
     // Org takes / = + ~ for marks only at the beginning of a word. Elsewhere they stay as they are,
     // so that paths are readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
 
-    if (name == special.npos || (is_mark && !is_opening))
+    if (index == special.npos || (is_mark && !is_opening))
       escaped += line[i];
     else
-      escaped += fmt::format("\\{}{{}}", names[name]);
+      escaped += fmt::format("\\{}{{}}", entities[index]);
   }
 
   return escaped;
@@ -364,21 +382,21 @@ std::string org_head(const Table& table) {
   return head + "\n" + rule + "|\n";
 }
 
-std::string cell_text(const Cell& cell, CellContent holds, const Markup& markup) {
+std::string cell_text(const Cell& cell, CellContent content, const Markup& markup) {
   if (cell.text.empty()) return "";
-  const auto strong = [&](const std::string& text) {
+  const auto emphasize = [&](const std::string& text) {
     return fmt::format("{0}{1}{0}", markup.strong, text);
   };
-  if (holds == CellContent::Name && cell.ink == Ink::Bold)
-    return strong(markup.format_text(cell.text));
-  if (holds == CellContent::Name || holds == CellContent::Code)
+  if (content == CellContent::Name && cell.ink == Ink::Bold)
+    return emphasize(markup.format_text(cell.text));
+  if (content == CellContent::Name || content == CellContent::Code)
     return markup.format_code(cell.text);
-  if (holds == CellContent::Text) return markup.format_user_text(cell.text);
+  if (content == CellContent::Text) return markup.format_user_text(cell.text);
   const std::string_view mark = cell.mark == Mark::Better  ? markup.better
                                 : cell.mark == Mark::Worse ? markup.worse
                                                            : "";
   const std::string text = std::string(mark) + cell.text;
-  return cell.is_significant_delta ? strong(text) : text;
+  return cell.is_significant_delta ? emphasize(text) : text;
 }
 
 void write_table(const Table& table, const Markup& markup, const Sink& sink) {
@@ -406,7 +424,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-void write_functions(const Results& results, const Markup& markup, const Sink& sink) {
+void write_function_tables(const Results& results, const Markup& markup, const Sink& sink) {
   const std::string before = results.benchmark.empty() ? "" : results.benchmark + ": ";
   for (const FunctionSection& section : function_sections(results)) {
     sink("\n" + markup.format_text(before + section.title) + "\n\n");
@@ -414,8 +432,8 @@ void write_functions(const Results& results, const Markup& markup, const Sink& s
   }
 }
 
-std::string bullet_list(const std::vector<std::string>& texts, std::string_view bullet,
-                        std::string (*format)(std::string_view text)) {
+std::string make_bullet_list(const std::vector<std::string>& texts, std::string_view bullet,
+                             std::string (*format)(std::string_view text)) {
   std::string list;
   for (const std::string& text : texts)
     list += fmt::format("{}{}\n", bullet, format(trimmed(text)));
@@ -429,30 +447,30 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     markup.worse = "💩 ";
   }
 
-  const auto listed_lines = [&](const std::string& text) {
-    return bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
+  const auto list_lines = [&](const std::string& text) {
+    return make_bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
   };
 
   std::string below;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
-    for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
-    below = listed_lines(suite_layout_lines(report)) +
-            listed_lines(gates_in_one_line(report) +
-                         suite_gate_lines(report, ListedGates::NotPlainPasses, false)) +
-            listed_lines(suite_race_lines(report));
+    for (const Results& results : report.benchmarks) write_function_tables(results, markup, sink);
+    below = list_lines(suite_layout_lines(report)) +
+            list_lines(gates_in_one_line(report) +
+                       suite_gate_lines(report, ListedGates::NotPlainPasses, false)) +
+            list_lines(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);
-    write_functions(first, markup, sink);
-    below = listed_lines(race_line(first)) + listed_lines(comparison_lines(first, {})) +
-            listed_lines(layout_lines(first)) + listed_lines(function_summary(first)) +
-            listed_lines(precision_line(first) + gate_lines(first, false) +
-                         shell_start_time_lines(first));
+    write_function_tables(first, markup, sink);
+    below = list_lines(race_line(first)) + list_lines(comparison_lines(first, {})) +
+            list_lines(layout_lines(first)) + list_lines(function_summary(first)) +
+            list_lines(precision_line(first) + gate_lines(first, false) +
+                       shell_start_time_lines(first));
   }
 
   const std::vector<std::string> warnings = warning_texts(report, {});
-  const std::string caveats = bullet_list(warnings, markup.bullet, markup.format_warning);
+  const std::string caveats = make_bullet_list(warnings, markup.bullet, markup.format_warning);
   if (!caveats.empty())
     below += markup.can_fold ? fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
                                            plural(warnings.size(), "caveat"), caveats)
@@ -476,10 +494,10 @@ std::string csv_field(std::string_view text) {
 
 void write_summary_csv(const Report& report, const Sink& sink) {
   const std::vector<std::string> parameters = list_parameters(report);
-  const std::string heading = "command,metric,unit,runs," + statistic_headings() +
+  const std::string heading = "command,metric,unit,runs," + make_statistic_headings() +
                               ",delta_percent,delta_low_percent,delta_high_percent,failed_runs";
   const bool shows_races = has_races(report);
-  sink(first_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
+  sink(benchmark_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
        parameter_headings(parameters) + kLineEnd);
 
   for (const Results& results : report.benchmarks) {
@@ -487,9 +505,9 @@ void write_summary_csv(const Report& report, const Sink& sink) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
         const Metric& metric = results.session.metrics[row.metric];
-        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", first_field(results),
+        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", benchmark_field(results),
                          csv_field(command.name), csv_field(metric.name), unit_symbol(metric.unit),
-                         row.runs, summary_fields(row), delta_fields(row.delta),
+                         row.runs, make_summary_fields(row), delta_fields(row.delta),
                          failed_field(results.commands[c].endings),
                          shows_races ? race_field(results, c) : "",
                          parameter_fields(command, parameters), kLineEnd));
@@ -507,7 +525,7 @@ void write_runs_csv(const Report& report, const Sink& sink) {
     return results.session.setting.layouts > 1;
   });
 
-  std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
+  std::string heading = benchmark_heading(report) + (report.is_suite() ? "order," : "") +
                         "command,run,round,pass,status,outcome";
   if (columns.has_layouts) heading += ",layout";
   for (const std::string& name : columns.metrics) heading += "," + csv_field(name);
@@ -521,7 +539,7 @@ std::string benchfmt_word(std::string_view text) {
   std::string word;
   for (std::string_view rest = line; !rest.empty();) {
     const Character first = first_character(rest);
-    const bool is_end = is_space(first.code) || first.code == '/';
+    const bool is_end = is_benchfmt_space(first.code) || first.code == '/';
     word += is_end ? "_" : rest.substr(0, first.bytes);
     rest.remove_prefix(first.bytes);
   }
@@ -529,10 +547,10 @@ std::string benchfmt_word(std::string_view text) {
 }
 
 std::string BenchfmtNames::name_of(const std::string& key, const std::string& name) {
-  const auto [known, is_new] = given_.try_emplace(key, name);
+  const auto [known, is_new] = names_by_key_.try_emplace(key, name);
   std::string& given = known->second;
-  for (int number = 2; is_new && !taken_.insert(given).second; ++number)
-    given = fmt::format("{}#{}", name, number);
+  for (int duplicate = 2; is_new && !names_in_use_.insert(given).second; ++duplicate)
+    given = fmt::format("{}#{}", name, duplicate);
   return given;
 }
 
@@ -545,18 +563,21 @@ std::string benchfmt_unit(std::string_view metric, Unit unit) {
 void write_benchfmt(const Report& report, const Sink& sink) {
   const Machine& machine = report.benchmarks.front().session.circumstances.machine;
   if (!machine.cpu_model.empty()) sink("cpu: " + one_line(machine.cpu_model) + "\n");
-  std::vector<std::string> known;
+
+  // A unit of which more is better is described once, although many benchmarks have it.
+  std::vector<std::string> known_units;
   for (const Results& results : report.benchmarks) {
     for (const Metric& metric : results.session.metrics) {
       const std::string unit = benchfmt_unit(metric.name, metric.unit);
-      const bool is_known = std::ranges::find(known, unit) != known.end();
+      const bool is_known = std::ranges::find(known_units, unit) != known_units.end();
       if (metric.percentile || metric.better != Better::More || is_known) continue;
-      known.push_back(unit);
+      known_units.push_back(unit);
       sink(fmt::format("Unit {} better=higher\n", unit));
     }
   }
+
   KnownNames known_names;
-  for (const Results& results : report.benchmarks) write_runs(results, known_names, sink);
+  for (const Results& results : report.benchmarks) write_benchfmt_runs(results, known_names, sink);
 }
 
 std::string_view role_of(const Reference& reference, std::size_t command) {
@@ -608,7 +629,7 @@ void write_markdown(const Table& table, const Sink& sink) {
 }
 
 std::string markdown_text(std::string_view text) {
-  return markdown_words<Inside::Text>(text);
+  return escape_markdown<Inside::Text>(text);
 }
 
 void write_asciidoc(const Report& report, const Sink& sink) {

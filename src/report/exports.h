@@ -76,8 +76,8 @@ class BenchfmtNames {
   std::string name_of(const std::string& key, const std::string& name);
 
  private:
-  std::map<std::string, std::string> given_{};
-  std::set<std::string> taken_{};
+  std::map<std::string, std::string> names_by_key_{};
+  std::set<std::string> names_in_use_{};
 };
 
 /// Returns a metric as a unit in Go's benchmark format: "sec/op" for wall time; otherwise the name,

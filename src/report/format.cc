@@ -62,7 +62,7 @@ std::span<const Scale> scales_of(Unit unit) {
   return kRatios;
 }
 
-const Scale& base_of(Unit unit) {
+const Scale& base_scale_of(Unit unit) {
   const std::span<const Scale> scales = scales_of(unit);
   const auto found = std::ranges::find(scales, 1.0, &Scale::size);
   return found == scales.end() ? scales.front() : *found;
@@ -71,27 +71,30 @@ const Scale& base_of(Unit unit) {
 /// Returns the metric's own scale, or the base scale of its unit.
 Scale scale_of(const Metric& metric) {
   return metric.shown_in != nullptr ? Scale{metric.shown_in->in_base_units, metric.shown_in->suffix}
-                                    : base_of(metric.unit);
+                                    : base_scale_of(metric.unit);
 }
 
-struct Digits {
-  double of = 0.0;
+/// A number, and how many digits of it a notation must show.
+struct SignificantDigits {
+  double number = 0.0;
   int count = 0;
 };
 
 /// Returns the power of ten of the first digit after rounding: 1 for 9.96 with two digits.
-int exponent_of(const Digits& digits) {
-  const std::string text = fmt::format("{:.{}e}", digits.of, digits.count - 1);
+int exponent_of(const SignificantDigits& digits) {
+  const std::string text = fmt::format("{:.{}e}", digits.number, digits.count - 1);
   return std::atoi(text.c_str() + text.find('e') + 1);
 }
 
-Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
+/// Returns a notation in units of `size` with enough decimals for all of `digits`.
+Notation make_notation(double size, std::string_view suffix,
+                       std::span<const SignificantDigits> digits) {
   Notation notation{.divisor_of_base_units = size, .suffix = std::string(suffix)};
-  for (const Digits& number : digits) {
-    const double value = number.of / size;
+  for (const SignificantDigits& wanted : digits) {
+    const double value = wanted.number / size;
     if (value > 0.0 && std::isfinite(value))
       notation.decimals =
-          std::max(notation.decimals, number.count - 1 - exponent_of({value, number.count}));
+          std::max(notation.decimals, wanted.count - 1 - exponent_of({value, wanted.count}));
   }
   return notation;
 }
@@ -100,24 +103,30 @@ double rounded(double value, int decimals) {
   return std::strtod(fmt::format("{:.{}f}", value, decimals).c_str(), nullptr);
 }
 
-double rounded(double value, const Notation& notation) {
+double rounded_in_notation(double value, const Notation& notation) {
   return rounded(value / notation.divisor_of_base_units, notation.decimals);
 }
 
-Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
+/// Returns a notation like 1.23e-07s, for numbers that no scale fits.
+Notation make_notation_with_power(double leading, const Scale& scale,
+                                  std::span<const SignificantDigits> digits) {
   constexpr int all_digits = 17;
-  constexpr int least = -290;
-  int power = std::max(exponent_of({leading / scale.size, all_digits}), least);
-  const auto to_power = [&] {
-    Notation notation = notation_in(scale.size * std::pow(10.0, power), scale.suffix, digits);
+  constexpr int min_power =
+      -290;  // keeps the divisor, 1e-9 or more times this power, a normal double
+  int power = std::max(exponent_of({leading / scale.size, all_digits}), min_power);
+  const auto notation_with_power = [&] {
+    Notation notation = make_notation(scale.size * std::pow(10.0, power), scale.suffix, digits);
     notation.power_of_ten_text = fmt::format("e{:+03d}", power);
     return notation;
   };
-  if (rounded(leading, to_power()) >= 10.0) ++power;
-  return to_power();
+  // Rounding may add a digit in front: 9.996 becomes 10.0, which is 1.00 of the next power.
+  if (rounded_in_notation(leading, notation_with_power()) >= 10.0) ++power;
+  return notation_with_power();
 }
 
-Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
+/// Returns the notation in which `leading` has a readable size, with enough decimals for `digits`.
+Notation choose_notation(double leading, const Metric& metric,
+                         std::span<const SignificantDigits> digits) {
   const Scale base = scale_of(metric);
 
   // The user chose the unit. Only very small and very large numbers need a power of ten.
@@ -126,67 +135,73 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
     constexpr int max_places = 15;
     const int exponent = exponent_of({leading / base.size, 3});
     const bool is_readable = exponent >= -max_decimals && exponent < max_places;
-    return is_readable ? notation_in(base.size, base.suffix, digits)
-                       : with_power(leading, base, digits);
+    return is_readable ? make_notation(base.size, base.suffix, digits)
+                       : make_notation_with_power(leading, base, digits);
   }
 
   // Takes the smallest scale in which the number is not too large, if it is not too small for all.
-  constexpr double least_shown = 1e-3;
+  constexpr double smallest_shown = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
   for (const Scale& scale : scales) {
-    Notation notation = notation_in(scale.size, scale.suffix, digits);
-    const double shown = rounded(leading, notation);
+    Notation notation = make_notation(scale.size, scale.suffix, digits);
+    const double shown = rounded_in_notation(leading, notation);
     const bool is_smallest_scale = &scale == &scales.front();
-    if (is_smallest_scale && shown < least_shown) break;
+    if (is_smallest_scale && shown < smallest_shown) break;
     if (shown < scale.limit) return notation;
   }
 
-  return with_power(leading, base, digits);
+  return make_notation_with_power(leading, base, digits);
 }
 
-bool is_written_whole(double value, bool all_equal, const Metric& metric) {
-  constexpr double most = 9007199254740992.0;  // 2^53; doubles represent every integer up to it
+/// True for a whole number of counts or bytes that is written without a prefix such as K or kB.
+/// Values that are `all_equal` are exact, so even a large one keeps all digits.
+bool shows_all_digits(double value, bool all_equal, const Metric& metric) {
+  constexpr double max_integer =
+      9007199254740992.0;  // 2^53; doubles represent every integer up to it
   if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
   if (scale_of(metric).size != 1.0) return false;
   const double magnitude = std::fabs(value);
-  if (magnitude != std::floor(magnitude) || magnitude > most) return false;
-  return all_equal || magnitude < base_of(metric.unit).limit;
+  if (magnitude != std::floor(magnitude) || magnitude > max_integer) return false;
+  return all_equal || magnitude < base_scale_of(metric.unit).limit;
 }
 
-std::string without_trailing_zeros(std::string number) {
+std::string strip_trailing_zeros(std::string number) {
   if (number.find('.') == std::string::npos) return number;
   number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
   return number;
 }
 
-bool is_close(double shown, double half_width) {
+/// True if a half width that is shown as `shown` is off by at most a quarter.
+bool rounds_closely(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
 
-constexpr double kLargePercent = 1e5;
+constexpr double kMinLargePercent = 1e5;  // from here on with a prefix: 120K%
 
-std::string percent(double magnitude, int decimals) {
-  if (magnitude >= kLargePercent) return quantity(magnitude, Unit::Count) + "%";
+std::string format_percent(double magnitude, int decimals) {
+  if (magnitude >= kMinLargePercent) return quantity(magnitude, Unit::Count) + "%";
   return fmt::format("{:.{}f}%", magnitude, decimals);
 }
 
-int rough_decimals(double fraction) {
-  constexpr int most = 9;
+/// Returns enough decimals for two digits; none from 10% on.
+int choose_rough_decimals(double fraction) {
+  constexpr int max_decimals = 9;
   const double magnitude = std::fabs(100.0 * fraction);
   if (magnitude == 0.0 || magnitude >= 10.0) return 0;
-  return std::min(1 - static_cast<int>(std::floor(std::log10(magnitude))), most);
+  return std::min(1 - static_cast<int>(std::floor(std::log10(magnitude))), max_decimals);
 }
 
+/// A change in percent, or a ratio, with the ends of its interval.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
   double high = 0.0;
-  double neutral = 0.0;
+  double neutral = 0.0;  ///< the value that means no difference: 0 for a change, 1 for a ratio
 
   double above() const { return high - value; }
   double below() const { return value - low; }
-  double half() const { return std::max(above(), below()); }
+  double half_width() const { return std::max(above(), below()); }
   double distance() const { return std::fabs(value - neutral); }
   bool is_significant() const { return low > neutral || high < neutral; }
   double bound_nearest_neutral() const { return low > neutral ? low : high; }
@@ -194,13 +209,16 @@ struct Estimate {
   /// True if "± half()" describes both sides: the longer side is at most 5/3 of the shorter, and
   /// the half width of a significant value does not reach the neutral value.
   bool is_symmetric() const {
-    constexpr double most = 5.0 / 3.0;
+    constexpr double max_asymmetry = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
-    const bool alike = half() <= most * std::min(above(), below()) + rounding;
-    return alike && (!is_significant() || distance() > half());
+    const bool are_sides_alike =
+        half_width() <= max_asymmetry * std::min(above(), below()) + rounding;
+    return are_sides_alike && (!is_significant() || distance() > half_width());
   }
 
-  bool shows_bounds(int decimals) const {
+  /// True if rounding moves no end by more than an eighth of the interval, and none onto the
+  /// neutral value.
+  bool shows_bounds_well(int decimals) const {
     const double allowed = (high - low) / 8;
     return std::fabs(rounded(low, decimals) - low) <= allowed &&
            std::fabs(rounded(high, decimals) - high) <= allowed &&
@@ -208,43 +226,46 @@ struct Estimate {
   }
 };
 
+/// Returns the first number of decimals, beginning with `decimals`, that is enough.
 template <typename IsEnough>
-int decimals_from(int decimals, IsEnough is_enough) {
+int find_decimals(int decimals, IsEnough is_enough) {
   while (decimals < kMaxDecimals && !is_enough(decimals)) ++decimals;
   return decimals;
 }
 
-int decimals_of_delta(const Estimate& delta) {
-  const bool integers_say_it = (delta.high - delta.low) / 2 >= 10;
-  return decimals_from(integers_say_it ? 0 : 1, [&](int n) {
-    if (!delta.is_symmetric()) return delta.shows_bounds(n);
-    const double half = rounded(delta.half(), n);
-    return is_close(half, delta.half()) &&
-           (!delta.is_significant() || rounded(delta.distance(), n) > half);
+int choose_delta_decimals(const Estimate& delta) {
+  const bool are_integers_enough = (delta.high - delta.low) / 2 >= 10;
+  return find_decimals(are_integers_enough ? 0 : 1, [&](int n) {
+    if (!delta.is_symmetric()) return delta.shows_bounds_well(n);
+    const double shown_half_width = rounded(delta.half_width(), n);
+    return rounds_closely(shown_half_width, delta.half_width()) &&
+           (!delta.is_significant() || rounded(delta.distance(), n) > shown_half_width);
   });
 }
 
 /// Returns enough decimals for three digits of an exact change in percent, and for the first digit
 /// of its distance from -100%.
-int decimals_of_exact(double change) {
-  constexpr int digits = 3;
-  const auto to_digit = [](double percent, int count) {
+int choose_exact_decimals(double change) {
+  constexpr int digits_of_change = 3;
+  const auto decimals_for = [](int digits, double percent) {
     if (percent == 0.0 || !std::isfinite(percent)) return 0;
-    return count - 1 - static_cast<int>(std::floor(std::log10(percent)));
+    return digits - 1 - static_cast<int>(std::floor(std::log10(percent)));
   };
   const double magnitude = 100 * std::fabs(change);
-  const int decimals = std::max(to_digit(magnitude, digits), magnitude < 100 ? 1 : 0);
-  const double rest = change < 0.0 ? 100 * (1.0 + change) : 0.0;
-  return std::clamp(std::max(decimals, to_digit(std::max(rest, 0.0), 1)), 0, kMaxDecimals);
+  const int decimals = std::max(decimals_for(digits_of_change, magnitude), magnitude < 100 ? 1 : 0);
+  const double rest_percent = change < 0.0 ? 100 * (1.0 + change) : 0.0;
+  return std::clamp(std::max(decimals, decimals_for(1, std::max(rest_percent, 0.0))), 0,
+                    kMaxDecimals);
 }
 
-int decimals_of_ratio(const Estimate& ratio) {
+int choose_ratio_decimals(const Estimate& ratio) {
   const double width = (ratio.high - ratio.low) / 2;
   const int first = width >= 10 ? 0 : width >= 1 ? 1 : 2;
-  return decimals_from(first, [&](int n) {
+  return find_decimals(first, [&](int n) {
     const bool differs = ratio.value == 1 || rounded(ratio.value, n) != 1;
-    return differs && (ratio.is_symmetric() ? is_close(rounded(ratio.half(), n), ratio.half())
-                                            : ratio.shows_bounds(n));
+    return differs && (ratio.is_symmetric()
+                           ? rounds_closely(rounded(ratio.half_width(), n), ratio.half_width())
+                           : ratio.shows_bounds_well(n));
   });
 }
 
@@ -253,10 +274,12 @@ bool are_finite(const std::optional<stats::IntervalEnds>& bounds) {
 }
 
 Estimate to_percent(double change, const stats::IntervalEnds& bounds) {
-  return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
+  return {
+      .value = 100 * change, .low = 100 * bounds.low, .high = 100 * bounds.high, .neutral = 0.0};
 }
 
-std::optional<double> spread_of(const stats::Summary& summary) {
+/// Returns the standard deviation; nullopt if it is unknown or was lost.
+std::optional<double> find_spread(const stats::Summary& summary) {
   const std::optional<double> stddev = summary.stddev();
   if (!stddev || !std::isfinite(*stddev)) return std::nullopt;
   // The standard deviation of very small numbers may underflow to 0.
@@ -264,17 +287,18 @@ std::optional<double> spread_of(const stats::Summary& summary) {
   return is_lost ? std::nullopt : stddev;
 }
 
-double mean_of(const stats::Summary& summary) {
+/// Returns the mean, which rounding errors may have put outside of the range of equal values.
+double clamped_mean(const stats::Summary& summary) {
   return std::clamp(summary.mean, summary.min, summary.max);
 }
 
-struct Reason {
-  std::string_view before;
+struct FailureReason {
+  std::string_view before;  ///< stands between a number of runs and `text`: "3 with status 1"
   std::string text;
 };
 
-Reason reason_of(const FailureGroup& failed) {
-  constexpr int signalled = 128;
+FailureReason describe_failure(const FailureGroup& failed) {
+  constexpr int signalled = 128;  // the status is that of a shell: 128 + N for signal N
   switch (failed.ending) {
     case Ending::TimedOut:
       return {"", "timed out"};
@@ -292,12 +316,12 @@ Reason reason_of(const FailureGroup& failed) {
   return {"with ", fmt::format("status {}", failed.status)};
 }
 
-std::string reasons_text(const Endings& endings) {
+std::string list_reasons(const Endings& endings) {
   if (endings.failed_run_groups.size() == 1)
-    return reason_of(endings.failed_run_groups.front()).text;
+    return describe_failure(endings.failed_run_groups.front()).text;
   std::string text;
   for (const FailureGroup& failed : endings.failed_run_groups) {
-    const Reason reason = reason_of(failed);
+    const FailureReason reason = describe_failure(failed);
     text +=
         fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);
   }
@@ -337,33 +361,35 @@ Notation notation_of(double value, std::optional<double> spread, const Metric& m
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;
   const double noise =
       spread && std::isfinite(*spread) && *spread > least_spread * leading ? *spread : 0.0;
-  if (noise == 0.0 && is_written_whole(leading, spread == 0.0, metric))
+  if (noise == 0.0 && shows_all_digits(leading, spread == 0.0, metric))
     return {.suffix = std::string(scale_of(metric).suffix)};
   if (leading < noise / 100.0) leading = noise;
   if (leading == 0.0) leading = scale_of(metric).size;
-  return fit(leading, metric,
-             std::array<Digits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
+  return choose_notation(
+      leading, metric,
+      std::array<SignificantDigits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
 }
 
 Notation notation_of_steps(double largest, double step, const Metric& metric, int digits) {
   if (!(largest > 0.0) || !std::isfinite(largest)) return notation_of(0.0, std::nullopt, metric);
-  return fit(largest, metric, std::array<Digits, 1>{{{step, digits}}});
+  return choose_notation(largest, metric, std::array<SignificantDigits, 1>{{{step, digits}}});
 }
 
 /// Returns a notation with all digits of a whole number, or else with six.
 Notation exact_notation(double value, const Metric& metric) {
-  if (is_written_whole(value, true, metric) || value == 0.0) return notation_of(value, 0.0, metric);
+  if (shows_all_digits(value, true, metric) || value == 0.0) return notation_of(value, 0.0, metric);
 
   constexpr int digits = 6;
   constexpr double most = 1e15;
   const double magnitude = std::fabs(value);
-  const std::array<Digits, 1> six{{{magnitude, digits}}};
+  const std::array<SignificantDigits, 1> six{{{magnitude, digits}}};
 
   // "2.00050K exact" would look as if it were rounded.
   const bool has_unit =
       metric.shown_in != nullptr || (metric.unit != Unit::Count && metric.unit != Unit::Ratio);
-  return !has_unit && magnitude >= 1.0 && magnitude < most ? notation_in(1.0, "", six)
-                                                           : fit(magnitude, metric, six);
+  return !has_unit && magnitude >= 1.0 && magnitude < most
+             ? make_notation(1.0, "", six)
+             : choose_notation(magnitude, metric, six);
 }
 
 std::string quantity(double value, const Metric& metric) {
@@ -403,8 +429,8 @@ std::string exact_quantity(double value, const Metric& metric) {
   if (!text.ends_with(unit)) return text;
   text.erase(text.size() - unit.size());
   // Zeros at the end of a rounded number are digits; those of 0.500000 are not.
-  if (rounded(value, notation) * notation.divisor_of_base_units == value)
-    text = without_trailing_zeros(std::move(text));
+  if (rounded_in_notation(value, notation) * notation.divisor_of_base_units == value)
+    text = strip_trailing_zeros(std::move(text));
   return group_digits(std::move(text)) + unit;
 }
 
@@ -422,19 +448,19 @@ bool are_exact(const stats::Summary& summary, const Metric& metric) {
 std::string mean_text(const stats::Summary& summary, const Metric& metric) {
   return are_exact(summary, metric)
              ? with_uncertainty(exact_quantity(summary.min, metric), {.is_exact = true})
-             : mean_text(mean_of(summary), spread_of(summary), metric);
+             : mean_text(clamped_mean(summary), find_spread(summary), metric);
 }
 
 std::string range_text(const stats::Summary& summary, const Metric& metric) {
   if (are_exact(summary, metric)) return "";
-  const Notation notation = notation_of(mean_of(summary), spread_of(summary), metric);
+  const Notation notation = notation_of(clamped_mean(summary), find_spread(summary), metric);
   return notation.text(summary.min) + " … " + notation.text(summary.max);
 }
 
 std::string signed_percent(double fraction, int decimals) {
   const double value = 100 * fraction;
   if (!std::isfinite(value)) return std::string(kNoNumber);
-  std::string text = percent(std::fabs(value), decimals);
+  std::string text = format_percent(std::fabs(value), decimals);
   if (text.find_first_of("123456789") == std::string::npos) return text;
   return std::string(value < 0 ? kMinus : "+") + text;
 }
@@ -448,21 +474,21 @@ std::string detectable_text(std::optional<double> detectable, std::string_view s
 }
 
 std::string rough_percent(double fraction) {
-  return percent(100.0 * fraction, rough_decimals(fraction));
+  return format_percent(100.0 * fraction, choose_rough_decimals(fraction));
 }
 
 std::string signed_rough_percent(double fraction) {
-  return signed_percent(fraction, rough_decimals(fraction));
+  return signed_percent(fraction, choose_rough_decimals(fraction));
 }
 
 std::string short_delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
   const double change = *delta.change;
   if (delta.is_exact && std::isfinite(change))
-    return change == 0 ? "0%" : signed_percent(change, decimals_of_exact(change));
+    return change == 0 ? "0%" : signed_percent(change, choose_exact_decimals(change));
   if (!are_finite(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
-  return signed_percent(change, decimals_of_delta(to_percent(change, *delta.bounds)));
+  return signed_percent(change, choose_delta_decimals(to_percent(change, *delta.bounds)));
 }
 
 std::string delta_text(const stats::Change& delta) {
@@ -470,28 +496,29 @@ std::string delta_text(const stats::Change& delta) {
   if (delta.is_exact && delta.change) return with_uncertainty(text, {.is_exact = true});
   if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
   const Estimate estimate = to_percent(*delta.change, *delta.bounds);
-  const int decimals = decimals_of_delta(estimate);
+  const int decimals = choose_delta_decimals(estimate);
   if (estimate.is_symmetric())
-    return with_uncertainty(text, {.half_width = percent(estimate.half(), decimals)});
+    return with_uncertainty(text, {.half_width = format_percent(estimate.half_width(), decimals)});
   return with_uncertainty(text, {.low = signed_percent(delta.bounds->low, decimals),
                                  .high = signed_percent(delta.bounds->high, decimals)});
 }
 
 ChangeTexts change_texts(const stats::Change& delta, double other) {
-  const auto is_other = [&](double end, int decimals) {
+  const auto looks_like_other = [&](double end, int decimals) {
     return end != other && rounded(100 * end, decimals) == rounded(100 * other, decimals);
   };
   if (delta.change && delta.is_exact && *delta.change != 0.0) {
-    const int decimals = decimals_from(decimals_of_exact(*delta.change), [&](int enough) {
-      return !is_other(*delta.change, enough);
+    const int decimals = find_decimals(choose_exact_decimals(*delta.change), [&](int enough) {
+      return !looks_like_other(*delta.change, enough);
     });
     return {with_uncertainty(signed_percent(*delta.change, decimals), {.is_exact = true})};
   }
 
   if (!delta.change || !delta.bounds || delta.is_exact) return {delta_text(delta)};
-  const int decimals =
-      decimals_from(decimals_of_delta(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
-        return !is_other(delta.bounds->low, enough) && !is_other(delta.bounds->high, enough);
+  const int decimals = find_decimals(
+      choose_delta_decimals(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
+        return !looks_like_other(delta.bounds->low, enough) &&
+               !looks_like_other(delta.bounds->high, enough);
       });
   return {signed_percent(*delta.change, decimals), signed_percent(delta.bounds->low, decimals),
           signed_percent(delta.bounds->high, decimals)};
@@ -500,7 +527,7 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
 std::string interval_text(const stats::Change& delta) {
   if (!delta.change || !std::isfinite(*delta.change) || !are_finite(delta.bounds) || delta.is_exact)
     return "";
-  const int decimals = decimals_of_delta(to_percent(*delta.change, *delta.bounds));
+  const int decimals = choose_delta_decimals(to_percent(*delta.change, *delta.bounds));
   return signed_percent(delta.bounds->low, decimals) + " … " +
          signed_percent(delta.bounds->high, decimals);
 }
@@ -508,11 +535,14 @@ std::string interval_text(const stats::Change& delta) {
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
   const double factor = speed.speed_factor;
   const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
-  if (!has_bounds || !(factor < kLargePercent)) return quantity(factor, Unit::Ratio) + sign;
+  if (!has_bounds || !(factor < kMinLargePercent)) return quantity(factor, Unit::Ratio) + sign;
 
-  const Estimate ratio = speed.is_exact
-                             ? Estimate{factor, factor, factor, 1.0}
-                             : Estimate{factor, speed.bounds->low, speed.bounds->high, 1.0};
+  const Estimate ratio =
+      speed.is_exact ? Estimate{.value = factor, .low = factor, .high = factor, .neutral = 1.0}
+                     : Estimate{.value = factor,
+                                .low = speed.bounds->low,
+                                .high = speed.bounds->high,
+                                .neutral = 1.0};
 
   // A ratio says how far it is from 1, so its digits are counted from the first one that differs.
   constexpr int max_digits = 3;
@@ -522,14 +552,14 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
     max_decimals = max_digits - 1 - static_cast<int>(std::floor(std::log10(distance)));
   const int decimals = speed.is_exact
                            ? std::clamp(max_decimals, 0, kMaxDecimals)
-                           : std::min(decimals_of_ratio(ratio), std::max(max_decimals, 0));
-  const auto text = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+                           : std::min(choose_ratio_decimals(ratio), std::max(max_decimals, 0));
+  const auto format = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
 
-  if (speed.is_exact) return text(ratio.value) + sign;
+  if (speed.is_exact) return format(ratio.value) + sign;
   if (ratio.is_symmetric())
-    return with_uncertainty(text(ratio.value), {.half_width = text(ratio.half())}) + sign;
-  return with_uncertainty(text(ratio.value) + sign,
-                          {.low = text(ratio.low), .high = text(ratio.high)});
+    return with_uncertainty(format(ratio.value), {.half_width = format(ratio.half_width())}) + sign;
+  return with_uncertainty(format(ratio.value) + sign,
+                          {.low = format(ratio.low), .high = format(ratio.high)});
 }
 
 std::string group_digits(std::string number, std::size_t longest_without_groups) {
@@ -613,7 +643,7 @@ std::string failed_runs_text(const Endings& endings, bool with_reasons) {
     text += fmt::format("{}{} of {}{}{}{}", text.empty() ? "" : ", ", of_kind.failed_runs(),
                         of_kind.runs_with_ending, kind_of(of_kind) == RoundKind::Timed ? "" : " ",
                         round_kind_word(kind_of(of_kind)),
-                        with_reasons ? fmt::format(" ({})", reasons_text(of_kind)) : "");
+                        with_reasons ? fmt::format(" ({})", list_reasons(of_kind)) : "");
   return text;
 }
 
@@ -621,7 +651,7 @@ std::string failures_text(const Endings& endings, std::string_view whose) {
   std::string text;
   for (const Endings& of_kind : endings.by_kind_with_failures())
     text += fmt::format("{}{} of {}{} failed ({})", text.empty() ? "" : ", ", of_kind.failed_runs(),
-                        runs_of_kind(of_kind), whose, reasons_text(of_kind));
+                        runs_of_kind(of_kind), whose, list_reasons(of_kind));
   return text;
 }
 
@@ -634,7 +664,7 @@ std::string failed_and_redone_text(const CommandResult& command) {
                         : endings.runs_with_ending == command.runs
                             ? ""
                             : fmt::format(" of {}", endings.runs_with_ending),
-                        reasons_text(endings));
+                        list_reasons(endings));
   }
   if (command.discarded_runs > 0) text += fmt::format(", {} redone", command.discarded_runs);
   return text;

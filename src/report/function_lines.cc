@@ -28,11 +28,12 @@ constexpr std::size_t kMaxLines = 3;
 constexpr std::size_t kMaxFunctionWidth = 60;
 constexpr std::string_view kCertainMark = " *";
 
-std::string difference_text(const FunctionChange& change, const Metric& metric) {
+std::string format_difference(const FunctionChange& change, const Metric& metric) {
   return difference_of_means(change.difference(), change.own.half_width, metric);
 }
 
-std::string_view remark(const FunctionChange& change) {
+/// Returns what a reader should know of the two sides of a function: ", new".
+std::string_view describe_pairing(const FunctionChange& change) {
   if (change.is_new) return ", new";
   if (change.is_gone) return ", gone";
   return change.paired_by == PairedBy::OrderAndCounts ? ", paired by order" : "";
@@ -49,7 +50,7 @@ std::vector<std::string_view> other_names_to_show(const FunctionChange& change) 
 }
 
 /// Returns a function's names on one line, in which long names are shortened.
-std::string shown_function(const FunctionChange& change) {
+std::string shorten_names(const FunctionChange& change) {
   const std::string name = one_line(change.name);
   const std::vector<std::string_view> others = other_names_to_show(change);
   if (others.empty()) return shortened_function(name, kMaxFunctionWidth);
@@ -61,21 +62,22 @@ std::string shown_function(const FunctionChange& change) {
   return text;
 }
 
-/// Returns all names of a function; empty if shown_function() has them all.
-std::string whole_names(const FunctionChange& change) {
+/// Returns all names of a function; empty if shorten_names() has them all.
+std::string list_all_names(const FunctionChange& change) {
   std::string text = one_line(change.name);
   for (const std::string& name : change.other_names) text += " = " + one_line(name);
-  return text == shown_function(change) ? "" : text;
+  return text == shorten_names(change) ? "" : text;
 }
 
-std::string line_of(const FunctionChange& change, const MetricByFunction& changes,
-                    const Metric& metric) {
+std::string write_function_line(const FunctionChange& change, const MetricByFunction& changes,
+                                const Metric& metric) {
   const double reference = changes.mean_of_whole_reference;
   const std::string part =
       reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
   const std::string callers = callers_with_most_of(change, changes.paths);
-  return fmt::format("{} {} ({}{}{})", shown_function(change), difference_text(change, metric),
-                     part, remark(change), callers.empty() ? "" : ", most of it in " + callers);
+  return fmt::format("{} {} ({}{}{})", shorten_names(change), format_difference(change, metric),
+                     part, describe_pairing(change),
+                     callers.empty() ? "" : ", most of it in " + callers);
 }
 
 /// Returns the kMaxLines largest differences that are sure.
@@ -86,21 +88,22 @@ std::vector<const FunctionChange*> list_sure(const MetricByFunction& changes) {
   return sure;
 }
 
-double largest_of(const MetricByFunction& changes) {
+double find_largest_difference(const MetricByFunction& changes) {
   double largest = 0.0;
   for (const FunctionChange& change : changes.functions)
     largest = std::max(largest, std::fabs(change.difference()));
   return largest;
 }
 
-bool is_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
+bool is_told_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.answer == gate::Answer::Fail && verdict.metric == metric &&
            verdict.candidate == candidate;
   });
 }
 
-std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
+std::optional<std::size_t> find_first_changed_metric(const Results& results,
+                                                     std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
     const MetricResult* row = row_of(results.commands[candidate], index);
     const Metric& metric = results.session.metrics[index];
@@ -113,7 +116,8 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
   return std::nullopt;
 }
 
-std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
+std::string write_no_sure_function_line(const Results& results, std::size_t candidate,
+                                        std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
@@ -124,6 +128,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
   return "";
 }
 
+/// The sides that a table of functions compares, or lists if no commands are compared.
 struct Columns {
   std::vector<const MetricByFunction*> sides{};
   /// Owner of the elements of `sides` if no commands are compared.
@@ -148,9 +153,10 @@ Columns find_columns(const Results& results, std::size_t metric) {
 /// A function's change on each of Columns::sides; null if the side lacks the function.
 using FunctionByColumn = std::vector<const FunctionChange*>;
 
-struct Choice {
+/// The functions that get a row of their own.
+struct ChosenFunctions {
   std::vector<FunctionByColumn> rows{};
-  std::size_t others = 0;
+  std::size_t other_count = 0;  ///< functions with a value that share the last row
 };
 
 bool matches(const Pattern& pattern, std::string_view name) {
@@ -195,7 +201,7 @@ bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
                               [&](const std::string& name) { return matches(pattern, name); }));
 }
 
-Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
+ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   std::vector<FunctionByColumn> functions = join_columns(columns);
 
   std::optional<Pattern> pattern;
@@ -204,21 +210,22 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
       pattern = *std::move(compiled);
 
   struct Weighed {
-    double largest = 0.0;
+    double largest_difference = 0.0;
     bool is_sure = false;
     std::string_view name{};
     FunctionByColumn function{};
   };
 
-  std::vector<Weighed> sorted;
-  std::size_t known = 0;
+  std::vector<Weighed> chosen;
+  std::size_t countable = 0;  // functions that are chosen or have a value
   for (FunctionByColumn& function : functions) {
     Weighed weighed;
     bool has_own_value = false;
     for (const FunctionChange* change : function) {
       if (change == nullptr) continue;
       has_own_value = has_own_value || change->has_own_value();
-      weighed.largest = std::max(weighed.largest, std::fabs(change->difference()));
+      weighed.largest_difference =
+          std::max(weighed.largest_difference, std::fabs(change->difference()));
       weighed.is_sure = weighed.is_sure || change->is_sure();
       weighed.name = change->name;
     }
@@ -228,45 +235,46 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
       return matches_any_name(*pattern, change);
     };
     const bool is_chosen =
-        pattern ? std::ranges::any_of(function, matches) : weighed.largest != 0.0;
-    if (is_chosen || has_own_value) ++known;
+        pattern ? std::ranges::any_of(function, matches) : weighed.largest_difference != 0.0;
+    if (is_chosen || has_own_value) ++countable;
     if (!is_chosen) continue;
     weighed.function = std::move(function);
-    sorted.push_back(std::move(weighed));
+    chosen.push_back(std::move(weighed));
   }
 
-  std::ranges::stable_sort(sorted, [](const Weighed& a, const Weighed& b) {
-    return std::tuple(-a.largest, !a.is_sure, a.name) < std::tuple(-b.largest, !b.is_sure, b.name);
+  std::ranges::stable_sort(chosen, [](const Weighed& a, const Weighed& b) {
+    return std::tuple(-a.largest_difference, !a.is_sure, a.name) <
+           std::tuple(-b.largest_difference, !b.is_sure, b.name);
   });
 
-  Choice choice;
-  const std::size_t rows = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
-  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(sorted[i].function));
-  choice.others = known - rows;
+  ChosenFunctions choice;
+  const std::size_t rows = pattern ? chosen.size() : std::min(chosen.size(), wanted.most);
+  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(chosen[i].function));
+  choice.other_count = countable - rows;
   return choice;
 }
 
-Ink ink_of(const FunctionChange& change, Better better) {
+Ink choose_ink(const FunctionChange& change, Better better) {
   if (!change.is_sure()) return Ink::Dim;
   if (better == Better::Neither) return Ink::Plain;
   return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
 }
 
 /// `marks_certain`: true: a difference that is sure has the mark kCertainMark.
-Cell difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
-  Cell cell{.text = difference_text(change, metric),
-            .ink = ink_of(change, metric.better),
+Cell make_difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
+  Cell cell{.text = format_difference(change, metric),
+            .ink = choose_ink(change, metric.better),
             .is_significant_delta = change.is_sure(),
             .sort_number = change.difference()};
   if (!change.own.half_width && change.own.certainty == Certainty::Unproven)
     cell.text += " (varies)";
-  cell.text += remark(change);
+  cell.text += describe_pairing(change);
   if (marks_certain && change.is_sure()) cell.text += kCertainMark;
   return cell;
 }
 
-std::string share_text(const FunctionChange& change, const MetricByFunction& side,
-                       bool is_compared) {
+std::string format_share(const FunctionChange& change, const MetricByFunction& side,
+                         bool is_compared) {
   const double whole = is_compared ? side.mean_of_whole_reference : side.difference();
   if (whole == 0.0) return "";
   // Differences are not shares of the total's difference, which may be smaller than its noise, and
@@ -275,7 +283,7 @@ std::string share_text(const FunctionChange& change, const MetricByFunction& sid
                      : fmt::format("{:.1f}%", 100.0 * change.difference() / whole);
 }
 
-std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
+std::optional<std::pair<std::string, std::vector<FunctionChange>>> collect_totals_of_timed_runs(
     const Results& results, const Columns& columns, const Metric& sampled) {
   const Role role = sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly
                         ? Role::UserTime
@@ -313,7 +321,7 @@ class TableMaker {
     table_.heading_ink = Ink::Bold;
 
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
-      largest_.push_back(largest_of(*columns.sides[i]));
+      largest_.push_back(find_largest_difference(*columns.sides[i]));
       if (has_reference(i)) add_column(reference_of(i).name);
       add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
@@ -327,7 +335,7 @@ class TableMaker {
     }
   }
 
-  Table make(const Choice& choice) {
+  Table make(const ChosenFunctions& choice) {
     std::vector<FunctionChange> totals;
     for (const MetricByFunction* side : columns_.sides)
       totals.push_back({.own = {.reference_mean = side->mean_of_whole_reference,
@@ -353,24 +361,24 @@ class TableMaker {
         changes.front().paired_by = function[i]->paired_by;
       }
 
-      Cell& name = add_row(shown_function(changes.front()), changes, marks_certain_).front();
-      name.whole_text = whole_names(changes.front());
+      Cell& name = add_row(shorten_names(changes.front()), changes, marks_certain_).front();
+      name.whole_text = list_all_names(changes.front());
     }
 
     for (std::size_t i = 0; i < rests.size(); ++i) {
-      remove_rounding(totals[i].own.reference_mean, rests[i].own.reference_mean);
-      remove_rounding(totals[i].own.candidate_mean, rests[i].own.candidate_mean);
+      drop_rounding_error(totals[i].own.reference_mean, rests[i].own.reference_mean);
+      drop_rounding_error(totals[i].own.candidate_mean, rests[i].own.candidate_mean);
       // The difference of two such sums may be a rounding error of the totals, too.
       double difference = rests[i].difference();
-      remove_rounding(totals[i].own.reference_mean, difference);
+      drop_rounding_error(totals[i].own.reference_mean, difference);
       if (difference == 0.0) rests[i].own.candidate_mean = rests[i].own.reference_mean;
     }
 
-    if (choice.others > 0)
-      add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
+    if (choice.other_count > 0)
+      add_last(fmt::format("({})", plural(choice.other_count, "other function")), rests);
     add_last("(total)", totals);
     if (is_sampled_time(metric_))
-      if (const auto timed = timed_totals(results_, columns_, metric_))
+      if (const auto timed = collect_totals_of_timed_runs(results_, columns_, metric_))
         add_last(timed->first, timed->second);
 
     return std::move(table_);
@@ -380,17 +388,17 @@ class TableMaker {
   bool marks_certain() const { return marks_certain_; }
 
  private:
-  bool has_sure_and_unsure(const Choice& choice) const {
+  bool has_sure_and_unsure(const ChosenFunctions& choice) const {
     bool has_sure = false;
     bool has_unsure = false;
-    const auto look_at = [&](const auto& change) {
+    const auto note_certainty = [&](const auto& change) {
       if (change.difference() != 0.0) (change.is_sure() ? has_sure : has_unsure) = true;
     };
     for (const FunctionByColumn& function : choice.rows)
       for (const FunctionChange* change : function) {
         if (change == nullptr) continue;
-        look_at(*change);
-        if (change->total) look_at(*change->total);
+        note_certainty(*change);
+        if (change->total) note_certainty(*change->total);
       }
     return columns_.is_compared && has_sure && has_unsure;
   }
@@ -398,12 +406,12 @@ class TableMaker {
   bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
 
   /// The time of a function with what it called, or the difference of the times.
-  Cell total_cell(const FunctionChange& change, bool marks_certain) const {
+  Cell make_total_cell(const FunctionChange& change, bool marks_certain) const {
     if (!change.total) return {};
     const MeanChange& total = *change.total;
     if (!columns_.is_compared)
       return {.text = quantity(total.candidate_mean, metric_), .sort_number = total.candidate_mean};
-    return difference_cell({.own = total}, metric_, marks_certain);
+    return make_difference_cell({.own = total}, metric_, marks_certain);
   }
 
   const Command& reference_of(std::size_t side) const {
@@ -414,7 +422,7 @@ class TableMaker {
     return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
   }
 
-  static void remove_rounding(double total, double& rest) {
+  static void drop_rounding_error(double total, double& rest) {
     if (stats::is_rounding_error(std::fabs(rest), std::fabs(total))) rest = 0.0;
   }
 
@@ -437,12 +445,12 @@ class TableMaker {
       const FunctionChange& change = changes[i];
       if (has_reference(i)) add_value(change.own.reference_mean);
       add_value(change.own.candidate_mean);
-      if (columns_.is_compared) row.push_back(difference_cell(change, metric_, marks_certain));
-      row.push_back({.text = share_text(change, *columns_.sides[i], columns_.is_compared),
+      if (columns_.is_compared) row.push_back(make_difference_cell(change, metric_, marks_certain));
+      row.push_back({.text = format_share(change, *columns_.sides[i], columns_.is_compared),
                      .sort_number = change.difference()});
       if (largest_[i] > 0.0)
         row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
-      if (has_totals(i)) row.push_back(total_cell(change, marks_certain));
+      if (has_totals(i)) row.push_back(make_total_cell(change, marks_certain));
     }
     return row;
   }
@@ -460,7 +468,7 @@ class TableMaker {
   const Results& results_;
   const Columns& columns_;
   const Metric& metric_;
-  std::vector<double> largest_{};
+  std::vector<double> largest_{};  // difference of each side, which has the longest bar
   bool marks_certain_ = false;
   Table table_{};
 };
@@ -476,7 +484,7 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   std::string lines;
   const auto add = [&](std::string_view label, const FunctionChange& change) {
     lines += fmt::format("  {}: {}\n", label,
-                         line_of(change, *changes, results.session.metrics[metric]));
+                         write_function_line(change, *changes, results.session.metrics[metric]));
   };
 
   const FunctionChange& largest = changes->functions.front();
@@ -506,9 +514,9 @@ std::string function_summary(const Results& results) {
   for (const std::size_t candidate : candidates) {
     const std::string whose =
         candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
-    const auto metric = first_changed(results, candidate);
-    if (!metric) text += nothing_sure(results, candidate, whose);
-    if (!metric || is_below_gate(results, *metric, candidate)) continue;
+    const auto metric = find_first_changed_metric(results, candidate);
+    if (!metric) text += write_no_sure_function_line(results, candidate, whose);
+    if (!metric || is_told_below_gate(results, *metric, candidate)) continue;
     const std::string lines = function_lines(results, *metric, candidate);
     if (lines.empty()) continue;
     const MetricResult& row = *row_of(results.commands[candidate], *metric);
@@ -526,16 +534,17 @@ std::string largest_function_change_lines(const Report& suite) {
   std::vector<WeighedLine> weighed;
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
-      const auto index = first_changed(results, candidate);
+      const auto index = find_first_changed_metric(results, candidate);
       const MetricByFunction* changes = index ? find_changes(results, *index, candidate) : nullptr;
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
 
       const Metric& metric = results.session.metrics[*index];
       for (const FunctionChange* change : list_sure(*changes)) {
         const double size = std::fabs(change->difference());
-        weighed.push_back({size / changes->mean_of_whole_reference,
-                           fmt::format("{}: {} of {}", one_line(results.benchmark),
-                                       one_line(metric.name), line_of(*change, *changes, metric))});
+        weighed.push_back(
+            {size / changes->mean_of_whole_reference,
+             fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(metric.name),
+                         write_function_line(*change, *changes, metric))});
       }
     }
   }

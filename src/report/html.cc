@@ -25,7 +25,8 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::string_view kSigns =
+/// Defines the signs that tables show beside a delta. Each use refers to a sign by its id.
+constexpr std::string_view kSignDefinitions =
     "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
     "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
     "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
@@ -34,48 +35,51 @@ constexpr std::string_view kSigns =
 std::string message_html(std::string_view message) {
   const auto is_sign = [](std::string_view word) { return word == "±" || word == "…"; };
   std::string html;
-  std::string_view before;
+  std::string_view previous_word;
   for (const std::string_view word : split(message, ' ')) {
     const std::size_t end = word.find_last_not_of(";:,.)") + 1;
+    // Every option has two letters or more after the hyphens; a bare -- is none.
     const bool is_option = word.starts_with("--") && end > 3;
-    if (word.data() != message.data()) html += is_sign(word) || is_sign(before) ? "\u00a0" : " ";
+    if (word.data() != message.data())
+      html += is_sign(word) || is_sign(previous_word) ? "\u00a0" : " ";
     html += is_option ? fmt::format("<code class=\"option\">{}</code>{}",
                                     html_text(word.substr(0, end)), html_text(word.substr(end)))
                       : html_text(word);
-    before = word;
+    previous_word = word;
   }
   return html;
 }
 
-std::string elements(const std::vector<std::string>& texts, std::string_view open,
-                     std::string_view close) {
+/// Returns each text as an HTML element.
+std::string wrap_each(const std::vector<std::string>& texts, std::string_view open,
+                      std::string_view close) {
   std::string html;
   for (const std::string& text : texts)
     html += fmt::format("{}{}{}\n", open, message_html(text), close);
   return html;
 }
 
-std::string paragraphs(std::string_view lines, std::string_view css_class) {
-  return elements(lines_with_text(lines), fmt::format("<p class=\"{}\">", css_class), "</p>");
+std::string make_paragraphs(std::string_view lines, std::string_view css_class) {
+  return wrap_each(lines_with_text(lines), fmt::format("<p class=\"{}\">", css_class), "</p>");
 }
 
-std::string paragraphs(std::string_view lines) {
-  return elements(lines_with_text(lines), "<p>", "</p>");
+std::string make_paragraphs(std::string_view lines) {
+  return wrap_each(lines_with_text(lines), "<p>", "</p>");
 }
 
-std::string function_part(const Results& results) {
+std::string make_function_part(const Results& results) {
   const std::vector<FunctionSection> sections = function_sections(results);
   std::string html;
   for (const FunctionSection& section : sections)
     html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
-  return sections.empty() ? paragraphs(why_no_functions(results), "faint") : html;
+  return sections.empty() ? make_paragraphs(why_no_functions(results), "faint") : html;
 }
 
-std::string html_list(const std::vector<std::string>& texts) {
-  return texts.empty() ? "" : "<ul>\n" + elements(texts, "<li>", "</li>") + "</ul>\n";
+std::string make_html_list(const std::vector<std::string>& texts) {
+  return texts.empty() ? "" : "<ul>\n" + wrap_each(texts, "<li>", "</li>") + "</ul>\n";
 }
 
-std::string circumstances(const Circumstances& at) {
+std::string describe_circumstances(const Circumstances& at) {
   std::string line = fmt::format("lauka {}, {}", at.version,
                                  rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
   for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture})
@@ -87,69 +91,75 @@ std::string circumstances(const Circumstances& at) {
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 
-std::string gate_items(const Results& results, bool all, const std::string& name) {
+/// Returns a list item for each verdict. Without `lists_passes`, leaves out gates that passed,
+/// unless their wall time rose. `name`: name of the benchmark; empty: no name is shown.
+std::string list_gates(const Results& results, bool lists_passes, const std::string& name) {
   std::string html;
   for (const gate::Verdict& verdict : results.findings.verdicts)
-    if (all || verdict.answer != gate::Answer::Pass || risen_wall_time(results, verdict) != nullptr)
+    if (lists_passes || verdict.answer != gate::Answer::Pass ||
+        risen_wall_time(results, verdict) != nullptr)
       html +=
           fmt::format("<li>{} {}{}{}</li>\n", verdict_html(Cell{.decision = verdict.decision()}),
                       name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
                       message_html(gate_line(results, verdict, "")),
-                      html_list(lines_with_text(lines_below_gate(results, verdict))));
+                      make_html_list(lines_with_text(lines_below_gate(results, verdict))));
   return html;
 }
 
-std::string gate_list(const std::string& items) {
+std::string wrap_gate_items(const std::string& items) {
   return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
-constexpr std::string_view kCutShort =
+constexpr std::string_view kCutShortNote =
     "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
 
-std::string verdict_part(const Results& results) {
-  std::string html = paragraphs(race_line(results), "answer") +
-                     paragraphs(comparison_lines(results, {}), "answer");
-  if (!results.session.complete) html += kCutShort;
+std::string make_verdict_part(const Results& results) {
+  std::string html = make_paragraphs(race_line(results), "answer") +
+                     make_paragraphs(comparison_lines(results, {}), "answer");
+  if (!results.session.complete) html += kCutShortNote;
   const WhyTable why = why_table(results);
-  if (results.explanations.size() < 2) html += paragraphs(why_lines(results));
+  if (results.explanations.size() < 2) html += make_paragraphs(why_lines(results));
   if (!why.table.rows.empty()) html += table_html(why.table);
-  html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  return html + paragraphs(layout_lines(results)) +
-         paragraphs(layouts_advice_line(results), "faint") +
-         paragraphs(lines_about_contradicting_means(results, {}), "faint") +
-         paragraphs(function_summary(results)) + gate_list(gate_items(results, true, "")) +
-         paragraphs(precision_line(results), "faint");
+  html += wrap_each(why.remarks, "<p class=\"faint\">", "</p>");
+  return html + make_paragraphs(layout_lines(results)) +
+         make_paragraphs(layouts_advice_line(results), "faint") +
+         make_paragraphs(lines_about_contradicting_means(results, {}), "faint") +
+         make_paragraphs(function_summary(results)) +
+         wrap_gate_items(list_gates(results, true, "")) +
+         make_paragraphs(precision_line(results), "faint");
 }
 
-std::string caveats(const std::vector<std::string>& warnings,
-                    const std::vector<std::string>& notes) {
+std::string make_caveats(const std::vector<std::string>& warnings,
+                         const std::vector<std::string>& notes) {
   std::string html;
-  if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + html_list(warnings);
+  if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + make_html_list(warnings);
   if (!notes.empty())
-    html += "<h2>Notes</h2>\n<div class=\"faint\">" + html_list(notes) + "</div>\n";
+    html += "<h2>Notes</h2>\n<div class=\"faint\">" + make_html_list(notes) + "</div>\n";
   return html;
 }
 
-std::string tuned_comparison(const Tuning& tuning) {
+std::string compare_tuned_with_untuned(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& comparison : tuning.compare) {
-    const auto add = [&](std::string_view what, const TunedChange& change) {
+    const auto add_row = [&](std::string_view what, const TunedChange& change) {
       if (!change.low || !change.high) return;
       const std::string name =
           fmt::format("{}{}{}, {}", comparison.benchmark, comparison.benchmark.empty() ? "" : ": ",
                       comparison.command, what);
-      rows.push_back({html_text(name), html_text(delta_text(to_change(change))), "neutral",
-                      to_change(change)});
+      rows.push_back({.name_html = html_text(name),
+                      .change_html = html_text(delta_text(to_change(change))),
+                      .css_class = "neutral",
+                      .change = to_change(change)});
     };
-    add("σ", comparison.stddev);
-    add("width of the interval", comparison.interval_width);
-    add("mean", comparison.mean);
+    add_row("σ", comparison.stddev);
+    add_row("width of the interval", comparison.interval_width);
+    add_row("mean", comparison.mean);
   }
   if (rows.empty()) return "";
   return "<p class=\"faint\">Tuned runs compared with untuned ones</p>\n" + change_chart(rows);
 }
 
-std::string tuned_machine(const Circumstances& at) {
+std::string describe_tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
   Table vitals{.columns = {{.heading = {"machine"}},
@@ -178,10 +188,11 @@ std::string tuned_machine(const Circumstances& at) {
   for (const UntunedSwitch& untuned : tuning.not_possible)
     missing.push_back("not changed: " + untuned.name + ", " + untuned.why);
 
-  std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
+  std::string html =
+      "<details>\n<summary>Tuned machine</summary>\n" + compare_tuned_with_untuned(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
-  return html + html_list(missing) + "</details>\n";
+  return html + make_html_list(missing) + "</details>\n";
 }
 
 struct ChartSettings {
@@ -200,7 +211,8 @@ void write_charts(const Results& results, const ChartSettings& settings, const S
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;
     sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n",
-                     settings.opens_primary && m == primary ? " open" : "", drawings.attributes(m),
+                     settings.opens_primary && m == primary ? " open" : "",
+                     drawings.make_attributes(m),
                      html_text(metric_title(results.session.metrics[m]))));
     if (settings.write_rest) settings.write_rest(m);
     sink("</details>\n");
@@ -209,14 +221,14 @@ void write_charts(const Results& results, const ChartSettings& settings, const S
 }
 
 /// A page has room for everything that differs between two sides.
-constexpr Style kPage{.shows_all_differences = true};
+constexpr Style kPageStyle{.shows_all_differences = true};
 
 constexpr std::string_view kNoScript =
     "<noscript><p class=\"faint\">A script draws the charts, but scripts are switched off here. "
     "The tables show the numbers.</p></noscript>\n";
 
 /// Returns what the values and percentages of the first table are.
-std::string meaning_of_values(const Results& results) {
+std::string explain_values(const Results& results) {
   std::size_t with_layouts = 0;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (count_layouts(results.session, c) > 1) ++with_layouts;
@@ -240,7 +252,7 @@ void write_overview(const Results& results, const Sink& sink) {
     sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);
 
-  if (has_deltas_of(results, *metric)) sink(meaning_of_values(results));
+  if (has_deltas_of(results, *metric)) sink(explain_values(results));
 
   const std::string race = race_chart(results);
   if (!race.empty())
@@ -293,7 +305,7 @@ void write_tables(const Results& results, const Sink& sink) {
   sink("</details>\n");
 }
 
-std::string page_title(const Report& report) {
+std::string choose_page_title(const Report& report) {
   const Results& first = report.benchmarks.front();
   if (!first.presentation.title.empty()) return first.presentation.title;
   if (report.is_suite()) return plural(report.benchmarks.size(), "benchmark") + " compared";
@@ -304,37 +316,38 @@ std::string page_title(const Report& report) {
   return names;
 }
 
-std::string changes_in_one_line(std::span<const ChangeRow> changes) {
-  const auto count = [&](std::string_view css_class) {
+std::string count_changes(std::span<const ChangeRow> changes) {
+  const auto count_class = [&](std::string_view css_class) {
     return std::ranges::count(changes, css_class, &ChangeRow::css_class);
   };
-  const auto worse = count(ink_class(Ink::Red));
-  const auto better = count(ink_class(Ink::Green));
+  const auto worse = count_class(ink_class(Ink::Red));
+  const auto better = count_class(ink_class(Ink::Green));
   return fmt::format("{} worse, {} better, {} without a significant change",
                      worse == 0 ? "Nothing" : fmt::format("{}", worse), better,
                      std::ssize(changes) - worse - better);
 }
 
 void write_suite_page(const Report& suite, const Sink& sink) {
-  if (!suite.complete()) sink(kCutShort);
+  if (!suite.complete()) sink(kCutShortNote);
 
   // The geometric means are the last of the changes.
   const std::vector<ChangeRow> changes = suite_changes(suite);
   const auto of_benchmarks = std::span(changes).first(changes.size() - suite.geomeans.size());
-  sink(paragraphs(changes_in_one_line(of_benchmarks), "answer"));
-  sink(paragraphs(suite_race_lines(suite)));
-  sink(paragraphs(gates_in_one_line(suite)) + paragraphs(largest_function_change_lines(suite)));
+  sink(make_paragraphs(count_changes(of_benchmarks), "answer"));
+  sink(make_paragraphs(suite_race_lines(suite)));
+  sink(make_paragraphs(gates_in_one_line(suite)) +
+       make_paragraphs(largest_function_change_lines(suite)));
 
   std::string items;
   for (const Results* results : benchmarks_in_table_order(suite))
-    items += gate_items(*results, false, results->benchmark);
-  sink(gate_list(items));
-  sink(circumstances(suite.benchmarks.front().session.circumstances));
+    items += list_gates(*results, false, results->benchmark);
+  sink(wrap_gate_items(items));
+  sink(describe_circumstances(suite.benchmarks.front().session.circumstances));
 
   if (const std::string chart = change_chart(changes); !chart.empty())
     sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
-  sink(caveats(warning_texts(suite, kPage), note_lines(suite)));
+  sink(make_caveats(warning_texts(suite, kPageStyle), note_lines(suite)));
 
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
@@ -345,7 +358,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
-         verdict_part(*results) + function_part(*results) + path_graphs(*results) +
+         make_verdict_part(*results) + make_function_part(*results) + path_graphs(*results) +
          table_html(metrics_table(*results, true), "matrix metrics"));
     write_charts(*results, {.max_points = max_points}, sink);
     sink("</details>\n");
@@ -354,13 +367,13 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
-  sink(verdict_part(results) + circumstances(results.session.circumstances));
-  sink(function_part(results) + path_graphs(results));
+  sink(make_verdict_part(results) + describe_circumstances(results.session.circumstances));
+  sink(make_function_part(results) + path_graphs(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
-  sink(caveats(warning_texts(report, kPage), notes));
+  sink(make_caveats(warning_texts(report, kPageStyle), notes));
   sink(fmt::format("<h2>Charts</h2>\n{}", kNoScript));
   write_drawings(results, sink);
   write_tables(results, sink);
@@ -374,7 +387,7 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}{2}</style>\n</head>\n<body>\n{3}<main>\n<h1>{0}</h1>\n",
-      html_text(title), page_files::kStyleCss, style, kSigns));
+      html_text(title), page_files::kStyleCss, style, kSignDefinitions));
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
@@ -384,7 +397,7 @@ void write_page_end(std::string_view script, const Sink& sink) {
 
 void write_html(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
-  write_page_begin(page_title(report), "", sink);
+  write_page_begin(choose_page_title(report), "", sink);
 
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
@@ -392,7 +405,7 @@ void write_html(const Report& report, const Sink& sink) {
     write_suite_page(report, sink);
   else
     write_session_page(report, sink);
-  sink(tuned_machine(first.session.circumstances));
+  sink(describe_tuned_machine(first.session.circumstances));
 
   const auto has_function_table = [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();

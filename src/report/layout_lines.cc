@@ -16,8 +16,8 @@ namespace lauka::report {
 
 namespace {
 
-std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& metric,
-                         const std::string& subject) {
+std::string make_scatter_line(const stats::LayoutEstimate& estimate, const Metric& metric,
+                              const std::string& subject) {
   const auto& scatter = estimate.scatter;
   if (!scatter || !scatter->bounds) return "";
   if (scatter->is_clear)
@@ -28,7 +28,8 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
                      subject, metric.name, rough_percent(scatter->bounds->high));
 }
 
-int direction(const stats::Delta& delta) {
+/// Returns 1 for a significant rise, -1 for a significant fall, and 0 for neither.
+int find_direction(const stats::Delta& delta) {
   if (!delta.is_significant()) return 0;
   return *delta.change > 0.0 ? 1 : -1;
 }
@@ -46,16 +47,16 @@ struct LayoutCounts {
   }
 };
 
-std::string both_answers(const MetricResult& row, const LayoutCounts& layouts,
-                         const std::string& subject) {
+std::string make_line_on_both_answers(const MetricResult& row, const LayoutCounts& layouts,
+                                      const std::string& subject) {
   if (!row.delta || !is_misled_by_one_layout(row)) return "";
   return fmt::format("{}the change over {} layouts is {}, but that of layout 1 alone is {}\n",
                      subject, layouts.text(), delta_text(*row.delta),
                      delta_text(*row.layouts->delta_of_first_layout));
 }
 
-std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
-                          const std::string& subject) {
+std::string make_line_on_left_out_layouts(const MetricResult& row, const LayoutCounts& layouts,
+                                          const std::string& subject) {
   if (!row.delta)
     return fmt::format(
         "{}the change over layouts is unknown, because fewer than {} of {} layouts ran on both "
@@ -75,20 +76,20 @@ std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
 }
 
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
-  constexpr double often = 0.03;
+  constexpr double largest_usual_effect = 0.03;  // of placement, as layouts_advice_line says
   const auto program = [](const Command& measured) {
     return measured.text.substr(0, measured.text.find(' '));
   };
   const Role role = results.session.metrics[metric].role;
   const auto& delta = results.commands[command].rows[metric].delta;
   return (role == Role::WallTime || role == Role::CpuTime) && delta && delta->is_significant() &&
-         std::abs(*delta->change) < often &&
+         std::abs(*delta->change) < largest_usual_effect &&
          program(results.session.commands[command]) != program(results.reference_of(command));
 }
 
 /// Returns the lines about the only command of a session: its mean over layouts, and their scatter.
-std::string lines_of_only_command(const Results& results, const MetricResult& row,
-                                  const Metric& metric) {
+std::string make_lines_of_only_command(const Results& results, const MetricResult& row,
+                                       const Metric& metric) {
   const stats::LayoutEstimate& mean = *row.layouts->mean;
   const std::string start =
       fmt::format("mean of {} over {} layouts: ", metric.name, mean.layout_count);
@@ -96,7 +97,7 @@ std::string lines_of_only_command(const Results& results, const MetricResult& ro
     return start + mean_text(*row.summary, metric) + "\n";
 
   const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
-  return start + mean_text(mean.value, reach, metric) + "\n" + scatter_line(mean, metric, "");
+  return start + mean_text(mean.value, reach, metric) + "\n" + make_scatter_line(mean, metric, "");
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ bool is_misled_by_one_layout(const MetricResult& row) {
   if (!row.delta || !row.delta->change || !row.layouts || !row.layouts->delta_of_first_layout)
     return false;
   const stats::Delta& alone = *row.layouts->delta_of_first_layout;
-  if (direction(*row.delta) == direction(alone)) return false;
+  if (find_direction(*row.delta) == find_direction(alone)) return false;
   return alone.is_significant() || (alone.bounds && alone.bounds->leave_out(*row.delta->change));
 }
 
@@ -140,12 +141,13 @@ std::string layout_lines(const Results& results) {
                                  .of_candidate = count_layouts(results.session, pair.candidate)};
       // A warning says that the reference has no layouts.
       if (layouts.of_reference == 1) continue;
-      lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
+      lines += make_line_on_both_answers(row, layouts, subject) +
+               make_line_on_left_out_layouts(row, layouts, subject);
       const bool is_exact = row.delta && row.delta->is_exact;
       if (row.layouts->mean_log_ratio && !is_exact)
-        lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
+        lines += make_scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
-      lines += lines_of_only_command(results, row, metric);
+      lines += make_lines_of_only_command(results, row, metric);
     }
   }
 

@@ -35,24 +35,24 @@ std::string name_if_several(const Results& results, std::size_t candidate) {
   return several ? one_line(results.session.commands[candidate].name) : "";
 }
 
-std::string named_if_several(const Results& results, std::size_t candidate) {
+std::string name_prefix_if_several(const Results& results, std::size_t candidate) {
   const std::string name = name_if_several(results, candidate);
   return name.empty() ? "" : name + ": ";
 }
 
 /// Returns "5%" or "250ms".
-std::string limit_text(const GateLimit& limit) {
+std::string format_limit(const GateLimit& limit) {
   if (limit.needs_reference()) return exact_decimal(limit.number).append(row_of(limit.kind).suffix);
   return limit.text.empty() ? quantity(limit.number, limit.unit) : limit.text;
 }
 
 /// Returns "+5%" or "250ms".
-std::string signed_limit_text(const GateLimit& limit) {
-  return (limit.needs_reference() && limit.number >= 0.0 ? "+" : "") + limit_text(limit);
+std::string format_signed_limit(const GateLimit& limit) {
+  return (limit.needs_reference() && limit.number >= 0.0 ? "+" : "") + format_limit(limit);
 }
 
 /// Returns the reason of an acceptance and its last day.
-std::string acceptance_text(const Acceptance& acceptance) {
+std::string describe_acceptance(const Acceptance& acceptance) {
   return fmt::format("{}, until {}", one_line(acceptance.reason), acceptance.last_day);
 }
 
@@ -69,6 +69,7 @@ std::string change_in_words(const Condition& condition, double change) {
                      row_of(condition.limit.kind).suffix, direction);
 }
 
+/// What a gate claims of the change if it passes ("at most 5% slower"), and if it fails.
 struct Claims {
   std::string pass;
   std::string fail;
@@ -78,7 +79,7 @@ Claims make_claims(const Condition& condition) {
   const bool compares = condition.limit.needs_reference();
   const double number = condition.limit.number;
   const std::string limit =
-      compares ? change_in_words(condition, number) : limit_text(condition.limit);
+      compares ? change_in_words(condition, number) : format_limit(condition.limit);
 
   // A limit of 0 only says in which direction the change goes.
   if (compares && number == 0) {
@@ -101,7 +102,7 @@ Claims make_claims(const Condition& condition) {
 }
 
 /// Returns what the verdict's answer, pass or fail, claims.
-std::string claim_of(const gate::Verdict& verdict) {
+std::string choose_claim(const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
   const bool is_worse = verdict.decision() == gate::Decision::Worse;
   if (is_worse && condition.limit.needs_reference()) return change_in_words(condition, 0.0);
@@ -141,15 +142,17 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   return {notation.text(value), notation.text(low), notation.text(high)};
 }
 
-int side_of(const stats::Change& change, const Condition& condition) {
+/// Returns 1 if the whole interval is above the limit, -1 if it is below, and 0 if it contains the
+/// limit or is unknown.
+int find_side_of_limit(const stats::Change& change, const Condition& condition) {
   if (!change.bounds) return 0;
   const double limit = condition.limit.fraction();
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
 /// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
-std::string measured(stats::Change change, std::optional<double> bound,
-                     const gate::Verdict& verdict, const Metric& metric) {
+std::string describe_measured_change(stats::Change change, std::optional<double> bound,
+                                     const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change)
     return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
@@ -172,7 +175,8 @@ std::string measured(stats::Change change, std::optional<double> bound,
 
   // If the interval does not support the answer, both of its ends are shown.
   const int claimed_side = claims_above ? 1 : -1;
-  const bool supports_answer = fits || side_of(change, verdict.condition) == claimed_side;
+  const bool supports_answer =
+      fits || find_side_of_limit(change, verdict.condition) == claimed_side;
   if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
   if (claims_above) return figures.change + ", at least " + figures.low;
@@ -181,7 +185,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
 
 /// Returns the rounds that a verdict is based on: "57 rounds". If the table is based on more
 /// rounds, says so, because its change is another one.
-std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
+std::string describe_rounds(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
   const std::string round = fmt::format("{}{}round", kind, kind.empty() ? "" : " ");
@@ -197,18 +201,20 @@ std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
                          "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
 }
 
-std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
+std::string describe_blind_spot(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
                      1.0 / gate::detectable_slow_share(runs, confidence));
 }
 
-std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+/// Returns what a pass after fewer rounds than planned could have missed; else empty.
+std::string describe_blind_spot(const gate::Verdict& verdict, const Metric& metric,
+                                double confidence) {
   if (verdict.answer != gate::Answer::Pass ||
       verdict.estimated_rounds_without_gates <= verdict.rounds)
     return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.fails_below_limit;
-  return ", so " + blind_spot(verdict.rounds, is_slowness, confidence);
+  return ", so " + describe_blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
 /// True if the line must begin with the mean: the mean alone decided, or clearly differs from the
@@ -218,66 +224,70 @@ bool is_about_mean(const gate::Verdict& verdict) {
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_and_typical_differ);
 }
 
-std::string more_rounds(double times) {
+std::string advise_more_rounds(double factor) {
   return fmt::format("about {:.0f} times as many rounds would probably be enough to decide",
-                     std::max(std::ceil(times), 2.0));
+                     std::max(std::ceil(factor), 2.0));
 }
 
 /// Returns advice to decide on CPU time if CPU time is clearly less noisy than wall time; else
 /// empty.
-std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
+std::string advise_calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
   const MetricResult* cpu = row_of(results, verdict.candidate, Role::CpuTime);
   if (cpu == nullptr || !cpu->delta) return "";
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
-  const double times = *verdict.delta.half_width() / half_width;
+  const double noise_ratio = *verdict.delta.half_width() / half_width;
+  // Standard error of the logarithm of a ratio of two half-widths, each with a relative error of
+  // about 1 / sqrt(2 (n - 1)).
   const double error =
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
   constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
-  if (times < 2 || std::log(times) < sure * error) return "";
+  if (noise_ratio < 2 || std::log(noise_ratio) < sure * error) return "";
   // All candidates of a series have the same conditions.
   const std::string_view where = results.session.series ? " (in a new series)" : "";
   return fmt::format("{} on cpu_time{}, which is {:.0f} times less noisy here",
-                     verdict.condition.is_for_keeping() ? "decide" : "gate", where, times);
+                     verdict.condition.is_for_keeping() ? "decide" : "gate", where, noise_ratio);
 }
 
-std::string advice_text(const Results& results, const gate::Verdict& verdict) {
+std::string make_advice(const Results& results, const gate::Verdict& verdict) {
   if (verdict.is_given_up)
     return "; lauka ended early, because fewer than one in ten such sessions would still keep the "
            "candidate";
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
-  const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
-  const std::string calmer = calmer_metric(results, verdict);
+  const std::string more =
+      verdict.rounds_factor ? "; " + advise_more_rounds(*verdict.rounds_factor) : "";
+  const std::string calmer = advise_calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
 /// Returns the confidence of an answer in percent. A candidate of a series is kept at a level of
 /// its own.
-double percent_of_confidence(const Results& results, const gate::Verdict& verdict) {
+double confidence_percent_of(const Results& results, const gate::Verdict& verdict) {
   const bool is_kept = verdict.decision() == gate::Decision::Kept;
   const double error = is_kept && results.session.series ? results.session.series->level
                                                          : 1.0 - results.session.confidence;
   return 100.0 * (1.0 - error);
 }
 
-std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
+std::string describe_grounds(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean =
       verdict.delta.basis == stats::Basis::Mean || verdict.delta.basis == stats::Basis::Layouts;
-  const std::string typical = measured(
+  const std::string typical = describe_measured_change(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
-  const std::string rounds =
-      rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
+  const std::string rounds = describe_rounds(results, verdict) +
+                             describe_blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
-  return fmt::format("measured {} on average, and {} in the typical round; {}",
-                     measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
-                     rounds);
+  return fmt::format(
+      "measured {} on average, and {} in the typical round; {}",
+      describe_measured_change(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
+      rounds);
 }
 
-std::string failures_of(const Endings& endings, RoundKind kind, const Command& command) {
+std::string describe_failures(const Endings& endings, RoundKind kind, const Command& command) {
   const std::string whose = " of " + cited(command.name);
   if (endings.runs_with_ending == 0 || !endings.failed_run_groups.empty())
     return failures_text(endings, whose);
@@ -285,7 +295,7 @@ std::string failures_of(const Endings& endings, RoundKind kind, const Command& c
 }
 
 /// Returns the failures of both commands in runs of the kind that gives the gate's metric.
-std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
+std::string describe_failures_of_both(const Results& results, const gate::Verdict& verdict) {
   const RoundKind kind = results.session.metrics[verdict.metric].kind;
   const Endings own = results.commands[verdict.candidate].endings.of_kind(kind);
   const Endings other = verdict.condition.limit.needs_reference()
@@ -294,15 +304,15 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
   if (own.failed_run_groups.empty() && other.failed_run_groups.empty()) return "";
   std::string text;
   for (const std::string& line :
-       {failures_of(own, kind, results.session.commands[verdict.candidate]),
-        failures_of(other, kind, results.reference_of(verdict.candidate))})
+       {describe_failures(own, kind, results.session.commands[verdict.candidate]),
+        describe_failures(other, kind, results.reference_of(verdict.candidate))})
     if (!line.empty()) text += (text.empty() ? "; " : ", ") + line;
   return text;
 }
 
 /// Returns the cited names of the commands that a gate's obstacle is about: "'old' or 'new'".
-std::string obstructed_commands(const Results& results, const gate::Verdict& verdict,
-                                std::string_view last_word) {
+std::string list_obstructed_commands(const Results& results, const gate::Verdict& verdict,
+                                     std::string_view last_word) {
   std::vector<std::string> names;
   const gate::Side side = verdict.hindrance.side;
   if (side != gate::Side::Candidate && verdict.condition.limit.needs_reference())
@@ -316,7 +326,7 @@ constexpr std::string_view kHintOnMissingFunction =
     "the function may be inlined or have another name there (--functions lists the names)";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
-std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
+std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
   const std::string run = run_words(results.session.metrics[verdict.metric]);
   const std::string name = metric_in_words(verdict.condition.metric);
 
@@ -332,12 +342,12 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
       return fmt::format("no {} of {} gave a value for this metric", run,
-                         obstructed_commands(results, verdict, "or"));
+                         list_obstructed_commands(results, verdict, "or"));
     case gate::Obstacle::NoCommonRound:
       return "no round measured both commands";
     case gate::Obstacle::UpperBounds:
       return fmt::format("{} of {} is below what can be measured here", name,
-                         obstructed_commands(results, verdict, "and"));
+                         list_obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoPercentage:
       return "the metric has values below 0, so a change in percent is not defined";
     case gate::Obstacle::FewLayouts:
@@ -345,14 +355,16 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::NoFunction:
       return results.session.metrics[verdict.metric].role == Role::SampledTime
                  ? fmt::format("no sample of {} was in a function of this name; {}",
-                               obstructed_commands(results, verdict, "or"), kHintOnMissingFunction)
+                               list_obstructed_commands(results, verdict, "or"),
+                               kHintOnMissingFunction)
                  : fmt::format("no run of {} was in a function of this name; {}",
-                               obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
+                               list_obstructed_commands(results, verdict, "or"),
+                               kHintOnMissingFunction);
     case gate::Obstacle::NoCallers:
       return fmt::format(
           "the callers of much of the sampled time of {} are not known, so a total time would be "
           "incomplete; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
-          obstructed_commands(results, verdict, "and"));
+          list_obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoSamples:
       return "no sample of this event was taken";
     case gate::Obstacle::SameRuns:
@@ -360,9 +372,9 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::OtherSettings:
       return "the two sides were measured with different settings, and cannot be compared";
     case gate::Obstacle::CutShort:
-      return verdict.rounds == 0
-                 ? std::string("the session was cut short before the first round")
-                 : fmt::format("the session was cut short after {}", rounds_text(results, verdict));
+      return verdict.rounds == 0 ? std::string("the session was cut short before the first round")
+                                 : fmt::format("the session was cut short after {}",
+                                               describe_rounds(results, verdict));
     case gate::Obstacle::NotRecorded:
       return "the decision is not in the file of the series";
     case gate::Obstacle::None:
@@ -372,7 +384,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
 }
 
 /// Returns "; jobs: 1 for 'old', 2 for 'new'" for each difference that an obstacle has.
-std::string differences_text(const Results& results, const gate::Verdict& verdict) {
+std::string describe_differences(const Results& results, const gate::Verdict& verdict) {
   std::string text;
   for (const SettingDifference& difference : verdict.hindrance.differences)
     text += fmt::format(
@@ -405,14 +417,14 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::NotRecorded, "not recorded"},
 });
 
-std::string_view short_reason(gate::Obstacle obstacle) {
+std::string_view find_short_reason(gate::Obstacle obstacle) {
   const auto found = std::ranges::find(kShortReasons, obstacle, &ShortReason::obstacle);
   return found == kShortReasons.end() ? std::string_view() : found->words;
 }
 
-std::string reason_text(const Results& results, const gate::Verdict& verdict) {
-  if (std::string text = obstacle_text(results, verdict); !text.empty())
-    return text + differences_text(results, verdict);
+std::string describe_reason(const Results& results, const gate::Verdict& verdict) {
+  if (std::string text = describe_obstacle(results, verdict); !text.empty())
+    return text + describe_differences(results, verdict);
   if (verdict.rounds == 0) return "no round measured both commands";
 
   const Metric& metric = results.session.metrics[verdict.metric];
@@ -424,14 +436,15 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                          plural(verdict.rounds, "run"), needed, needed);
   }
 
-  const std::string grounds = grounds_text(results, verdict);
+  const std::string grounds = describe_grounds(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
-    return fmt::format("{} with {:g}% confidence ({})", claim_of(verdict),
-                       percent_of_confidence(results, verdict), grounds);
+    return fmt::format("{} with {:g}% confidence ({})", choose_claim(verdict),
+                       confidence_percent_of(results, verdict), grounds);
 
   // Even an undecided gate may have an interval that is all above or all below the limit.
-  const std::string advice = advice_text(results, verdict);
-  const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
+  const std::string advice = make_advice(results, verdict);
+  const int side =
+      is_about_mean(verdict) ? 0 : find_side_of_limit(verdict.delta, verdict.condition);
   if (side == 0) return grounds + advice;
 
   const Claims claims = make_claims(verdict.condition);
@@ -443,38 +456,38 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
 }
 
 /// Returns "accepted: measured +3.1%, and at most +5% is accepted (new parser, until 2027-03-01)".
-std::string accepted_text(const Results& results, const gate::Verdict& verdict) {
+std::string describe_accepted_change(const Results& results, const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
   const stats::Change& change =
       is_about_mean(verdict) ? verdict.delta.change_of_mean : verdict.delta;
   return fmt::format(
       "accepted: measured {}, and at {} {} is accepted ({})",
       make_figures(change, condition, results.session.metrics[verdict.metric]).change,
-      condition.fails_below_limit ? "least" : "most", signed_limit_text(condition.limit),
-      acceptance_text(*condition.acceptance));
+      condition.fails_below_limit ? "least" : "most", format_signed_limit(condition.limit),
+      describe_acceptance(*condition.acceptance));
 }
 
 /// Returns what a verdict says after its condition and answer.
-std::string statement_text(const Results& results, const gate::Verdict& verdict) {
+std::string make_statement(const Results& results, const gate::Verdict& verdict) {
   switch (gate::acceptance_use_of(verdict)) {
     case gate::AcceptanceUse::Used:
-      return accepted_text(results, verdict);
+      return describe_accepted_change(results, verdict);
     case gate::AcceptanceUse::Exceeded:
     case gate::AcceptanceUse::Undecided:
-      return fmt::format("{}; at {} {} is accepted ({})", reason_text(results, verdict),
+      return fmt::format("{}; at {} {} is accepted ({})", describe_reason(results, verdict),
                          verdict.condition.fails_below_limit ? "least" : "most",
-                         signed_limit_text(verdict.condition.limit),
-                         acceptance_text(*verdict.condition.acceptance));
+                         format_signed_limit(verdict.condition.limit),
+                         describe_acceptance(*verdict.condition.acceptance));
     case gate::AcceptanceUse::None:
     case gate::AcceptanceUse::Unneeded:
     case gate::AcceptanceUse::Expired:
       break;
   }
-  return reason_text(results, verdict);
+  return describe_reason(results, verdict);
 }
 
 /// Returns a line about an acceptance that has expired or is no longer needed; else empty.
-std::string stale_acceptance_line(const gate::Verdict& verdict) {
+std::string make_stale_acceptance_line(const gate::Verdict& verdict) {
   const gate::AcceptanceUse use = gate::acceptance_use_of(verdict);
   if (use == gate::AcceptanceUse::Expired)
     return fmt::format(
@@ -486,17 +499,17 @@ std::string stale_acceptance_line(const gate::Verdict& verdict) {
         "  note: {} ({}) is no longer needed, because the whole interval is within the gate's own "
         "limit of {}; remove the entry\n",
         verdict.condition.acceptance->entry, one_line(verdict.condition.acceptance->reason),
-        limit_text(with_own_limit(verdict.condition).limit));
+        format_limit(with_own_limit(verdict.condition).limit));
   return "";
 }
 
-std::string percent_text(double fraction) {
+std::string format_half_width(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
   return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
 }
 
-std::string_view why_not_reached(PrecisionEnd end) {
+std::string_view explain_missed_precision(PrecisionEnd end) {
   switch (end) {
     case PrecisionEnd::MaxRuns:
       return "--max-runs was reached";
@@ -513,28 +526,30 @@ std::string_view why_not_reached(PrecisionEnd end) {
   return "the session was cut short";
 }
 
-std::string time(std::uint64_t nanoseconds) {
+std::string format_time(std::uint64_t nanoseconds) {
   return quantity(to_seconds(nanoseconds), Unit::Seconds);
 }
 
-std::string indented(const std::string& text) {
+/// Returns the output of a program, with a margin that sets it off from lauka's own lines.
+std::string indent_lines(const std::string& text) {
   std::string lines;
   std::istringstream input(text);
   for (std::string line; std::getline(input, line);) lines += "  | " + one_line(line) + "\n";
   return lines;
 }
 
-std::string run_text(const Step& step) {
+std::string name_run(const Step& step) {
   return fmt::format("{} {}", run_of_kind(step.kind), step.round + 1);
 }
 
-struct Answer {
+/// An exit status by which a program gives an answer, although it is not 0.
+struct StatusMeaning {
   std::string_view program;
   int status;
   std::string_view meaning;
 };
 
-constexpr auto kAnswers = std::to_array<Answer>({
+constexpr auto kStatusMeanings = std::to_array<StatusMeaning>({
     {"grep", 1, "nothing matched"},
     {"egrep", 1, "nothing matched"},
     {"fgrep", 1, "nothing matched"},
@@ -543,18 +558,18 @@ constexpr auto kAnswers = std::to_array<Answer>({
     {"cmp", 1, "the files differ"},
 });
 
-std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
+std::string advise_ignoring_failures(std::string_view name, const Outcome& outcome) {
   const std::string_view word = name.substr(0, name.find(' '));
   const std::string_view program = word.substr(word.rfind('/') + 1);
   const auto* const exited = std::get_if<Exited>(&outcome);
-  for (const Answer& answer : kAnswers)
-    if (exited != nullptr && answer.program == program && answer.status == exited->status)
-      return fmt::format("use -i={0}, because {1} exits with status {0} if {2}", answer.status,
-                         answer.program, answer.meaning);
+  for (const StatusMeaning& known : kStatusMeanings)
+    if (exited != nullptr && known.program == program && known.status == exited->status)
+      return fmt::format("use -i={0}, because {1} exits with status {0} if {2}", known.status,
+                         known.program, known.meaning);
   return "use -i to continue after failures";
 }
 
-std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
+std::string advise_without_valgrind(const Outcome& outcome) {
   const auto* signalled = std::get_if<Signalled>(&outcome);
   const std::string_view why =
       signalled != nullptr && signalled->signal == SIGILL
@@ -563,16 +578,16 @@ std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
   return fmt::format("try it without --engine{}", why);
 }
 
-struct EndingWords {
+struct EndingTextMaker {
   const std::vector<std::string>& names;
   std::size_t width;
   AdviceToEndRuns advice;
 
-  std::string message(const std::string& text) const { return wrapped_message(text, width); }
+  std::string wrap(const std::string& text) const { return wrapped_message(text, width); }
 
   std::string operator()(const RunFailed& failed) const {
     const std::string& name = names.at(failed.step.command);
-    const std::string run = fmt::format("{} of {} {}", run_text(failed.step), cited(name),
+    const std::string run = fmt::format("{} of {} {}", name_run(failed.step), cited(name),
                                         outcome_text(failed.outcome));
 
     std::string text;
@@ -582,24 +597,24 @@ struct EndingWords {
           failed.error_output_end.empty() ? "; it wrote nothing" : "; its last output was:");
     } else {
       const bool is_simulated = failed.step.kind == RoundKind::Simulated;
-      if (is_simulated) text = " under Valgrind; " + how_to_go_on_without_valgrind(failed.outcome);
+      if (is_simulated) text = " under Valgrind; " + advise_without_valgrind(failed.outcome);
 
       // A run that Valgrind breaks has no counts with -i either.
       const bool may_be_valgrinds_fault =
           is_simulated && !std::holds_alternative<Exited>(failed.outcome);
       if (can_be_ignored(failed.outcome) && !may_be_valgrinds_fault)
         text += (is_simulated ? "; if it fails there, too, " : "; ") +
-                how_to_ignore(name, failed.outcome);
+                advise_ignoring_failures(name, failed.outcome);
     }
 
-    return message(run + text) + indented(failed.error_output_end);
+    return wrap(run + text) + indent_lines(failed.error_output_end);
   }
 
   std::string operator()(const HookFailed& failed) const {
     std::string run;
     if (failed.step)
       run = fmt::format(" ({} {})", row_of(failed.kind).follows_runs() ? "after" : "before",
-                        run_text(*failed.step));
+                        name_run(*failed.step));
     constexpr int not_found = 127;  // POSIX XCU 2.8.2
     const auto* exited = std::get_if<Exited>(&failed.outcome);
     const std::string_view remedy =
@@ -607,25 +622,25 @@ struct EndingWords {
             ? ", which means that sh did not find a command; check its name"
         : can_be_ignored(failed.outcome) ? "; append '|| true' to continue anyway"
                                          : "";
-    return message(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
-                               cited(names.at(failed.command)), run, outcome_text(failed.outcome),
-                               remedy)) +
-           indented(failed.output_end);
+    return wrap(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
+                            cited(names.at(failed.command)), run, outcome_text(failed.outcome),
+                            remedy)) +
+           indent_lines(failed.output_end);
   }
 
   std::string operator()(const Interrupted& interrupted) const {
     const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
-    if (advice == AdviceToEndRuns::None) return message(by);
-    return message(fmt::format(
+    if (advice == AdviceToEndRuns::None) return wrap(by);
+    return wrap(fmt::format(
         "{} before any timed run{} ended; use --timeout{} to limit how long a run may take", by,
         names.size() == 1 ? " of " + cited(names.front()) : "",
         advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
   }
 
-  std::string operator()(const Error& error) const { return message(error.line()); }
+  std::string operator()(const Error& error) const { return wrap(error.line()); }
 };
 
-std::string_view trouble_with(LaunchStep step) {
+std::string_view describe_launch_trouble(LaunchStep step) {
   switch (step) {
     case LaunchStep::OpenInput:
       return "its input cannot be opened: ";
@@ -646,12 +661,13 @@ std::string_view trouble_with(LaunchStep step) {
   return "";
 }
 
-std::string killed(int survivor) {
+/// `survivor`: id of a process that outlived the kill; 0: none did.
+std::string describe_kill(int survivor) {
   if (survivor == 0) return "was killed";
   return fmt::format("could not be killed: its process {} is still running", survivor);
 }
 
-struct OutcomeWords {
+struct OutcomeTextMaker {
   std::string operator()(const Exited& end) const {
     return fmt::format("exited with status {}", end.status);
   }
@@ -665,25 +681,28 @@ struct OutcomeWords {
     const std::string limit = exact_duration(end.limit);
     if (!end.has_started)
       return fmt::format("waited longer than {} for the other end of a pipe", limit);
-    return fmt::format("took longer than {} and {}", limit, killed(end.survivor));
+    return fmt::format("took longer than {} and {}", limit, describe_kill(end.survivor));
   }
 
   std::string operator()(const Stopped& end) const {
-    const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
+    const bool tried_terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format(
         "was stopped by {}{}", os::signal_name(end.signal),
-        terminal ? " because it tried to use the terminal, which lauka does not give to commands; "
-                   "start it with setsid -w"
-                 : ", and nothing would have resumed it, so it " + killed(end.survivor));
+        tried_terminal
+            ? " because it tried to use the terminal, which lauka does not give to commands; "
+              "start it with setsid -w"
+            : ", and nothing would have resumed it, so it " + describe_kill(end.survivor));
   }
 
   std::string operator()(const NotStarted& end) const {
     if (end.step == LaunchStep::ReachLauncher) return "could not be started";
-    const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
+    const bool has_unknown_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
     return fmt::format(
-        "could not be started: {}{}{}", trouble_with(end.step),
+        "could not be started: {}{}{}", describe_launch_trouble(end.step),
         std::generic_category().message(end.error),
-        no_format ? "; if it is a script, give it a first line such as #!/bin/sh, or use -S" : "");
+        has_unknown_format
+            ? "; if it is a script, give it a first line such as #!/bin/sh, or use -S"
+            : "");
   }
 
   std::string operator()(const Cancelled& /*end*/) const {
@@ -691,13 +710,17 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor of the wall time. In `after`, {} is replaced by a noun such as
-/// "instructions".
-struct PartWords {
-  std::string_view column, before, less, more, after;
+/// The words for a factor of the wall time: "a" 1.2x "lower" "clock". In `after`, {} is replaced by
+/// a noun such as "instructions".
+struct FactorWords {
+  std::string_view column;  ///< heading in the table of factors
+  std::string_view before;  ///< stands before the ratio
+  std::string_view less;
+  std::string_view more;
+  std::string_view after;
 };
 /// The words in the order of WallFactorKind.
-constexpr std::array<PartWords, 8> kPartWords = {{
+constexpr std::array<FactorWords, 8> kFactorWords = {{
     {"instructions", "", "fewer", "more", " instructions"},
     {"instructions per cycle", "", "fewer", "more", " {} per cycle"},
     {"cycles", "", "fewer", "more", " cycles"},
@@ -708,7 +731,11 @@ constexpr std::array<PartWords, 8> kPartWords = {{
     {"CPU use", "CPU ", "less busy", "busier", ""},
 }};
 
-std::string times(const stats::RelativeSpeed& ratio) {
+const FactorWords& words_for(WallFactorKind kind) {
+  return kFactorWords[static_cast<std::size_t>(kind)];
+}
+
+std::string format_ratio(const stats::RelativeSpeed& ratio) {
   return ratio_text(ratio, "x");
 }
 
@@ -716,56 +743,60 @@ bool is_factor_shown(const WallFactor& factor) {
   return factor.change.is_significant() && stats::relative_speed(factor.change).has_value();
 }
 
-std::string busy(double share) {
+std::string format_cpu_use(double share) {
   return fmt::format("{:.{}f}%", 100.0 * share, share < 0.1 ? 1 : 0);
 }
 
-std::string gigahertz(double cycles_per_second) {
+std::string format_gigahertz(double cycles_per_second) {
   return fmt::format("{:.2f} GHz", cycles_per_second / 1e9);
 }
 
-std::string clocks_text(const WallFactor& clock) {
+std::string format_clocks(const WallFactor& clock) {
   if (!clock.candidate_median) return "";
   if (!clock.reference_median || !is_factor_shown(clock))
-    return fmt::format(" ({})", gigahertz(*clock.candidate_median));
+    return fmt::format(" ({})", format_gigahertz(*clock.candidate_median));
   return fmt::format(" ({:.2f} → {})", *clock.reference_median / 1e9,
-                     gigahertz(*clock.candidate_median));
+                     format_gigahertz(*clock.candidate_median));
 }
 
-std::string unchanged(const WallFactor& factor) {
+/// Returns "the same clock (3.20 GHz)"; empty for all other factors, and without an interval.
+std::string describe_unchanged_factor(const WallFactor& factor) {
   if (factor.factor_kind != WallFactorKind::Clock || !factor.change.bounds ||
       !factor.candidate_median)
     return "";
-  return "the same clock" + clocks_text(factor);
+  return "the same clock" + format_clocks(factor);
 }
 
-std::string changed(const WallFactor& factor, bool has_instructions) {
+/// Returns "1.20x fewer instructions". `has_instructions`: the sentence has named them already, so
+/// that a later factor can say "of them".
+std::string describe_changed_factor(const WallFactor& factor, bool has_instructions) {
   const auto ratio = *stats::relative_speed(factor.change);
-  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.factor_kind)];
-  const bool is_each = factor.factor_kind == WallFactorKind::CpuTimePerInstruction;
+  const FactorWords& words = words_for(factor.factor_kind);
+  const bool is_singular = factor.factor_kind == WallFactorKind::CpuTimePerInstruction;
   const std::string_view noun = has_instructions ? "of them"
-                                : is_each        ? "instruction"
+                                : is_singular    ? "instruction"
                                                  : "instructions";
-  std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
+  std::string text = fmt::format("{}{} {}{}", words.before, format_ratio(ratio),
                                  ratio.faster ? words.less : words.more, words.after);
   if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
-  if (factor.factor_kind == WallFactorKind::Clock) return text + clocks_text(factor);
+  if (factor.factor_kind == WallFactorKind::Clock) return text + format_clocks(factor);
   if (factor.factor_kind == WallFactorKind::Utilisation && factor.reference_median &&
       factor.candidate_median)
-    text +=
-        fmt::format(" ({} → {})", busy(*factor.reference_median), busy(*factor.candidate_median));
+    text += fmt::format(" ({} → {})", format_cpu_use(*factor.reference_median),
+                        format_cpu_use(*factor.candidate_median));
   return text;
 }
 
-Cell factor_cell(const WallFactor& factor) {
+Cell make_factor_cell(const WallFactor& factor) {
   const auto ratio = stats::relative_speed(factor.change);
   if (!ratio) return {"n/a", Ink::Dim};
-  if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
-  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.factor_kind)];
+  if (!is_factor_shown(factor)) return {format_ratio(*ratio), Ink::Dim};
+  const FactorWords& words = words_for(factor.factor_kind);
   const std::string figures =
-      factor.factor_kind == WallFactorKind::Clock ? clocks_text(factor) : "";
-  return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
-          factor.log_contribution() < 0 ? Ink::Green : Ink::Red};
+      factor.factor_kind == WallFactorKind::Clock ? format_clocks(factor) : "";
+  return {
+      format_ratio(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
+      factor.log_contribution() < 0 ? Ink::Green : Ink::Red};
 }
 
 std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
@@ -793,26 +824,27 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   return remarks;
 }
 
-std::string wall_time_in_words(const Results& results, const WallTimeExplanation& why) {
+std::string describe_wall_time(const Results& results, const WallTimeExplanation& why) {
   const MetricResult* wall = row_of(results, why.command, Role::WallTime);
   const auto speed = stats::relative_speed(*wall->delta);
   if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
-  return times(*speed) + (speed->faster ? " faster" : " slower");
+  return format_ratio(*speed) + (speed->faster ? " faster" : " slower");
 }
 
-std::string blind_spot_of_mean(const Results& results) {
+/// Returns what a mean could have missed; empty if commands are compared, or for a percentile.
+std::string describe_blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
                        results.commands.size() == 1 && find_candidates(results).empty();
   if (!is_mean || results.findings.precision->fewest_values_of_command == 0) return "";
-  return "; " + blind_spot(results.findings.precision->fewest_values_of_command,
-                           results.session.metrics[*metric].unit == Unit::Seconds,
-                           results.session.confidence);
+  return "; " + describe_blind_spot(results.findings.precision->fewest_values_of_command,
+                                    results.session.metrics[*metric].unit == Unit::Seconds,
+                                    results.session.confidence);
 }
 
 /// Returns the last inconclusive verdict of `benchmarks` if the exit status is 0 in spite of it;
 /// else null.
-const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks) {
+const gate::Verdict* find_last_tolerated_verdict(std::span<const Results> benchmarks) {
   const gate::Verdict* last = nullptr;
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
@@ -826,7 +858,7 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   return last;
 }
 
-std::string how_to_succeed(const FailureGroup& failed) {
+std::string advise_on_failure(const FailureGroup& failed) {
   if (failed.ending == Ending::TimedOut) return "raise --timeout";
   if (failed.kind == RoundKind::Simulated && failed.ending != Ending::Failed)
     return "try it without --engine, because Valgrind does not know every instruction";
@@ -836,8 +868,8 @@ std::string how_to_succeed(const FailureGroup& failed) {
 std::string gate_line_without_name(const Results& results, const gate::Verdict& verdict,
                                    const std::string& answer) {
   return fmt::format("{}: {}{}{}", condition_text(verdict.condition),
-                     answer.empty() ? "" : answer + ": ", statement_text(results, verdict),
-                     failures_of_both(results, verdict));
+                     answer.empty() ? "" : answer + ": ", make_statement(results, verdict),
+                     describe_failures_of_both(results, verdict));
 }
 
 /// The lines of a gate. `name`: of its candidate or benchmark; may be empty.
@@ -848,9 +880,9 @@ struct GateText {
   bool is_tolerated = false;
 };
 
-/// Returns the lines of gates. More than a few equal lines are one, which counts their names as
-/// `plural_word`.
-std::string grouped_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
+/// Returns the lines of gates. More than a few equal lines become one, which has the number of
+/// gates and `plural_word` in the place of their names.
+std::string group_equal_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
   struct Group {
     std::size_t gates = 0;
     bool is_tolerated = false;
@@ -864,10 +896,10 @@ std::string grouped_lines(const std::vector<GateText>& gates, std::string_view p
   }
 
   std::string text;
-  constexpr std::size_t most_alone = 5;
+  constexpr std::size_t max_single_lines = 5;  // of equal text
   for (const GateText& gate : gates) {
     Group& group = groups.at({gate.line, gate.lines_below});
-    const bool is_shared = group.gates > most_alone;
+    const bool is_shared = group.gates > max_single_lines;
     if (is_shared && group.is_written) continue;
     group.is_written = true;
 
@@ -880,8 +912,8 @@ std::string grouped_lines(const std::vector<GateText>& gates, std::string_view p
 }
 
 /// Returns the text of a gate without a name.
-GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
-                   bool color) {
+GateText make_gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
+                        bool color) {
   const auto [word, ink] = verdict_word(verdict.decision());
   return {.name = "",
           .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
@@ -917,7 +949,8 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   Cell cell{
       .text = word, .ink = ink, .shorter_texts = {word, word}, .decision = verdict.decision()};
 
-  if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
+  if (const std::string_view reason = find_short_reason(verdict.hindrance.obstacle);
+      !reason.empty()) {
     cell.verdict_reason = reason;
     cell.text += ": " + cell.verdict_reason;
     return cell;
@@ -930,7 +963,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   // The shorter texts are the verdict with its limit, and the verdict alone.
   const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
   const std::string limit =
-      (is_accepted ? "accepted limit " : "limit ") + limit_text(verdict.condition.limit);
+      (is_accepted ? "accepted limit " : "limit ") + format_limit(verdict.condition.limit);
   cell.shorter_texts.front() += ", " + limit;
 
   // The row's delta is already in another cell, unless the gate is on something else.
@@ -949,7 +982,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
 }
 
 std::string lines_below_gate(const Results& results, const gate::Verdict& verdict) {
-  const std::string stale = stale_acceptance_line(verdict);
+  const std::string stale = make_stale_acceptance_line(verdict);
   const stats::Delta* wall_time = risen_wall_time(results, verdict);
   if (wall_time == nullptr) return stale + functions_of_failed_gate(results, verdict);
   const ChangeTexts figures = change_texts(*wall_time, verdict.condition.limit.fraction());
@@ -964,25 +997,25 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 std::string condition_text(const Condition& condition) {
   return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
                               condition.metric, condition.sign(),
-                              limit_text(with_own_limit(condition).limit)));
+                              format_limit(with_own_limit(condition).limit)));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer) {
-  return named_if_several(results, verdict.candidate) +
+  return name_prefix_if_several(results, verdict.candidate) +
          gate_line_without_name(results, verdict, answer);
 }
 
 std::string gate_lines(const Results& results, bool color) {
   // The exit status of a suite depends on all of its benchmarks.
   const gate::Verdict* tolerated =
-      results.benchmark.empty() ? last_tolerated_verdict({&results, 1}) : nullptr;
+      results.benchmark.empty() ? find_last_tolerated_verdict({&results, 1}) : nullptr;
   std::vector<GateText> gates;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
-    gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
+    gates.push_back(make_gate_text(results, verdict, &verdict == tolerated, color));
     gates.back().name = name_if_several(results, verdict.candidate);
   }
-  return grouped_lines(gates, "commands") + series_line(results);
+  return group_equal_lines(gates, "commands") + series_line(results);
 }
 
 std::string series_line(const Results& results) {
@@ -1000,7 +1033,7 @@ std::string series_line(const Results& results) {
 }
 
 std::string suite_gate_lines(const Report& suite, ListedGates which, bool color) {
-  const gate::Verdict* tolerated = last_tolerated_verdict(suite.benchmarks);
+  const gate::Verdict* tolerated = find_last_tolerated_verdict(suite.benchmarks);
   std::vector<GateText> gates;
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
@@ -1008,12 +1041,12 @@ std::string suite_gate_lines(const Report& suite, ListedGates which, bool color)
           risen_wall_time(results, verdict) == nullptr &&
           gate::acceptance_use_of(verdict) == gate::AcceptanceUse::None)
         continue;
-      gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
+      gates.push_back(make_gate_text(results, verdict, &verdict == tolerated, color));
       gates.back().name = one_line(results.benchmark);
-      gates.back().line.insert(0, named_if_several(results, verdict.candidate));
+      gates.back().line.insert(0, name_prefix_if_several(results, verdict.candidate));
     }
   }
-  return grouped_lines(gates, "benchmarks");
+  return group_equal_lines(gates, "benchmarks");
 }
 
 std::string suite_layout_lines(const Report& suite) {
@@ -1037,7 +1070,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
           fmt::format("{}{}, so its gate cannot decide",
                       results.benchmark.empty() ? "" : results.benchmark + ": ",
                       failures_text(endings, " of " + cited(results.session.commands[c].name))),
-          how_to_succeed(first)};
+          advise_on_failure(first)};
       lines.push_back(why.line());
     }
   }
@@ -1054,17 +1087,18 @@ std::string precision_line(const Results& results) {
   if (!results.findings.precision) return "";
   const Precision& precision = *results.findings.precision;
   const std::string reached =
-      precision.half_width ? percent_text(*precision.half_width) : "no interval";
+      precision.half_width ? format_half_width(*precision.half_width) : "no interval";
   // Six digits hide rounding errors.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted_half_width);
   const std::string start =
       fmt::format("precision of {}: {} after {}", metric_in_words(precision.metric), reached,
                   plural(precision.fewest_values_of_command, "run"));
   if (precision.end == PrecisionEnd::Reached)
-    return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
+    return fmt::format("{} (asked for: ±{}){}\n", start, wanted,
+                       describe_blind_spot_of_mean(results));
   return fmt::format(
       "{}, not the ±{} that was asked for, because {}{}\n", start, wanted,
-      why_not_reached(precision.end),
+      explain_missed_precision(precision.end),
       precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 
@@ -1075,20 +1109,21 @@ stats::Change to_change(const TunedChange& change) {
 }
 
 std::string tuning_line(const std::vector<TunedComparison>& compared) {
-  std::size_t untuned = 0;
-  for (const TunedComparison& comparison : compared) untuned += comparison.untuned_runs;
-  const auto text = [&](TunedChange TunedComparison::*of) {
+  std::size_t untuned_runs = 0;
+  for (const TunedComparison& comparison : compared) untuned_runs += comparison.untuned_runs;
+  const auto describe_mean_change = [&](TunedChange TunedComparison::*figure) {
     std::vector<stats::Change> changes;
     for (const TunedComparison& comparison : compared)
-      if ((comparison.*of).change) changes.push_back(to_change(comparison.*of));
+      if ((comparison.*figure).change) changes.push_back(to_change(comparison.*figure));
     return changes.empty() ? std::string("an unknown amount")
                            : delta_text(stats::geometric_mean(changes));
   };
   return fmt::format(
       "compared with {}, --tune changed σ by {}, the width of the interval by {}, and the mean by "
       "{}{}",
-      plural(untuned, "untuned run"), text(&TunedComparison::stddev),
-      text(&TunedComparison::interval_width), text(&TunedComparison::mean),
+      plural(untuned_runs, "untuned run"), describe_mean_change(&TunedComparison::stddev),
+      describe_mean_change(&TunedComparison::interval_width),
+      describe_mean_change(&TunedComparison::mean),
       compared.size() > 1 ? " (geometric means)" : "");
 }
 
@@ -1096,14 +1131,15 @@ std::string shell_start_time_lines(const Results& results) {
   std::string lines;
   for (std::size_t i = 0; i < results.session.overheads.size(); ++i) {
     const ShellOverhead& overhead = results.session.overheads[i];
+    // Commands with equal overheads share the line of the first one.
     if (&*std::ranges::find(results.session.overheads, overhead) != &overhead) continue;
     const bool is_common = std::ranges::all_of(
         results.session.overheads, [&](const ShellOverhead& other) { return other == overhead; });
     const std::string whose = is_common ? "" : " for " + cited(results.session.commands[i].name);
     lines += fmt::format(
         "starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
-        one_line(shell_quoted(results.session.shell)), whose, time(overhead.wall_ns),
-        time(overhead.user_ns + overhead.system_ns),
+        one_line(shell_quoted(results.session.shell)), whose, format_time(overhead.wall_ns),
+        format_time(overhead.user_ns + overhead.system_ns),
         results.session.setting.measures_region ? fmt::format(" but {}", kRegionTime) : "");
   }
   return lines;
@@ -1111,34 +1147,35 @@ std::string shell_start_time_lines(const Results& results) {
 
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
                             AdviceToEndRuns advice, std::size_t width) {
-  const EndingWords words{names, width, advice};
+  const EndingTextMaker make_text{.names = names, .width = width, .advice = advice};
   std::string lines;
-  if (session.cut_short) lines += std::visit(words, *session.cut_short);
-  for (const HookFailed& failed : session.later_failed_hooks) lines += words(failed);
+  if (session.cut_short) lines += std::visit(make_text, *session.cut_short);
+  for (const HookFailed& failed : session.later_failed_hooks) lines += make_text(failed);
   return lines;
 }
 
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width) {
   return wrapped_message(fmt::format("building {} {}", what, outcome_text(outcome)), width) +
-         indented(output_end);
+         indent_lines(output_end);
 }
 
 std::string outcome_text(const Outcome& outcome) {
-  return std::visit(OutcomeWords{}, outcome);
+  return std::visit(OutcomeTextMaker{}, outcome);
 }
 
 std::string why_text(const Results& results, const WallTimeExplanation& why) {
   std::string factors;
   bool has_instructions = false;
   for (const WallFactor& factor : why.factors) {
-    const std::string said =
-        is_factor_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
-    if (said.empty()) continue;
-    factors += (factors.empty() ? "" : ", ") + said;
+    const std::string statement = is_factor_shown(factor)
+                                      ? describe_changed_factor(factor, has_instructions)
+                                      : describe_unchanged_factor(factor);
+    if (statement.empty()) continue;
+    factors += (factors.empty() ? "" : ", ") + statement;
     has_instructions = has_instructions || factor.factor_kind == WallFactorKind::Instructions;
   }
-  std::string text = wall_time_in_words(results, why) + ": " +
+  std::string text = describe_wall_time(results, why) + ": " +
                      (factors.empty() ? "no factor changed significantly" : factors);
   for (const std::string& remark : list_remarks(why)) text += "; " + remark;
   return text;
@@ -1147,44 +1184,43 @@ std::string why_text(const Results& results, const WallTimeExplanation& why) {
 std::string why_lines(const Results& results) {
   std::string lines;
   for (const WallTimeExplanation& why : results.explanations)
-    lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
+    lines += "why: " + name_prefix_if_several(results, why.command) + why_text(results, why) + "\n";
   return lines;
 }
 
 WhyTable why_table(const Results& results) {
   // A single comparison needs no table, and without counts there is nothing to explain.
-  WhyTable all;
+  WhyTable result;
   const auto lacks_counts = [](const WallTimeExplanation& why) {
     return why.lacks_instructions && why.leaves_out_cycles;
   };
-  if (results.explanations.size() < 2) return all;
-  if (std::ranges::all_of(results.explanations, lacks_counts)) return all;
+  if (results.explanations.size() < 2) return result;
+  if (std::ranges::all_of(results.explanations, lacks_counts)) return result;
 
-  std::set<WallFactorKind> parts;
+  std::set<WallFactorKind> kinds;
   for (const WallTimeExplanation& why : results.explanations)
-    for (const WallFactor& factor : why.factors) parts.insert(factor.factor_kind);
+    for (const WallFactor& factor : why.factors) kinds.insert(factor.factor_kind);
 
-  all.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
-                       {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
-  for (const WallFactorKind part : parts)
-    all.table.columns.push_back(
-        {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
-         .cell_content = CellContent::Delta});
+  result.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
+                          {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
+  for (const WallFactorKind kind : kinds)
+    result.table.columns.push_back(
+        {.heading = {std::string(words_for(kind).column)}, .cell_content = CellContent::Delta});
 
   for (const WallTimeExplanation& why : results.explanations) {
-    TableRow& row = all.table.rows.emplace_back(
-        TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});
-    for (const WallFactorKind part : parts) {
-      const auto factor = std::ranges::find(why.factors, part, &WallFactor::factor_kind);
-      row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
+    TableRow& row = result.table.rows.emplace_back(
+        TableRow{{results.session.commands[why.command].name}, {describe_wall_time(results, why)}});
+    for (const WallFactorKind kind : kinds) {
+      const auto factor = std::ranges::find(why.factors, kind, &WallFactor::factor_kind);
+      row.push_back(factor == why.factors.end() ? Cell{} : make_factor_cell(*factor));
     }
 
     for (std::string& remark : list_remarks(why))
-      if (std::ranges::find(all.remarks, remark) == all.remarks.end())
-        all.remarks.push_back(std::move(remark));
+      if (std::ranges::find(result.remarks, remark) == result.remarks.end())
+        result.remarks.push_back(std::move(remark));
   }
 
-  return all;
+  return result;
 }
 
 }  // namespace lauka::report

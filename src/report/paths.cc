@@ -31,7 +31,9 @@ bool is_beginning(std::span<const PathChange> paths, std::uint32_t path) {
   return caller == kNoCaller || paths[caller].caller == kNoCaller;
 }
 
-std::string callers_of(std::span<const PathChange> paths, const PathChange& path) {
+/// Returns the callers, the nearest one last: "main > parse". Of many, returns the nearest ones
+/// after "…".
+std::string list_callers(std::span<const PathChange> paths, const PathChange& path) {
   std::string callers;
   std::size_t named = 0;
   for (std::uint32_t at = path.caller; at != kNoCaller && !is_beginning(paths, at);
@@ -52,7 +54,8 @@ struct ChosenPaths {
 
 /// Chooses the paths for which `weight` is above 0, those with the largest weight first.
 template <typename Weight>
-ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, const Weight& weight) {
+ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
+                         const Weight& weight) {
   struct WeighedPath {
     double weight;
     std::size_t path;
@@ -75,7 +78,7 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
     }
 
     const std::size_t lines = chosen.paths.size() + to_add.size();
-    if (lines <= most) {
+    if (lines <= max_lines) {
       chosen.paths.insert(to_add.begin(), to_add.end());
     } else {
       chosen.has_all = false;
@@ -85,7 +88,7 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t most, cons
   return chosen;
 }
 
-Ink ink_of_path(const PathChange& change) {
+Ink choose_path_ink(const PathChange& change) {
   if (!change.is_sure) return Ink::Dim;
   return change.difference() > 0.0 ? Ink::Red : Ink::Green;
 }
@@ -126,15 +129,15 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
     row.push_back({.text = quantity(change.candidate_mean, metric)});
     if (is_compared)
       row.push_back({.text = difference_of_means(change.difference(), change.half_width, metric),
-                     .ink = ink_of_path(change),
+                     .ink = choose_path_ink(change),
                      .is_significant_delta = change.is_sure});
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-std::string section_of(const Results& results, std::size_t command, const MetricByFunction& changes,
-                       const Style& style) {
+std::string make_section(const Results& results, std::size_t command,
+                         const MetricByFunction& changes, const Style& style) {
   const bool is_compared = results.session.reference.is_candidate(command);
   const std::size_t max_lines = *results.presentation.paths;
   const auto weight_of = [&](const PathChange& path) {
@@ -162,7 +165,7 @@ std::string section_of(const Results& results, std::size_t command, const Metric
 }  // namespace
 
 std::string callers_with_most_of(const FunctionChange& change, std::span<const PathChange> paths) {
-  constexpr double most = 0.5;
+  constexpr double min_share = 0.5;
   if (change.difference() == 0.0) return "";
 
   // Of paths that change in opposite directions, several may have more than the whole change.
@@ -171,11 +174,11 @@ std::string callers_with_most_of(const FunctionChange& change, std::span<const P
   for (const PathChange& path : paths) {
     if (path.name != change.name || !path.is_own_sure) continue;
     const double of_path = path.own_difference() / change.difference();
-    if (of_path < most || of_path <= share) continue;
+    if (of_path < min_share || of_path <= share) continue;
     share = of_path;
     largest = &path;
   }
-  return largest == nullptr ? "" : callers_of(paths, *largest);
+  return largest == nullptr ? "" : list_callers(paths, *largest);
 }
 
 std::string path_text(const Results& results, const Style& style) {
@@ -184,7 +187,7 @@ std::string path_text(const Results& results, const Style& style) {
   std::string text;
   for (const std::size_t c : candidates_or_all(results.session.reference, results.commands.size()))
     if (const auto changes = show_paths(results, c))
-      text += section_of(results, c, *changes, style);
+      text += make_section(results, c, *changes, style);
 
   if (!text.empty()) return text;
   const bool has_paths =

@@ -15,7 +15,7 @@ namespace lauka::report {
 
 namespace {
 
-std::string runs_text(std::size_t number) {
+std::string format_run_count(std::size_t number) {
   return group_digits(fmt::to_string(number), 3);
 }
 
@@ -25,29 +25,30 @@ bool begins_with_digit(std::string_view text) {
 }
 
 /// Number of names in a race's last line; the table has all.
-constexpr std::size_t kMaxNames = 10;
+constexpr std::size_t kMaxNamesOfRace = 10;
 
 /// Returns the names of commands or, if a single command was typed with one parameter, the
 /// parameter's values and its name: "12, 16 threads", "opt O2, O3". Of many commands, names the
 /// best ones: "12, 16 threads and 54 more".
-std::string names_of(const Results& results, std::span<const std::size_t> commands) {
+std::string list_names(const Results& results, std::span<const std::size_t> commands) {
   const std::vector<Command>& all = results.session.commands;
   const std::vector<std::string> parameters = parameter_names(results);
   const bool has_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
 
   // Instead of "1 more", the last name is written.
-  const std::size_t named = commands.size() > kMaxNames + 1 ? kMaxNames : commands.size();
+  const std::size_t named_count =
+      commands.size() > kMaxNamesOfRace + 1 ? kMaxNamesOfRace : commands.size();
 
   std::vector<std::string> names;
-  names.reserve(named + 1);
+  names.reserve(named_count + 1);
   bool are_numbers = true;
-  for (const std::size_t c : commands.first(named)) {
+  for (const std::size_t c : commands.first(named_count)) {
     names.push_back(one_line(has_one_parameter ? all[c].parameters.front().value : all[c].name));
     are_numbers = are_numbers && begins_with_digit(names.back());
   }
 
   std::string more;
-  if (named < commands.size()) more = fmt::format("{} more", commands.size() - named);
+  if (named_count < commands.size()) more = fmt::format("{} more", commands.size() - named_count);
   if (!has_one_parameter) {
     if (!more.empty()) names.push_back(more);
     return listed(names);
@@ -63,13 +64,13 @@ std::string names_of(const Results& results, std::span<const std::size_t> comman
 bool is_about_time(const Results& results, const gate::RaceResult& race) {
   const auto metric = find_metric(results.session.metrics, race.metric);
   if (!metric) return false;
-  const Metric& of = results.session.metrics[*metric];
-  return of.unit == Unit::Seconds && of.better == Better::Less;
+  const Metric& raced = results.session.metrics[*metric];
+  return raced.unit == Unit::Seconds && raced.better == Better::Less;
 }
 
 /// Returns "fastest" or, for a metric that is not a time, "best (rate)".
 /// Commands that left without a value may be better.
-std::string superlative(const Results& results, const gate::RaceResult& race) {
+std::string make_superlative(const Results& results, const gate::RaceResult& race) {
   const bool have_all_values = std::ranges::all_of(
       race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
   return (is_about_time(results, race) ? "fastest"
@@ -77,14 +78,14 @@ std::string superlative(const Results& results, const gate::RaceResult& race) {
          (have_all_values ? "" : " of those that gave values");
 }
 
-std::string confidence_text(const Results& results) {
+std::string describe_confidence(const Results& results) {
   return fmt::format("with {:.6g}% confidence", 100.0 * results.session.confidence);
 }
 
 /// Returns what the race has shown about the commands that are left.
-std::string what_was_shown(const Results& results, const gate::RaceResult& race) {
-  const std::string best = superlative(results, race);
-  const std::string confidence = confidence_text(results);
+std::string describe_outcome(const Results& results, const gate::RaceResult& race) {
+  const std::string best = make_superlative(results, race);
+  const std::string confidence = describe_confidence(results);
   const auto was_beaten = [](const gate::RaceExit& exit) {
     return exit.better_command.has_value();
   };
@@ -116,9 +117,9 @@ std::string what_was_shown(const Results& results, const gate::RaceResult& race)
 std::string race_line(const Results& results) {
   if (!results.findings.race) return "";
   const gate::RaceResult& race = *results.findings.race;
-  return fmt::format("{}: {} ({} of {} runs)\n", what_was_shown(results, race),
-                     names_of(results, race.left), runs_text(race.count_runs()),
-                     runs_text(race.count_runs_without_exits()));
+  return fmt::format("{}: {} ({} of {} runs)\n", describe_outcome(results, race),
+                     list_names(results, race.left), format_run_count(race.count_runs()),
+                     format_run_count(race.count_runs_without_exits()));
 }
 
 std::string suite_race_lines(const Report& suite) {

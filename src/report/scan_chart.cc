@@ -22,23 +22,22 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kScanHeight = 220;
-constexpr std::size_t kMinValues = 3;
+constexpr std::size_t kMinParameterValues = 3;
 constexpr double kMinFit = 0.95;  // smallest r² of a power law that is shown
 
-/// A command's value of the parameter (x), and the median (y), quartiles (low, high) and mean of
-/// its runs that succeeded.
-struct Point {
-  double x = 0.0;
-  double y = 0.0;
-  double low = 0.0;
-  double high = 0.0;
+/// A command in a scan, by its runs that succeeded.
+struct ScanPoint {
+  double x = 0.0;     ///< value of the parameter
+  double y = 0.0;     ///< median
+  double low = 0.0;   ///< first quartile
+  double high = 0.0;  ///< third quartile
   double mean = 0.0;
   std::size_t command = 0;
 };
 
-struct Series {
+struct ScanSeries {
   std::string name;
-  std::vector<Point> points;
+  std::vector<ScanPoint> points;
 };
 
 std::optional<double> parse_number(const std::string& text) {
@@ -47,10 +46,10 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 /// Returns the parameter with the most values among the parameters that have only numbers as
-/// values; nullopt if no such parameter has kMinValues values.
-std::optional<std::string> scanned(const Results& results) {
+/// values; nullopt if no such parameter has kMinParameterValues values.
+std::optional<std::string> find_scanned_parameter(const Results& results) {
   std::optional<std::string> parameter_with_most;
-  std::size_t most_values = kMinValues - 1;
+  std::size_t most_values = kMinParameterValues - 1;
   for (const std::string& name : parameter_names(results)) {
     std::set<double> values;
     bool all_are_numbers = true;
@@ -77,10 +76,10 @@ std::string name_of_series(const Command& command, const std::string& parameter)
   return name;
 }
 
-std::vector<Series> make_series(const Results& results, std::size_t metric,
-                                const std::string& parameter) {
+std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
+                                    const std::string& parameter) {
   // A series has the commands that differ only in the value of `parameter`.
-  std::vector<Series> all;
+  std::vector<ScanSeries> all;
   std::map<std::pair<std::size_t, std::string>, std::size_t> places;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& command = results.session.commands[c];
@@ -96,18 +95,22 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     if (is_new) all.push_back({std::move(name), {}});
 
     const double x = *parse_number(value->value);
-    all[place->second].points.push_back(
-        {x, summary->median, summary->q1, summary->q3, summary->mean, c});
+    all[place->second].points.push_back({.x = x,
+                                         .y = summary->median,
+                                         .low = summary->q1,
+                                         .high = summary->q3,
+                                         .mean = summary->mean,
+                                         .command = c});
   }
 
-  for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
+  for (ScanSeries& series : all) std::ranges::sort(series.points, {}, &ScanPoint::x);
   return all;
 }
 
-std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) {
+std::optional<stats::PowerLaw> fit_law(const ScanSeries& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
-  for (const Point& point : series.points) {
+  for (const ScanPoint& point : series.points) {
     x.push_back(point.x);
     y.push_back(point.y);
   }
@@ -116,11 +119,11 @@ std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) 
 }
 
 /// Returns the extents of x and y.
-std::pair<Extent, Extent> find_extents(const std::vector<Series>& all) {
+std::pair<Extent, Extent> find_extents(const std::vector<ScanSeries>& all) {
   Extent x;
   Extent y;
-  for (const Series& series : all) {
-    for (const Point& point : series.points) {
+  for (const ScanSeries& series : all) {
+    for (const ScanPoint& point : series.points) {
       x.include(point.x);
       for (const double value : {point.low, point.y, point.high}) y.include(value);
     }
@@ -132,49 +135,52 @@ struct Axes {
   Axis x;
   Axis y;
 
-  double over(double value) const { return svg_position(x, value); }
-  double down(double value) const {
+  /// Positions in SVG units. SVG counts y from the top, so a larger value has a smaller position.
+  double x_position(double value) const { return svg_position(x, value); }
+  double y_position(double value) const {
     return static_cast<double>(kSvgUnits) - svg_position(y, value);
   }
 };
 
-std::string draw_line(const Axes& axes, const Series& series, std::string_view parameter,
+std::string draw_line(const Axes& axes, const ScanSeries& series, std::string_view parameter,
                       const std::string& color) {
   std::string trend;
   std::string intervals;
   std::string labels;
   std::vector<Spot> spots;
-  for (const Point& point : series.points) {
-    const double x = axes.over(point.x);
-    trend += fmt::format("{}{:.1f} {:.1f}", trend.empty() ? 'M' : 'L', x, axes.down(point.y));
-    intervals +=
-        fmt::format("M{:.1f} {:.1f}V{:.1f}", x, axes.down(point.low), axes.down(point.high));
+  for (const ScanPoint& point : series.points) {
+    const double x = axes.x_position(point.x);
+    trend += fmt::format("{}{:.1f} {:.1f}", trend.empty() ? 'M' : 'L', x, axes.y_position(point.y));
+    intervals += fmt::format("M{:.1f} {:.1f}V{:.1f}", x, axes.y_position(point.low),
+                             axes.y_position(point.high));
     labels += fmt::format("{}{} = {:.6g}", labels.empty() ? "" : "|", parameter, point.x);
     spots.push_back({static_cast<std::size_t>(std::lround(x)),
-                     static_cast<std::size_t>(std::lround(axes.down(point.y)))});
+                     static_cast<std::size_t>(std::lround(axes.y_position(point.y)))});
   }
   return svg_path("trend " + color, trend) + svg_path("interval " + color, intervals) +
          svg_spots(spots, color, fmt::format(" data-labels=\"{}\"", html_text(labels)));
 }
 
-std::string draw_line(const Axes& axes, const Series& series, const stats::PowerLaw& law) {
+std::string draw_law(const Axes& axes, const ScanSeries& series, const stats::PowerLaw& law) {
   const auto at = [&](double x) {
-    return fmt::format("{:.1f} {:.1f}", axes.over(x),
-                       axes.down(law.factor * std::pow(x, law.exponent)));
+    return fmt::format("{:.1f} {:.1f}", axes.x_position(x),
+                       axes.y_position(law.factor * std::pow(x, law.exponent)));
   };
   return svg_path("fitted", "M" + at(series.points.front().x) + "L" + at(series.points.back().x));
 }
 
-std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& axis) {
-  constexpr double least_percent = 9.0;
+/// Returns the measured values of the parameter that are far enough from each other for their
+/// labels. The smallest and the largest always have one.
+std::vector<double> choose_measured_ticks(const std::vector<ScanSeries>& all, const Axis& axis) {
+  constexpr double min_gap_percent = 9.0;
   std::set<double> values;
-  for (const Series& series : all)
-    for (const Point& point : series.points) values.insert(point.x);
+  for (const ScanSeries& series : all)
+    for (const ScanPoint& point : series.points) values.insert(point.x);
   std::vector<double> ticks;
   for (const double value : values) {
     const bool is_last = value == *values.rbegin();
     const auto is_near = [&](double other) {
-      return axis.percent(value) - axis.percent(other) < least_percent;
+      return axis.percent(value) - axis.percent(other) < min_gap_percent;
     };
     if (is_last) std::erase_if(ticks, is_near);
     if (ticks.empty() || is_last || !is_near(ticks.back())) ticks.push_back(value);
@@ -187,13 +193,13 @@ struct Scan {
   const Results& results;
   std::size_t metric = 0;
   std::string parameter{};
-  std::vector<Series> all{};
+  std::vector<ScanSeries> all{};
 };
 
 enum class AxisScale : unsigned char { Linear, Logarithmic };
 
-std::string view(const Scan& scan, AxisScale scale) {
-  const std::vector<Series>& all = scan.all;
+std::string draw_view(const Scan& scan, AxisScale scale) {
+  const std::vector<ScanSeries>& all = scan.all;
   const Metric& metric = scan.results.session.metrics[scan.metric];
   const bool is_logarithmic = scale == AxisScale::Logarithmic;
 
@@ -202,21 +208,21 @@ std::string view(const Scan& scan, AxisScale scale) {
   const double lowest_y = is_logarithmic ? y.low : std::min(y.low, 0.0);
   const auto make_axis = is_logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{make_axis(x.low, x.high), make_axis(lowest_y, y.high)};
-  axes.x.ticks = measured_ticks(all, axes.x);
+  axes.x.ticks = choose_measured_ticks(all, axes.x);
 
   std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // A power law is a straight line only on logarithmic axes.
     if (is_logarithmic)
       if (const auto law = fit_law(all[i], scan.results.session.confidence))
-        content += draw_line(axes, all[i], *law);
+        content += draw_law(axes, all[i], *law);
     content += draw_line(axes, all[i], scan.parameter, color_class(i));
   }
 
   std::vector<TickLabel> labels;
   for (const double tick : axes.x.ticks) {
     const double without_rounding_error = std::fabs(tick) < 1e-12 ? 0 : tick;
-    labels.push_back({horizontal_percent(axes.over(tick), kSvgUnits),
+    labels.push_back({horizontal_percent(axes.x_position(tick), kSvgUnits),
                       fmt::format("{:.6g}", without_rounding_error)});
   }
 
@@ -231,9 +237,9 @@ std::string view(const Scan& scan, AxisScale scale) {
          svg_tick_labels(labels) + "</div>\n";
 }
 
-std::string legend(const Scan& scan) {
+std::string make_legend(const Scan& scan) {
   const Results& results = scan.results;
-  const std::vector<Series>& all = scan.all;
+  const std::vector<ScanSeries>& all = scan.all;
   const std::string parameter = html_text(scan.parameter);
 
   std::string html;
@@ -258,12 +264,12 @@ std::string legend(const Scan& scan) {
                     html_text(results.session.metrics[scan.metric].name), parameter, about_colours);
 }
 
-const Point& best_point(const Results& results, std::size_t metric,
-                        const std::vector<Series>& all) {
+const ScanPoint& find_best_point(const Results& results, std::size_t metric,
+                                 const std::vector<ScanSeries>& all) {
   const bool is_more = results.session.metrics[metric].better == Better::More;
-  const Point* best = &all.front().points.front();
-  for (const Series& series : all)
-    for (const Point& point : series.points)
+  const ScanPoint* best = &all.front().points.front();
+  for (const ScanSeries& series : all)
+    for (const ScanPoint& point : series.points)
       if (is_more ? point.mean > best->mean : point.mean < best->mean) best = &point;
   return *best;
 }
@@ -272,7 +278,7 @@ const Point& best_point(const Results& results, std::size_t metric,
 
 bool is_scan(const Results& results) {
   if (!has_single_typed_command(results)) return false;
-  const auto parameter = scanned(results);
+  const auto parameter = find_scanned_parameter(results);
   return parameter && std::ranges::all_of(results.session.commands, [&](const Command& command) {
            return find_parameter(command, *parameter) != nullptr;
          });
@@ -280,7 +286,7 @@ bool is_scan(const Results& results) {
 
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
-  const std::string parameter = *scanned(results);
+  const std::string parameter = *find_scanned_parameter(results);
   const auto value_of = [&](const Command& command) {
     return *parse_number(find_parameter(command, parameter)->value);
   };
@@ -312,8 +318,8 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
 
 std::string scan_headline(const Results& results, std::size_t metric) {
   if (!is_scan(results)) return "";
-  const std::string parameter = *scanned(results);
-  const std::vector<Series> all = make_series(results, metric, parameter);
+  const std::string parameter = *find_scanned_parameter(results);
+  const std::vector<ScanSeries> all = make_series(results, metric, parameter);
   if (all.empty()) return "";
 
   // The law is told only of a single series, and if it certainly grows or falls.
@@ -334,7 +340,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   else if (measured.role == Role::WallTime)
     superlative = "fastest";
 
-  const Point& best = best_point(results, metric, all);
+  const ScanPoint& best = find_best_point(results, metric, all);
   text += fmt::format("{} at {} (mean {})", superlative,
                       parameters_text(results.session.commands[best.command]),
                       quantity(best.mean, measured));
@@ -348,7 +354,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {
-  const auto parameter = scanned(results);
+  const auto parameter = find_scanned_parameter(results);
   if (!parameter) return "";
   const Scan scan{results, metric, *parameter, make_series(results, metric, *parameter)};
   if (scan.all.empty()) return "";
@@ -361,9 +367,9 @@ std::string scan_chart(const Results& results, std::size_t metric) {
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }
-  html += view(scan, AxisScale::Linear);
-  if (can_be_logarithmic) html += view(scan, AxisScale::Logarithmic);
-  return html + legend(scan) + "</div>\n";
+  html += draw_view(scan, AxisScale::Linear);
+  if (can_be_logarithmic) html += draw_view(scan, AxisScale::Logarithmic);
+  return html + make_legend(scan) + "</div>\n";
 }
 
 }  // namespace lauka::report

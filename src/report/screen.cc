@@ -32,7 +32,8 @@ std::string write_header(const Results& results, std::size_t index, const Style&
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
+/// Returns why a row has no delta or no interval of its delta; empty if it has one, or needs none.
+std::string_view explain_row_without_interval(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
     return "there is no delta for a metric with values below 0, because a change from such a value "
            "cannot be given in percent";
@@ -44,38 +45,41 @@ std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates
              : "a delta has no ±, because there are too few runs, or they differ too much";
 }
 
-std::string_view why_no_interval(const Results& results, const Style& style) {
+std::string_view explain_first_row_without_interval(const Results& results, const Style& style) {
   const bool has_candidates = !find_candidates(results).empty();
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       if (results.session.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
-      if (const auto why = why_no_interval_of(row, has_candidates); !why.empty()) return why;
+      if (const auto why = explain_row_without_interval(row, has_candidates); !why.empty())
+        return why;
     }
   }
   return "";
 }
 
 bool contradicts_means(const Results& results, std::size_t metric, std::size_t candidate) {
-  constexpr double seen = 0.0005;
+  constexpr double smallest_visible = 0.0005;  // deltas are shown with one decimal of a percent
   const MetricResult* row = row_if_has_values(results.commands[candidate], metric);
   if (row == nullptr || !row->delta) return false;
   const stats::Delta& delta = *row->delta;
   if (delta.basis != stats::Basis::Typical || !delta.bounds || !delta.change_of_mean.change)
     return false;
   return delta.bounds->leave_out(*delta.change_of_mean.change) &&
-         std::fabs(*delta.change - *delta.change_of_mean.change) >= seen &&
+         std::fabs(*delta.change - *delta.change_of_mean.change) >= smallest_visible &&
          (delta.mean_and_typical_differ || outliers_explain_mean(results, metric, candidate));
 }
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
   const Metric& metric = results.session.metrics[index];
   const stats::Delta& delta = *row_of(results.commands[candidate], index)->delta;
-  const bool is_above = *delta.change_of_mean.change > *delta.change;
-  const std::string because =
-      outliers_explain_mean(results, index, candidate)
-          ? fmt::format(", because a few runs{} took much {}", is_above ? "" : " of the reference",
-                        metric.unit == Unit::Seconds ? "longer" : "more")
-          : "";
+
+  // High outliers of the reference raise its mean, so that the candidate's seems to have fallen.
+  const bool mean_rose_more = *delta.change_of_mean.change > *delta.change;
+  const std::string because = outliers_explain_mean(results, index, candidate)
+                                  ? fmt::format(", because a few runs{} took much {}",
+                                                mean_rose_more ? "" : " of the reference",
+                                                metric.unit == Unit::Seconds ? "longer" : "more")
+                                  : "";
   return fmt::format(
       "the delta is the change of the typical round; the means of {}{} differ by {}{}",
       one_line(metric.name),
@@ -105,7 +109,7 @@ std::string full_tables(const Results& results, const Style& style) {
   }
   const std::string_view note = omitted_intervals_note(tables, fitted);
   return text + hidden_zeros_line(results, style) +
-         dim_note(note.empty() ? why_no_interval(results, style) : note, style);
+         dim_note(note.empty() ? explain_first_row_without_interval(results, style) : note, style);
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
@@ -135,46 +139,52 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
 std::string hidden_rows_line(const Results& results, const std::vector<std::size_t>& shown,
                              const Style& style) {
   std::string names;
-  std::size_t more = 0;
-  constexpr std::size_t most = 3;
+  std::size_t hidden_count = 0;
+  constexpr std::size_t max_named = 3;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (results.session.metrics[m].shown != Shown::Always || is_hidden_as_all_zero(results, m) ||
-        std::ranges::find(shown, m) != shown.end() || ++more > most)
+        std::ranges::find(shown, m) != shown.end() || ++hidden_count > max_named)
       continue;
     names += (names.empty() ? "" : ", ") + one_line(results.session.metrics[m].name);
   }
-  if (more > most) names += fmt::format(" and {} more", more - most);
-  return more == 0 ? "" : dim_note("not shown: " + names + "; use --table full to see all", style);
+  if (hidden_count > max_named) names += fmt::format(" and {} more", hidden_count - max_named);
+  return hidden_count == 0
+             ? ""
+             : dim_note("not shown: " + names + "; use --table full to see all", style);
 }
 
-std::vector<const stats::Summary*> summaries_of(const Results& results,
-                                                const HeadlineComparison& ranking) {
-  std::vector<const stats::Summary*> all;
-  const auto add = [&](std::size_t command) {
+/// Returns the summaries of the compared values. A reference from another file has none.
+std::vector<const stats::Summary*> find_summaries(const Results& results,
+                                                  const HeadlineComparison& ranking) {
+  std::vector<const stats::Summary*> summaries;
+  const auto add_summary_of = [&](std::size_t command) {
     const MetricResult* row = row_of(results.commands[command], ranking.metric);
-    if (row != nullptr && row->summary) all.push_back(&*row->summary);
+    if (row != nullptr && row->summary) summaries.push_back(&*row->summary);
   };
-  add(ranking.command);
+  add_summary_of(ranking.command);
   if (const auto reference = results.session.reference.index_in_session(ranking.command))
-    add(*reference);
-  return all;
+    add_summary_of(*reference);
+  return summaries;
 }
 
 /// True if all values of both commands are 0. A baseline's values are taken as 0 if the ratio is 1.
 bool is_all_zeros(const Results& results, const HeadlineComparison& ranking) {
-  const auto all = summaries_of(results, ranking);
+  const auto all = find_summaries(results, ranking);
   return !all.empty() && ranking.speed.speed_factor == 1.0 &&
          std::ranges::all_of(all,
                              [](const stats::Summary* summary) { return summary->max == 0.0; });
 }
 
-std::string_view missing_interval(const Results& results, const HeadlineComparison& ranking) {
+std::string_view explain_ranking_without_interval(const Results& results,
+                                                  const HeadlineComparison& ranking) {
+  // Chance alone gives n differences one sign with a probability of 2^-n. With too few runs, no
+  // interval reaches the confidence.
   const double tail = (1.0 - results.session.confidence) / 2.0;
-  const double fewest = std::ceil(-std::log2(tail));
-  if (static_cast<double>(results.commands[ranking.command].runs) < fewest)
+  const double min_runs = std::ceil(-std::log2(tail));
+  if (static_cast<double>(results.commands[ranking.command].runs) < min_runs)
     return "there are too few runs";
   const bool has_zero =
-      std::ranges::any_of(summaries_of(results, ranking),
+      std::ranges::any_of(find_summaries(results, ranking),
                           [](const stats::Summary* summary) { return summary->min == 0.0; });
   return has_zero ? "there are too many zeros" : "the runs differ too much";
 }
@@ -183,21 +193,25 @@ std::string_view missing_interval(const Results& results, const HeadlineComparis
 constexpr char kNameBlank = '\x1f';
 
 std::string bold(const std::string& name, const Style& style) {
-  constexpr std::size_t beside = 3;
-  std::string shown =
-      style.width > 0 ? cut_middle(name, style.width - std::min(style.width, beside)) : name;
+  constexpr std::size_t room_beside_name = 3;
+  std::string shown = style.width > 0
+                          ? cut_middle(name, style.width - std::min(style.width, room_beside_name))
+                          : name;
   std::ranges::replace(shown, ' ', kNameBlank);
   return inked(shown, Ink::Bold, style.color);
 }
 
-std::string in_lines(const std::string& sentence, const Style& style) {
+/// Returns a sentence in lines of the style's width, with the blanks that `bold` replaced.
+std::string wrap_sentence(const std::string& sentence, const Style& style) {
   std::string lines =
       wrapped_to_cells(style.ascii ? to_ascii(sentence) : sentence, style.width) + "\n";
   std::ranges::replace(lines, kNameBlank, ' ');
   return lines;
 }
 
-std::string reference_of(const Results& results, std::size_t command) {
+/// Returns the name of the command's reference; if that was measured earlier, with its file:
+/// "itself in old.json".
+std::string name_reference(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command).name;
   const std::string* file = earlier_file(results.session);
   if (file == nullptr) return name;
@@ -209,17 +223,20 @@ bool is_gain(const Results& results, const HeadlineComparison& ranking) {
   return ranking.speed.faster != (results.session.metrics[ranking.metric].better == Better::More);
 }
 
+/// Returns by which factor the candidate is better than the reference: below 1 if it is worse.
 double gain_of(const Results& results, const HeadlineComparison& ranking) {
   return is_gain(results, ranking) ? ranking.speed.speed_factor : 1 / ranking.speed.speed_factor;
 }
 
-std::vector<HeadlineComparison> rankings_by_one(const Results& results,
-                                                std::vector<HeadlineComparison> rankings) {
+/// Returns the rankings by the primary metric, or by another metric if only that one has a
+/// significant difference. Factors of different metrics cannot be compared with each other.
+std::vector<HeadlineComparison> keep_rankings_by_one_metric(
+    const Results& results, std::vector<HeadlineComparison> rankings) {
   std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
-  const auto differs_by_it = [&](const HeadlineComparison& ranking) {
+  const auto is_significant_by_metric = [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && ranking.metric == metric;
   };
-  if (std::ranges::none_of(rankings, differs_by_it)) {
+  if (std::ranges::none_of(rankings, is_significant_by_metric)) {
     const auto other = std::ranges::find(rankings, true, &HeadlineComparison::is_significant);
     if (other != rankings.end()) metric = other->metric;
   }
@@ -228,17 +245,17 @@ std::vector<HeadlineComparison> rankings_by_one(const Results& results,
   return rankings;
 }
 
-bool is_decided(const Results& results, const HeadlineComparison& ranking) {
+bool has_gate_decision(const Results& results, const HeadlineComparison& ranking) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
            verdict.answer != gate::Answer::Inconclusive;
   });
 }
 
-/// Returns the end of a line that says that no ranking is significant, by the largest of the
-/// differences that would have been found; empty if one is unknown.
-std::string detectable_by_all(const Results& results,
-                              const std::vector<HeadlineComparison>& rankings) {
+/// Returns the end of a sentence that says that no ranking is significant: the largest of the
+/// differences that would have been found. Empty if one of them is unknown.
+std::string make_detectable_clause(const Results& results,
+                                   const std::vector<HeadlineComparison>& rankings) {
   std::optional<double> largest;
   for (const HeadlineComparison& ranking : rankings) {
     const MetricResult* row = row_of(results.commands[ranking.command], ranking.metric);
@@ -248,12 +265,13 @@ std::string detectable_by_all(const Results& results,
   return detectable_text(largest);
 }
 
-std::string write_line(const Results& results, const HeadlineComparison& ranking,
-                       const Style& style) {
+std::string write_ranking(const Results& results, const HeadlineComparison& ranking,
+                          const Style& style) {
   const Metric& metric = results.session.metrics[ranking.metric];
   const std::string name = metric_in_words(one_line(metric.name));
   const bool faster = ranking.speed.faster;
 
+  // The sentence is: candidate, `between`, reference, `after`.
   std::string between;
   std::string after = " in " + name;
   if (is_all_zeros(results, ranking)) {
@@ -267,13 +285,14 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
                           faster ? "lower" : "higher");
     after = " (exact)";
   } else if (!ranking.speed.bounds) {
-    const std::string_view purpose = is_decided(results, ranking)
+    const std::string_view purpose = has_gate_decision(results, ranking)
                                          ? "for a confidence interval of its difference"
                                          : "to tell whether it differs";
-    between = fmt::format(": {} {} from ", missing_interval(results, ranking), purpose);
+    between =
+        fmt::format(": {} {} from ", explain_ranking_without_interval(results, ranking), purpose);
   } else if (!ranking.is_significant) {
     between = " does not differ significantly from ";
-    after += detectable_by_all(results, {ranking});
+    after += make_detectable_clause(results, {ranking});
   } else if (metric.role == Role::WallTime) {
     after.clear();
     between = fmt::format(" ran {} times {} than ", ratio_text(ranking.speed),
@@ -285,15 +304,15 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
   }
 
   const std::string candidate = one_line(results.session.commands[ranking.command].name);
-  const std::string reference = one_line(reference_of(results, ranking.command));
-  return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
+  const std::string reference = one_line(name_reference(results, ranking.command));
+  return wrap_sentence(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
-std::string headline(const Results& results, const std::vector<HeadlineComparison>& all,
-                     const Style& style) {
-  const std::vector<HeadlineComparison> rankings = rankings_by_one(results, all);
+std::string write_headline(const Results& results, const std::vector<HeadlineComparison>& all,
+                           const Style& style) {
+  const std::vector<HeadlineComparison> rankings = keep_rankings_by_one_metric(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
-  if (!scan.empty()) return in_lines(scan, style);
+  if (!scan.empty()) return wrap_sentence(scan, style);
 
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
@@ -306,39 +325,40 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
     return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
   };
   if (has_several && std::ranges::none_of(rankings, has_interval))
-    return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
-                                missing_interval(results, rankings[0]), reference, in_metric),
-                    style);
+    return wrap_sentence(
+        fmt::format("{} to tell whether a command differs from {}{}",
+                    explain_ranking_without_interval(results, rankings[0]), reference, in_metric),
+        style);
 
   // The rankings begin with the largest gain.
   const auto is_significant_gain = [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
   };
   const auto best = std::ranges::find_if(rankings, is_significant_gain);
-  if (best != rankings.end()) return write_line(results, *best, style);
-  if (!has_several) return write_line(results, rankings[0], style);
+  if (best != rankings.end()) return write_ranking(results, *best, style);
+  if (!has_several) return write_ranking(results, rankings[0], style);
 
   // No command is better. All others are worse, or do not differ.
   const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,
                                        &HeadlineComparison::is_significant);
   const bool is_any_worse = worst != rankings.rend();
   if (!is_any_worse)
-    return in_lines("no command differs significantly from " + reference + in_metric +
-                        detectable_by_all(results, rankings),
-                    style);
+    return wrap_sentence("no command differs significantly from " + reference + in_metric +
+                             make_detectable_clause(results, rankings),
+                         style);
   if (worst->metric != primary_metric(results.session.metrics))
-    return write_line(results, *worst, style);
+    return write_ranking(results, *worst, style);
 
   if (metric.role == Role::WallTime)
-    return in_lines("no command is significantly faster than " + reference, style);
+    return wrap_sentence("no command is significantly faster than " + reference, style);
   const std::string_view better = metric.better == Better::More ? "higher" : "lower";
-  return in_lines(
+  return wrap_sentence(
       fmt::format("no command is significantly {} than {}{}", better, reference, in_metric), style);
 }
 
 /// Returns what makes failures comparable, if a command ended with the same exit status in every
 /// timed run, as grep does if nothing matches; else empty.
-std::string how_to_compare_failures(const Endings& endings) {
+std::string advise_on_failures(const Endings& endings) {
   const Endings timed = endings.of_kind(RoundKind::Timed);
   const bool has_one_status = timed.all_failed() && timed.failed_run_groups.size() == 1 &&
                               timed.failed_run_groups.front().ending == Ending::Failed;
@@ -350,7 +370,7 @@ std::string how_to_compare_failures(const Endings& endings) {
 using Rankings = std::vector<HeadlineComparison>;
 
 /// Divides the rankings by the reference that they are about; otherwise, the order stays.
-std::vector<Rankings> by_reference(const Results& results, const Rankings& rankings) {
+std::vector<Rankings> group_by_reference(const Results& results, const Rankings& rankings) {
   std::map<std::size_t, Rankings> groups;
   for (const HeadlineComparison& ranking : rankings)
     groups[results.session.reference.group_of(ranking.command)].push_back(ranking);
@@ -362,9 +382,9 @@ std::vector<Rankings> by_reference(const Results& results, const Rankings& ranki
 
 /// Returns a line for each typed command: at how many parameter values it differs from the
 /// reference. By one metric, as lines about different metrics do not add up.
-std::string count_by_typed_command(const Results& results, const Rankings& all,
-                                   const Style& style) {
-  const Rankings rankings = rankings_by_one(results, all);
+std::string count_significant_by_typed_command(const Results& results, const Rankings& all,
+                                               const Style& style) {
+  const Rankings rankings = keep_rankings_by_one_metric(results, all);
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
 
@@ -388,11 +408,11 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
     });
 
     const std::string& name = results.session.commands[own[0].command].unfilled_name;
-    lines +=
-        in_lines(fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
-                             bold(one_line(name), style), better, reference, faster, own.size(),
-                             in_metric, worse, slower),
-                 style);
+    lines += wrap_sentence(
+        fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
+                    bold(one_line(name), style), better, reference, faster, own.size(), in_metric,
+                    worse, slower),
+        style);
   }
 
   return lines;
@@ -404,9 +424,9 @@ std::string failure_lines(const Results& results, const Style& style) {
     const Endings& endings = results.commands[c].endings;
     const std::string& name = results.session.commands[c].name;
     if (endings.failed_run_groups.empty()) continue;
-    lines += in_lines(failures_text(endings, " of " + bold(one_line(name), style)) +
-                          "; deltas leave them out" + how_to_compare_failures(endings),
-                      style);
+    lines += wrap_sentence(failures_text(endings, " of " + bold(one_line(name), style)) +
+                               "; deltas leave them out" + advise_on_failures(endings),
+                           style);
   }
   return lines;
 }
@@ -426,7 +446,7 @@ std::optional<double> short_run_median_seconds(const Results& results) {
   return shortest;
 }
 
-std::string about_short_runs(const Results& results, const Style& style) {
+std::string make_note_on_short_runs(const Results& results, const Style& style) {
   const auto shortest = short_run_median_seconds(results);
   if (!shortest) return "";
 
@@ -466,7 +486,7 @@ std::string compact_tables(const Results& results, const Style& style) {
   }
   text += hidden_rows_line(results, metrics, style) + hidden_zeros_line(results, style) +
           histograms(results, style);
-  return text + dim_note(why_no_interval(results, style), style);
+  return text + dim_note(explain_first_row_without_interval(results, style), style);
 }
 
 std::string tables(const Results& results, const Style& style) {
@@ -480,10 +500,11 @@ std::string tables(const Results& results, const Style& style) {
                                                       : full_tables(results, style);
   text += dim_note(layout_lines(results), style);
   if (style.verbose) text += dim_note(layouts_advice_line(results), style);
-  return text + lines_about_contradicting_means(results, style) + about_short_runs(results, style);
+  return text + lines_about_contradicting_means(results, style) +
+         make_note_on_short_runs(results, style);
 }
 
-constexpr std::chrono::milliseconds kMinPause{100};
+constexpr std::chrono::milliseconds kMinPauseBetweenDrawings{100};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 std::string clock_text(std::chrono::nanoseconds time) {
@@ -494,23 +515,24 @@ std::string clock_text(std::chrono::nanoseconds time) {
 
 /// The part of the progress line that is alike for runs and builds.
 struct TimeSpent {
-  double share = 0.0;  ///< fraction of the whole time that has passed
+  double elapsed_share = 0.0;  ///< fraction of the whole time that has passed
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining{};
   bool may_end_earlier = false;
 };
 
 std::string write_time(const TimeSpent& time, std::size_t width) {
-  const double done = std::clamp(time.share, 0.0, 1.0);
+  const double share = std::clamp(time.elapsed_share, 0.0, 1.0);
   const std::size_t cells = width < 80 ? 10 : 20;
-  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
-  std::string line = fmt::format("[{:<{}}]", std::string(full, '='), cells);
+  const auto full_cells = static_cast<std::size_t>(share * static_cast<double>(cells));
+  std::string line = fmt::format("[{:<{}}]", std::string(full_cells, '='), cells);
 
   // Without an estimate, 0% would look as if nothing went on.
-  if (time.remaining || done > 0.0) line += fmt::format(" {:3}%", static_cast<int>(done * 100));
+  if (time.remaining || share > 0.0) line += fmt::format(" {:3}%", static_cast<int>(share * 100));
   line += "  " + clock_text(time.elapsed);
   if (!time.remaining) return line;
 
+  // A clock that counts down says 0:00 only when the time is over.
   const auto rounded_up = *time.remaining + std::chrono::milliseconds(999);
   return line +
          fmt::format(", {}{} left", time.may_end_earlier ? "at most " : "", clock_text(rounded_up));
@@ -530,15 +552,19 @@ std::string race_text(const std::optional<RaceSoFar>& race) {
   return race ? fmt::format("  {} of {} left in the race", race->left, race->all) : "";
 }
 
-std::string write_line(const Progress& progress, double share, std::size_t width,
-                       const DisplayUnit* unit) {
-  std::string line =
-      write_time({share, progress.elapsed, progress.remaining, progress.may_end_earlier}, width) +
-      race_text(progress.race);
+std::string write_progress_line(const Progress& progress, double share, std::size_t width,
+                                const DisplayUnit* unit) {
+  const TimeSpent time{.elapsed_share = share,
+                       .elapsed = progress.elapsed,
+                       .remaining = progress.remaining,
+                       .may_end_earlier = progress.may_end_earlier};
+  std::string line = write_time(time, width) + race_text(progress.race);
+
   if (const std::string kind = kind_text(progress); !kind.empty()) {
     line += "  " + kind;
   } else if (const auto& so_far = progress.difference) {
-    const stats::Change change{so_far->change, stats::IntervalEnds{so_far->low, so_far->high}};
+    const stats::Change change{.change = so_far->change,
+                               .bounds = stats::IntervalEnds{so_far->low, so_far->high}};
     line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
     return so_far->layouts_to_answer ? line + "; " + more_layouts_advice(*so_far->layouts_to_answer)
                                      : line;
@@ -548,13 +574,14 @@ std::string write_line(const Progress& progress, double share, std::size_t width
   return line + "  " + one_line(progress.command);
 }
 
-std::string write_line(const BuildProgress& progress, std::size_t width) {
+std::string write_build_line(const BuildProgress& progress, std::size_t width) {
   const std::size_t ended = progress.ended;
   const double share =
       progress.count == 0 ? 0.0 : static_cast<double>(ended) / static_cast<double>(progress.count);
-  return write_time({share, progress.elapsed, progress.remaining}, width) +
-         fmt::format("  building {} of {}  {}", progress.begun, progress.count,
-                     one_line(progress.latest));
+  const TimeSpent time{
+      .elapsed_share = share, .elapsed = progress.elapsed, .remaining = progress.remaining};
+  return write_time(time, width) + fmt::format("  building {} of {}  {}", progress.begun,
+                                               progress.count, one_line(progress.latest));
 }
 
 constexpr std::size_t kMaxBins = 12;
@@ -562,22 +589,24 @@ constexpr std::size_t kMaxBarWidth = 50;
 constexpr std::size_t kMinBarWidth = 8;
 constexpr std::string_view kIndent = "  ";
 
-std::string bar(std::size_t eighths) {
+/// Returns a bar whose length is given in eighths of a cell.
+std::string draw_bar(std::size_t eighths) {
   constexpr std::array<std::string_view, 8> partial = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text.append(partial[eighths % 8]);
 }
 
-std::size_t bin_count(const stats::Summary& summary, double low, double high, std::size_t most) {
+std::size_t choose_bin_count(const stats::Summary& summary, double low, double high,
+                             std::size_t max_count) {
   const double width =
       2 * (summary.q3 - summary.q1) / std::cbrt(static_cast<double>(summary.count));
-  if (width <= 0) return most;
+  if (width <= 0) return max_count;
   return static_cast<std::size_t>(
-      std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
+      std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(max_count)));
 }
 
-std::vector<double> wall_times_of(const Results& results, std::size_t command) {
+std::vector<double> list_wall_times(const Results& results, std::size_t command) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   std::vector<double> values;
   if (row == nullptr || !row->summary) return values;
@@ -587,7 +616,7 @@ std::vector<double> wall_times_of(const Results& results, std::size_t command) {
 }
 
 /// Returns the bins with the number of these values in each.
-std::vector<Bin> fill_bins(std::vector<Bin> bins, const std::vector<double>& values) {
+std::vector<Bin> count_in_bins(std::vector<Bin> bins, const std::vector<double>& values) {
   for (Bin& bin : bins) bin.count = 0;
   for (const double value : values) {
     const auto place = std::ranges::find_if(bins, [&](const Bin& bin) { return value < bin.high; });
@@ -608,10 +637,13 @@ std::vector<Bin> make_shared_bins(const std::vector<std::vector<double>>& values
   for (const std::vector<double>& each : values) all.insert(all.end(), each.begin(), each.end());
   const std::vector<Bin> shared = make_bins(all, stats::summarize(all), kMaxBins);
 
-  constexpr std::size_t enough = 3;
+  // A shape is visible if the values fill as many of the shared bins as of bins for them alone, or
+  // three.
+  constexpr std::size_t enough_bins = 3;
   const bool shows_all = std::ranges::all_of(values, [&](const std::vector<double>& each) {
-    const std::size_t alone = count_filled(make_bins(each, stats::summarize(each), kMaxBins));
-    return count_filled(fill_bins(shared, each)) >= std::min(alone, enough);
+    const std::size_t filled_alone =
+        count_filled(make_bins(each, stats::summarize(each), kMaxBins));
+    return count_filled(count_in_bins(shared, each)) >= std::min(filled_alone, enough_bins);
   });
   return shows_all ? shared : std::vector<Bin>();
 }
@@ -621,7 +653,7 @@ std::vector<Bin> make_shared_bins(const std::vector<std::vector<double>>& values
 std::map<std::size_t, std::vector<Bin>> find_shared_bins(const Results& results) {
   std::map<std::size_t, std::vector<std::vector<double>>> groups;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (std::vector<double> values = wall_times_of(results, c); !values.empty())
+    if (std::vector<double> values = list_wall_times(results, c); !values.empty())
       groups[results.session.reference.group_of(c)].push_back(std::move(values));
 
   std::map<std::size_t, std::vector<Bin>> shared;
@@ -698,17 +730,17 @@ std::string comparison_lines(const Results& results, const Style& style) {
   if (rankings.empty()) return find_candidates(results).empty() ? "" : failures;
 
   constexpr std::size_t most_groups = 10;
-  const std::vector<Rankings> groups = by_reference(results, rankings);
+  const std::vector<Rankings> groups = group_by_reference(results, rankings);
   if (groups.size() > most_groups)
-    return count_by_typed_command(results, rankings, style) + failures;
+    return count_significant_by_typed_command(results, rankings, style) + failures;
 
   std::string text;
   for (const Rankings& group : groups) {
     if (compact_table_replaces_full_tables(results)) {
-      text += headline(results, group, style);
+      text += write_headline(results, group, style);
       continue;
     }
-    for (const HeadlineComparison& ranking : group) text += write_line(results, ranking, style);
+    for (const HeadlineComparison& ranking : group) text += write_ranking(results, ranking, style);
   }
   return text + failures;
 }
@@ -748,7 +780,8 @@ void ProgressBar::draw(const std::string& line, std::size_t width) {
 }
 
 bool ProgressBar::may_draw(std::chrono::nanoseconds elapsed) {
-  if (elapsed_when_drawn_ && elapsed - *elapsed_when_drawn_ < kMinPause) return false;
+  if (elapsed_when_drawn_ && elapsed - *elapsed_when_drawn_ < kMinPauseBetweenDrawings)
+    return false;
   elapsed_when_drawn_ = elapsed;
   return true;
 }
@@ -757,13 +790,13 @@ void ProgressBar::progress(const Progress& progress) {
   if (!may_draw(progress.elapsed)) return;
   const std::size_t width = width_();
   largest_share_ = std::max(largest_share_, progress.elapsed_share);
-  draw(write_line(progress, largest_share_, width, time_unit_), width);
+  draw(write_progress_line(progress, largest_share_, width, time_unit_), width);
 }
 
 void ProgressBar::building(const BuildProgress& progress) {
   if (!may_draw(progress.elapsed)) return;
   const std::size_t width = width_();
-  draw(write_line(progress, width), width);
+  draw(write_build_line(progress, width), width);
 }
 
 void ProgressBar::finished() {
@@ -781,7 +814,7 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
 }
 
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
-                           std::size_t most) {
+                           std::size_t max_count) {
   // Severe outliers would make all other bins too wide, so they go into the outermost ones.
   const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;
@@ -789,7 +822,7 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
   if (low >= high) return {{summary.min, summary.max, values.size()}};
 
-  std::vector<Bin> bins(bin_count(summary, low, high, most));
+  std::vector<Bin> bins(choose_bin_count(summary, low, high, max_count));
   const double width = (high - low) / static_cast<double>(bins.size());
   for (std::size_t i = 0; i < bins.size(); ++i) {
     bins[i].low = low + width * static_cast<double>(i);
@@ -812,9 +845,9 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
 
-  const std::vector<double> values = wall_times_of(results, command);
+  const std::vector<double> values = list_wall_times(results, command);
   const std::vector<Bin> bins = shared.empty() ? make_bins(values, *row->summary, kMaxBins)
-                                               : fill_bins(std::move(shared), values);
+                                               : count_in_bins(std::move(shared), values);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
 
   // A line has the indent, the label, two blanks, the bar, a blank and the count.
@@ -828,9 +861,9 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   std::string text;
   constexpr std::size_t eighths_of_cell = 8;  // a bar ends in a block of some eighths of a cell
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    const std::size_t least = bins[i].count > 0 ? 1 : 0;
+    const std::size_t min_eighths = bins[i].count > 0 ? 1 : 0;
     const std::size_t eighths = bins[i].count * widest_bar * eighths_of_cell / largest_count;
-    const std::string drawn = bar(std::max(least, eighths));
+    const std::string drawn = draw_bar(std::max(min_eighths, eighths));
     text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
                         bins[i].count);
   }

@@ -82,11 +82,11 @@ struct Bin {
   std::size_t count = 0;
 };
 
-/// Divides `values` into at most `most` bins of equal width, if possible about 2 IQR / cbrt(n)
+/// Divides `values` into at most `max_count` bins of equal width, if possible about 2 IQR / cbrt(n)
 /// (Freedman & Diaconis 1981). The first and the last bin also hold values far from the quartiles.
 /// `summary`: summary of the values.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
-                           std::size_t most);
+                           std::size_t max_count);
 
 /// Returns the histogram of a command's wall times. `shared`: bins to use; empty: bins for the
 /// command alone.

@@ -101,64 +101,72 @@ constexpr auto kDoubleWidth = std::to_array<char32_t>(
      0x1F6D5, 0x1F6E0, 0x1F6EB, 0x1F6ED, 0x1F6F4, 0x1F6FD, 0x1F7E0, 0x1F7F1, 0x1F90C, 0x1F93B,
      0x1F93C, 0x1F946, 0x1F947, 0x1FA00, 0x1FA70, 0x1FAF7, 0x20000, 0x3FFFE});
 
-constexpr auto kJoins = std::to_array<std::string_view>({"±", "…", "+-"});
+/// Signs between the parts of one number, beside which a line does not break: "5.0 ± 0.1".
+constexpr auto kJoiningSigns = std::to_array<std::string_view>({"±", "…", "+-"});
 constexpr std::string_view kEllipsis = "…";
-constexpr std::string_view kCut = "~";  // replaces the … of a cut text in ASCII
+constexpr std::string_view kAsciiCutSign = "~";  // replaces the … of a cut text in ASCII
 
+/// True if the numbers, which alternate between the beginnings and the ends of ranges, have an odd
+/// number of entries up to `code`: its range has begun, and not ended.
 template <typename Ranges>
-bool is_in(const Ranges& ranges, char32_t code) {
+bool is_in_ranges(const Ranges& ranges, char32_t code) {
   return (std::ranges::upper_bound(ranges, code) - ranges.begin()) % 2 == 1;
 }
 
-std::size_t cells_of(const Character& character) {
+std::size_t count_cells(const Character& character) {
   if (!character.valid || character.code < kZeroWidth.front()) return 1;
-  if (is_in(kZeroWidth, character.code)) return 0;
-  return is_in(kDoubleWidth, character.code) ? 2 : 1;
+  if (is_in_ranges(kZeroWidth, character.code)) return 0;
+  return is_in_ranges(kDoubleWidth, character.code) ? 2 : 1;
 }
 
-std::string_view front_of(std::string_view text, std::size_t width) {
+std::string_view take_front(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   std::size_t cells = 0;
   while (bytes < text.size()) {
     const Character character = first_character(text.substr(bytes));
-    if (cells + cells_of(character) > width) break;
-    cells += cells_of(character);
+    if (cells + count_cells(character) > width) break;
+    cells += count_cells(character);
     bytes += character.bytes;
   }
   return text.substr(0, bytes);
 }
 
-std::string_view back_of(std::string_view text, std::size_t width) {
+/// Returns the longest end of `text` that takes at most `width` cells. Does not begin with a
+/// character that belongs to the one before it.
+std::string_view take_back(std::string_view text, std::size_t width) {
   std::size_t cells = display_width(text);
   std::size_t from = 0;
   while (from < text.size()) {
     const Character character = first_character(text.substr(from));
-    if (cells <= width && cells_of(character) > 0) break;
-    cells -= cells_of(character);
+    if (cells <= width && count_cells(character) > 0) break;
+    cells -= count_cells(character);
     from += character.bytes;
   }
   return text.substr(from);
 }
 
 bool is_within_number(std::string_view text, std::size_t at) {
-  return std::ranges::any_of(kJoins, [&](std::string_view sign) {
+  return std::ranges::any_of(kJoiningSigns, [&](std::string_view sign) {
     return text.substr(0, at).ends_with(sign) || text.substr(at + 1).starts_with(sign);
   });
 }
 
-std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width) {
-  constexpr std::string_view before = " (";
-  constexpr std::string_view after = " :;,.)";
-  if (at > 0 && before.find(text[at - 1]) == std::string_view::npos) return at;
+/// Returns the index of the quote that ends the name quoted at `at`. Returns `at` if that is an
+/// apostrophe, or if the name is wider than `width`.
+std::size_t find_name_end(std::string_view text, std::size_t at, std::size_t width) {
+  constexpr std::string_view before_name = " (";
+  constexpr std::string_view after_name = " :;,.)";
+  if (at > 0 && before_name.find(text[at - 1]) == std::string_view::npos) return at;
   for (std::size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] != '\'') continue;
-    if (i + 1 < text.size() && after.find(text[i + 1]) == std::string_view::npos) continue;
+    if (i + 1 < text.size() && after_name.find(text[i + 1]) == std::string_view::npos) continue;
     return display_width(text.substr(at, i - at)) + 2 <= width ? i : at;
   }
   return at;
 }
 
-std::string without_ink(std::string_view text) {
+/// Returns the text without escape sequences such as "\x1b[32m", which take no cells.
+std::string strip_ink(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
     const std::size_t escape = text.find("\x1b[");
@@ -171,14 +179,15 @@ std::string without_ink(std::string_view text) {
 
 /// Returns the first word of `text`. A number with its interval is one word, and so is a quoted
 /// name of up to `width` cells.
-std::string_view unbroken(std::string_view text, std::size_t width) {
+std::string_view find_unbroken_word(std::string_view text, std::size_t width) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\'') i = end_of_name(text, i, width);
+    if (text[i] == '\'') i = find_name_end(text, i, width);
     if (text[i] == ' ' && !is_within_number(text, i)) return text.substr(0, i);
   }
   return text;
 }
 
+/// The escape sequences of a terminal, in the order of Ink.
 constexpr std::array<std::string_view, 5> kInkCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                        "\x1b[31m"};
 
@@ -193,7 +202,7 @@ std::size_t display_width(std::string_view text) {
   std::size_t cells = 0;
   while (!text.empty()) {
     const Character character = first_character(text);
-    cells += cells_of(character);
+    cells += count_cells(character);
     text.remove_prefix(character.bytes);
   }
   return cells;
@@ -202,18 +211,20 @@ std::size_t display_width(std::string_view text) {
 std::string cut_end(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
-  return std::string(front_of(text, width - 1)).append(kEllipsis);
+  return std::string(take_front(text, width - 1)).append(kEllipsis);
 }
 
 std::string cut_middle(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
   const std::size_t end = (width - 1) / 2;
-  return std::string(front_of(text, width - 1 - end)).append(kEllipsis).append(back_of(text, end));
+  return std::string(take_front(text, width - 1 - end))
+      .append(kEllipsis)
+      .append(take_back(text, end));
 }
 
 std::string wrapped_to_cells(std::string_view text, std::size_t width) {
-  if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
+  if (width == 0 || display_width(strip_ink(text)) <= width) return std::string(text);
 
   // Further lines are indented by two more blanks than the first one.
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
@@ -223,9 +234,9 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   text.remove_prefix(blanks);
 
   while (!text.empty()) {
-    const std::string_view word = unbroken(text, width - std::min(width, indent.size()));
+    const std::string_view word = find_unbroken_word(text, width - std::min(width, indent.size()));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::size_t cells = display_width(without_ink(word));
+    const std::size_t cells = display_width(strip_ink(word));
 
     const bool is_first_word = lines.size() == blanks;
     const bool fits = column + 1 + cells <= width;
@@ -282,7 +293,7 @@ std::string to_ascii(std::string_view text) {
     // A range such as "1 … 2" has a space before its ellipsis, unlike most cut texts.
     const bool follows_space = !ascii.empty() && ascii.back() == ' ';
     const bool is_cut = sign->first == kEllipsis && !follows_space;
-    ascii += is_cut ? kCut : sign->second;
+    ascii += is_cut ? kAsciiCutSign : sign->second;
     text.remove_prefix(sign->first.size());
   }
 

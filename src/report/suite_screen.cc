@@ -21,42 +21,45 @@ namespace lauka::report {
 
 namespace {
 
+/// A row of the suite's table: a candidate by one metric. Without candidates, a benchmark has a
+/// single row.
 struct SuiteRow {
   const Results* results = nullptr;
   std::optional<std::size_t> candidate{};
   std::optional<std::size_t> metric{};
-  bool is_first = true;
+  bool is_first = true;  ///< of its benchmark, whose name only this row shows
 
   bool is_anchor() const {
     return candidate && candidate == results->session.reference.anchor_index;
   }
 };
 
-Cell value_cell(const MetricResult& values, const Metric& metric) {
+Cell make_value_cell(const MetricResult& values, const Metric& metric) {
   const std::string mean = short_mean_text(values, metric);
   return {.text = values.quantile ? mean : mean_cell_text(values, metric), .shorter_texts = {mean}};
 }
 
-Cell value_cell(const SuiteRow& row, std::size_t command) {
+Cell make_value_cell(const SuiteRow& row, std::size_t command) {
   const Results& results = *row.results;
   const MetricResult* values =
       row.metric ? row_if_has_values(results.commands[command], *row.metric) : nullptr;
   if (values == nullptr) return {"n/a"};
-  return value_cell(*values, results.session.metrics[*row.metric]);
+  return make_value_cell(*values, results.session.metrics[*row.metric]);
 }
 
-Cell base_cell(const SuiteRow& row) {
+Cell make_base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (const auto base = results.session.reference.index_in_session(row.candidate.value_or(0)))
-    return value_cell(row, *base);
+    return make_value_cell(row, *base);
   if (!row.candidate || !row.metric) return {};
-  return value_cell(result_of_reference(results, *row.candidate, *row.metric),
-                    results.session.metrics[*row.metric]);
+  return make_value_cell(result_of_reference(results, *row.candidate, *row.metric),
+                         results.session.metrics[*row.metric]);
 }
 
 Cell make_delta_cell(const SuiteRow& row) {
-  if (row.is_anchor()) return {"anchor", Ink::Dim, Mark::Blank, false, {"anchor"}};
+  if (row.is_anchor())
+    return {.text = "anchor", .ink = Ink::Dim, .mark = Mark::Blank, .shorter_texts = {"anchor"}};
   if (!row.candidate || !row.metric) return {};
   const MetricResult* values =
       row_if_has_values(row.results->commands[*row.candidate], *row.metric);
@@ -65,7 +68,7 @@ Cell make_delta_cell(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
 }
 
-const gate::Verdict* worst_verdict(const SuiteRow& row) {
+const gate::Verdict* find_worst_verdict(const SuiteRow& row) {
   const gate::Verdict* worst = nullptr;
   const auto badness = [](gate::Answer answer) {
     return answer == gate::Answer::Fail ? 2 : answer == gate::Answer::Inconclusive ? 1 : 0;
@@ -77,14 +80,14 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-Cell worst_verdict_cell(const SuiteRow& row) {
-  const gate::Verdict* worst = worst_verdict(row);
+Cell make_worst_verdict_cell(const SuiteRow& row) {
+  const gate::Verdict* worst = find_worst_verdict(row);
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
 }
 
 /// Returns the cell "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run
 /// failed.
-Cell failed_cell(const SuiteRow& row) {
+Cell make_failed_cell(const SuiteRow& row) {
   const Results& results = *row.results;
   const auto list_failures = [&](bool gives_reasons) {
     std::string list;
@@ -109,32 +112,32 @@ Cell failed_cell(const SuiteRow& row) {
   return {.text = with_reasons, .ink = Ink::Red, .shorter_texts = {without_reasons}};
 }
 
-TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::Nothing) {
+TableColumn make_column(const char* heading, CellContent content, Cut cut = Cut::Nothing) {
   return {.heading = {heading, Ink::Bold},
-          .cell_content = holds,
-          .is_left_aligned = holds != CellContent::Delta,
+          .cell_content = content,
+          .is_left_aligned = content != CellContent::Delta,
           .cut = cut};
 }
 
-TableColumn value_column(const char* heading) {
-  TableColumn column = suite_column(heading, CellContent::Number);
+TableColumn make_value_column(const char* heading) {
+  TableColumn column = make_column(heading, CellContent::Number);
   column.is_left_aligned = false;
   column.shortened_when_omitting = {OmittedPart::Deviation};
   column.is_dropped_on_phone = true;
   return column;
 }
 
-std::string headline_name(const Results& results) {
+std::string find_headline_metric(const Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   return metric ? results.session.metrics[*metric].name : std::string();
 }
 
-std::string geomean_title(const Report& suite, const Geomean& mean) {
+std::string make_geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmark_count == suite.benchmarks.size()) return "geomean";
   return fmt::format("geomean of {}", mean.benchmark_count);
 }
 
-std::vector<std::size_t> listed_candidates(const Results& results) {
+std::vector<std::size_t> list_candidates(const Results& results) {
   std::vector<std::size_t> candidates = commands_in_table_order(results);
   std::erase_if(candidates,
                 [&](std::size_t c) { return !results.session.reference.is_candidate(c); });
@@ -145,7 +148,7 @@ std::vector<SuiteRow> make_rows(const Report& suite) {
   std::vector<SuiteRow> rows;
   for (const Results* results : benchmarks_in_table_order(suite)) {
     const std::size_t first = rows.size();
-    for (const std::size_t candidate : listed_candidates(*results))
+    for (const std::size_t candidate : list_candidates(*results))
       for (const auto metric : suite_metrics(*results, candidate))
         rows.push_back({results, candidate, metric, rows.size() == first});
     if (rows.size() == first)
@@ -175,62 +178,62 @@ struct SuiteShape {
   bool has_failures = false;
 };
 
-SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
-  return {std::ranges::any_of(suite.benchmarks,
-                              [](const Results& results) {
-                                return results.session.reference.anchor_index ||
-                                       find_candidates(results).size() > 1;
-                              }),
-          has_metrics(suite, rows), !suite.verdicts().empty(),
-          std::ranges::all_of(
-              rows, [](const SuiteRow& row) { return row.candidate && !row.is_anchor(); }),
-          std::ranges::any_of(rows,
-                              [](const SuiteRow& row) { return !failed_cell(row).text.empty(); })};
+SuiteShape find_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
+  const auto has_several_commands = [](const Results& results) {
+    return results.session.reference.anchor_index || find_candidates(results).size() > 1;
+  };
+  const auto may_have_delta = [](const SuiteRow& row) { return row.candidate && !row.is_anchor(); };
+  const auto has_failures = [](const SuiteRow& row) { return !make_failed_cell(row).text.empty(); };
+
+  return {.has_commands = std::ranges::any_of(suite.benchmarks, has_several_commands),
+          .has_metrics = has_metrics(suite, rows),
+          .has_gates = !suite.verdicts().empty(),
+          .has_deltas = std::ranges::all_of(rows, may_have_delta),
+          .has_failures = std::ranges::any_of(rows, has_failures)};
 }
 
-std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
-  std::vector<TableColumn> columns = {suite_column("benchmark", CellContent::Name, Cut::Middle)};
+std::vector<TableColumn> make_columns(const SuiteShape& shape) {
+  std::vector<TableColumn> columns = {make_column("benchmark", CellContent::Name, Cut::Middle)};
 
-  if (shape.has_commands)
-    columns.push_back(suite_column("command", CellContent::Code, Cut::Middle));
-  if (shape.has_metrics) columns.push_back(suite_column("metric", CellContent::Text));
+  if (shape.has_commands) columns.push_back(make_column("command", CellContent::Code, Cut::Middle));
+  if (shape.has_metrics) columns.push_back(make_column("metric", CellContent::Text));
 
-  columns.push_back(value_column("base"));
-  columns.push_back(value_column("candidate"));
+  columns.push_back(make_value_column("base"));
+  columns.push_back(make_value_column("candidate"));
   if (shape.has_deltas)
     for (auto& column : std::span(columns).last(2))
       column.dropped_when_omitting = OmittedPart::Values;
 
-  columns.push_back(suite_column("delta", CellContent::Delta));
+  columns.push_back(make_column("delta", CellContent::Delta));
   columns.back().shortened_when_omitting = {OmittedPart::Interval};
 
   if (shape.has_gates) {
-    columns.push_back(suite_column("verdict", CellContent::Verdict));
+    columns.push_back(make_column("verdict", CellContent::Verdict));
     columns.back().shortened_when_omitting = {OmittedPart::Deviation, OmittedPart::Interval};
   }
   if (shape.has_failures) {
-    columns.push_back(suite_column("failed runs", CellContent::Number));
+    columns.push_back(make_column("failed runs", CellContent::Number));
     columns.back().shortened_when_omitting = {OmittedPart::Deviation};
   }
 
   return columns;
 }
 
-TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
+TableRow make_cells(const SuiteRow& row, const SuiteShape& shape) {
   TableRow cells = {{row.is_first ? row.results->benchmark : ""}};
   if (shape.has_commands)
     cells.push_back({row.candidate ? row.results->session.commands[*row.candidate].name : ""});
   if (shape.has_metrics) cells.push_back({metric_of(row)});
-  cells.push_back(base_cell(row));
-  cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
+  cells.push_back(make_base_cell(row));
+  cells.push_back(row.candidate ? make_value_cell(row, *row.candidate) : Cell{});
   cells.push_back(make_delta_cell(row));
-  if (shape.has_gates) cells.push_back(worst_verdict_cell(row));
-  if (shape.has_failures) cells.push_back(failed_cell(row));
+  if (shape.has_gates) cells.push_back(make_worst_verdict_cell(row));
+  if (shape.has_failures) cells.push_back(make_failed_cell(row));
   return cells;
 }
 
-TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape& shape) {
-  TableRow cells = {{geomean_title(suite, mean), Ink::Bold}};
+TableRow make_cells(const Geomean& mean, const Report& suite, const SuiteShape& shape) {
+  TableRow cells = {{make_geomean_title(suite, mean), Ink::Bold}};
   if (shape.has_commands) cells.push_back({mean.candidate});
   if (shape.has_metrics) cells.push_back({mean.metric});
   cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
@@ -254,8 +257,8 @@ void generalize(WarningLine& words, const WarningLine& other) {
 
 /// Returns a line for each kind, and for each text without a kind. The line names its benchmarks,
 /// or gives their number, unless it is about all benchmarks.
-std::vector<std::string> with_names(const Report& suite,
-                                    const std::vector<std::vector<WarningLine>>& lines) {
+std::vector<std::string> join_lines_of_benchmarks(
+    const Report& suite, const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;
   std::map<std::string, std::size_t> places;
 
@@ -273,27 +276,28 @@ std::vector<std::string> with_names(const Report& suite,
   }
 
   std::vector<std::string> texts;
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t max_named = 3;
   for (const SharedLine& shared : all) {
     // A line about all benchmarks names none of them.
     const std::size_t count = shared.names.size();
     std::string who;
     if (count != suite.benchmarks.size())
-      who = (count > most_named ? plural(count, "benchmark") : listed(shared.names)) + ": ";
+      who = (count > max_named ? plural(count, "benchmark") : listed(shared.names)) + ": ";
     texts.push_back(who + shared.words.text);
   }
 
   return texts;
 }
 
-std::vector<std::string> warnings_in(const Report& report, const Style& style, WarningOrder order) {
+std::vector<std::string> list_warnings(const Report& report, const Style& style,
+                                       WarningOrder order) {
   std::vector<std::vector<WarningLine>> lines;
   for (const Results& results : report.benchmarks)
     lines.push_back(warning_lines(results, style, order));
-  return with_names(report, lines);
+  return join_lines_of_benchmarks(report, lines);
 }
 
-std::string details_of_each(const Report& suite, const Style& style) {
+std::string write_details_of_each(const Report& suite, const Style& style) {
   std::string text;
   const auto add = [&](const Results& results, const std::string& details) {
     if (!details.empty())
@@ -313,8 +317,9 @@ std::vector<const Results*> benchmarks_in_table_order(const Report& suite) {
   for (const Results& results : suite.benchmarks) order.push_back(&results);
   if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
   std::ranges::stable_sort(order, {}, [&](const Results* results) {
-    const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results), headline_name);
-    const auto candidates = listed_candidates(*results);
+    const auto alike =
+        std::ranges::find(suite.benchmarks, find_headline_metric(*results), find_headline_metric);
+    const auto candidates = list_candidates(*results);
     const Reference& reference = results->session.reference;
     const std::size_t otherwise = candidates.empty() ? reference.index_for(0) : candidates.front();
     const std::size_t shown = reference.index_in_session(0).value_or(otherwise);
@@ -332,28 +337,28 @@ std::string suite_title(const Report& suite) {
 
 Table suite_table(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
-  const SuiteShape shape = suite_shape(suite, rows);
-  constexpr std::size_t shortest = 10;
+  const SuiteShape shape = find_shape(suite, rows);
+  constexpr std::size_t min_width = 10;
   Table table{
-      .columns = suite_columns(shape),
-      .steps = {{.gap = 4, .min_cut_width = 2 * shortest},
-                {.min_cut_width = 2 * shortest},
-                {.last_omitted_part = OmittedPart::Deviation, .min_cut_width = 2 * shortest},
-                {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 2 * shortest},
-                {.last_omitted_part = OmittedPart::Values, .min_cut_width = 2 * shortest}},
-      .min_cut_column_width = shortest};
-  for (const SuiteRow& row : rows) table.rows.push_back(suite_cells(row, shape));
-  for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));
+      .columns = make_columns(shape),
+      .steps = {{.gap = 4, .min_cut_width = 2 * min_width},
+                {.min_cut_width = 2 * min_width},
+                {.last_omitted_part = OmittedPart::Deviation, .min_cut_width = 2 * min_width},
+                {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 2 * min_width},
+                {.last_omitted_part = OmittedPart::Values, .min_cut_width = 2 * min_width}},
+      .min_cut_column_width = min_width};
+  for (const SuiteRow& row : rows) table.rows.push_back(make_cells(row, shape));
+  for (const Geomean& mean : suite.geomeans) table.rows.push_back(make_cells(mean, suite, shape));
   return table;
 }
 
 std::vector<ChangeRow> suite_changes(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
-  const SuiteShape shape = suite_shape(suite, rows);
+  const SuiteShape shape = find_shape(suite, rows);
   std::vector<ChangeRow> changes;
 
-  const auto name_of = [&](const std::string& name, const std::string& command,
-                           const std::string& metric) {
+  const auto make_name_html = [&](const std::string& name, const std::string& command,
+                                  const std::string& metric) {
     std::string html = "<span><b>" + html_text(name) + "</b>";
     if (shape.has_commands && !command.empty()) html += " <code>" + html_text(command) + "</code>";
     if (shape.has_metrics) html += " <span class=\"aside\">" + html_text(metric) + "</span>";
@@ -368,18 +373,19 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 
     const std::string& command = results.session.commands[*row.candidate].name;
     const Better better = results.session.metrics[*row.metric].better;
-    ChangeRow& change = changes.emplace_back(
-        change_row(name_of(results.benchmark, command, metric_of(row)), *values->delta, better));
+    ChangeRow& change = changes.emplace_back(change_row(
+        make_name_html(results.benchmark, command, metric_of(row)), *values->delta, better));
 
     // A limit in the unit of the metric has no place on an axis of changes.
-    const gate::Verdict* worst = worst_verdict(row);
+    const gate::Verdict* worst = find_worst_verdict(row);
     if (worst != nullptr && worst->condition.limit.is_change())
       change.gate_limit = worst->condition.limit.fraction();
   }
 
   for (const Geomean& mean : suite.geomeans)
-    changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),
-                                 mean.change, mean.better));
+    changes.push_back(
+        change_row(make_name_html(make_geomean_title(suite, mean), mean.candidate, mean.metric),
+                   mean.change, mean.better));
 
   return changes;
 }
@@ -426,7 +432,7 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     tables += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
               terminal_text_with_note(suite_table(suite), style);
   if (!quiet && !style.verbose)
-    tables += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
+    tables += dim_note(suite_layout_lines(suite), style) + write_details_of_each(suite, style);
 
   // An empty line separates the verdicts from the tables.
   const ListedGates listed_gates =
@@ -440,17 +446,18 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
 }
 
 std::vector<std::string> warning_texts(const Report& report, const Style& style) {
-  return warnings_in(report, style, WarningOrder::AsFound);
+  return list_warnings(report, style, WarningOrder::AsFound);
 }
 
 std::vector<std::string> screen_warnings(const Report& report, const Style& style) {
-  constexpr std::size_t most = 2;
-  std::vector<std::string> lines = warnings_in(report, style, WarningOrder::ByWeight);
+  constexpr std::size_t max_shown = 2;
+  std::vector<std::string> lines = list_warnings(report, style, WarningOrder::ByWeight);
   for (std::string& line : lines) line.insert(0, "warning: ");
-  if (style.verbose || lines.size() <= most) return lines;
-  const std::size_t more = lines.size() - most;
-  lines.resize(most);
-  lines.push_back(plural(more, "more warning") + (more == 1 ? ": -v shows it" : ": -v shows them"));
+  if (style.verbose || lines.size() <= max_shown) return lines;
+  const std::size_t hidden = lines.size() - max_shown;
+  lines.resize(max_shown);
+  lines.push_back(plural(hidden, "more warning") +
+                  (hidden == 1 ? ": -v shows it" : ": -v shows them"));
   return lines;
 }
 
@@ -461,7 +468,7 @@ std::vector<std::string> note_lines(const Report& suite, std::optional<std::stri
     for (const Note& note : results.session.notes)
       if (note.kind != hidden) notes.push_back({note.text, note.text});
   }
-  if (suite.is_suite()) return with_names(suite, lines);
+  if (suite.is_suite()) return join_lines_of_benchmarks(suite, lines);
   std::vector<std::string> texts;
   for (const WarningLine& line : lines.front()) texts.push_back(line.text);
   return texts;

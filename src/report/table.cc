@@ -19,26 +19,32 @@ namespace lauka::report {
 
 namespace {
 
-std::string_view mark_text(Mark mark, std::size_t form, bool words) {
-  if (mark == Mark::Better) return words ? "better " : "⚡ ";
-  if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
+/// Returns the sign or the word before a delta, or blanks of the same width. `form`: 0 for the full
+/// text of a cell, larger for its shorter texts.
+std::string_view mark_as_text(Mark mark, std::size_t form, bool as_word) {
+  if (mark == Mark::Better) return as_word ? "better " : "⚡ ";
+  if (mark == Mark::Worse) return as_word ? "worse  " : "💩 ";
   if (mark == Mark::None || (mark == Mark::BlankBeforeFullText && form > 0)) return "";
-  return words ? "       " : "   ";  // as wide as the marks
+  return as_word ? "       " : "   ";  // as wide as the marks
 }
 
-std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
-                  const Style& style) {
-  if (less >= column.dropped_when_omitting) return "";
-  const auto narrowed = std::ranges::count_if(column.shortened_when_omitting,
-                                              [&](OmittedPart narrows) { return narrows <= less; });
-  const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.shorter_texts.size());
+/// Returns the text of a cell when `omitted` and all parts before it are left out; empty if its
+/// column is one of them.
+std::string choose_cell_text(const Cell& cell, const TableColumn& column, OmittedPart omitted,
+                             const Style& style) {
+  if (omitted >= column.dropped_when_omitting) return "";
+  const auto shortened_times = std::ranges::count_if(
+      column.shortened_when_omitting, [&](OmittedPart part) { return part <= omitted; });
+  const std::size_t form =
+      std::min(static_cast<std::size_t>(shortened_times), cell.shorter_texts.size());
   const std::string& text = form == 0 ? cell.text : cell.shorter_texts[form - 1];
   if (text.empty()) return "";
+  // A name or a text of the user may have line breaks or control characters.
   const bool is_foreign = column.cell_content == CellContent::Name ||
                           column.cell_content == CellContent::Code ||
                           column.cell_content == CellContent::Text;
   const std::string line = is_foreign ? one_line(text) : text;
-  return std::string(mark_text(cell.mark, form, style.ascii || style.shows_marks_as_words)) +
+  return std::string(mark_as_text(cell.mark, form, style.ascii || style.shows_marks_as_words)) +
          (style.ascii ? to_ascii(line) : line);
 }
 
@@ -49,29 +55,31 @@ std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) 
   return total;
 }
 
-std::vector<std::size_t> column_widths(std::span<const Table> tables, const TableFitAttempt& step,
-                                       const Style& style) {
+std::vector<std::size_t> measure_columns(std::span<const Table> tables, const TableFitAttempt& step,
+                                         const Style& style) {
   std::vector<std::size_t> widths;
   for (const Table& table : tables) {
     widths.resize(std::max(widths.size(), table.columns.size()), 0);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableColumn& column = table.columns[c];
       std::size_t& width = widths[c];
-      width = std::max(width,
-                       display_width(shown(column.heading, column, step.last_omitted_part, style)));
+      width = std::max(width, display_width(choose_cell_text(column.heading, column,
+                                                             step.last_omitted_part, style)));
       if (step.uses_roomy_widths) width = std::max(width, column.min_roomy_width);
       for (const TableRow& row : table.rows)
         if (c < row.size())
-          width =
-              std::max(width, display_width(shown(row[c], column, step.last_omitted_part, style)));
+          width = std::max(width, display_width(choose_cell_text(row[c], column,
+                                                                 step.last_omitted_part, style)));
     }
   }
   return widths;
 }
 
-void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t gap,
-            std::size_t limit) {
-  while (line_width(widths, gap) > limit) {
+/// Takes cells from the widest column that may be cut until a line has `max_width`, or no column
+/// can give more.
+void narrow_columns(std::vector<std::size_t>& widths, const Table& table, std::size_t gap,
+                    std::size_t max_width) {
+  while (line_width(widths, gap) > max_width) {
     std::size_t* widest = nullptr;
     for (std::size_t c = 0; c < table.columns.size(); ++c)
       if (table.columns[c].cut != Cut::Nothing && (widest == nullptr || widths[c] > *widest))
@@ -81,8 +89,8 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
   }
 }
 
-std::string write_line(const Table& table, const TableRow& row, const TableLayout& fitted,
-                       const Style& style) {
+std::string write_row(const Table& table, const TableRow& row, const TableLayout& fitted,
+                      const Style& style) {
   std::string line;
   std::size_t blanks = 0;  // before the next cell; none are written at the end of the line
 
@@ -91,7 +99,8 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
     if (width == 0) continue;
 
     const TableColumn& column = table.columns[c];
-    const std::string whole = shown(row[c], column, fitted.chosen_attempt.last_omitted_part, style);
+    const std::string whole =
+        choose_cell_text(row[c], column, fitted.chosen_attempt.last_omitted_part, style);
     const std::string cell =
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
 
@@ -107,7 +116,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
 }
 
 /// Returns a delta as HTML. Lines may break before "(", but not at other blanks.
-std::string breakable(std::string_view delta) {
+std::string delta_with_kept_blanks(std::string_view delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
   for (std::size_t i = 0; i < delta.size(); ++i) {
@@ -117,16 +126,16 @@ std::string breakable(std::string_view delta) {
   return html_text(html);
 }
 
-std::string cell_html(const Cell& cell, CellContent holds) {
-  if (holds == CellContent::Markup) return cell.text;
-  if (holds == CellContent::Verdict) return verdict_html(cell);
-  if (holds == CellContent::Delta) return delta_html(cell);
+std::string make_cell_content(const Cell& cell, CellContent content) {
+  if (content == CellContent::Markup) return cell.text;
+  if (content == CellContent::Verdict) return verdict_html(cell);
+  if (content == CellContent::Delta) return delta_html(cell);
   const std::string text = html_text(cell.text);
-  if (holds == CellContent::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
-  return holds == CellContent::Code && !text.empty() ? "<code>" + text + "</code>" : text;
+  if (content == CellContent::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
+  return content == CellContent::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
-std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
+std::string make_html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_dropped_on_phone ? "more" : "";
   if (column.cell_content == CellContent::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
@@ -137,7 +146,7 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
   if (cell.bar_share > 0.0)
     attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar_share);
   return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td", attributes,
-                     cell_html(cell, column.cell_content), is_heading ? "th" : "td");
+                     make_cell_content(cell, column.cell_content), is_heading ? "th" : "td");
 }
 
 struct TableShape {
@@ -148,22 +157,23 @@ struct TableShape {
   bool is_of_race = false;
 };
 
-struct RowOf {
+/// What a cell of a metric's row, or of a command's row in a compact table, is made of.
+struct CellSource {
   const Results& results;
   std::size_t command;
   const Metric& metric;
-  const MetricResult* values;
+  const MetricResult* values;  ///< null: the command has none
   bool is_compact = false;
 };
 
-Cell name_cell(const RowOf& row) {
+Cell make_name_cell(const CellSource& row) {
   std::string text = metric_title(row.metric);
   if (row.values->runs != count_runs(row.results.commands[row.command]))
     text += " (" + plural(row.values->runs, "run") + ")";
   return {std::move(text)};
 }
 
-Cell runs_cell(const RowOf& row) {
+Cell make_runs_cell(const CellSource& row) {
   const CommandResult& command = row.results.commands[row.command];
   const std::size_t runs = row.values == nullptr
                                ? command.runs
@@ -171,30 +181,30 @@ Cell runs_cell(const RowOf& row) {
   return {fmt::format("{}", runs) + failed_and_redone_text(command)};
 }
 
-Cell race_cell(const RowOf& row) {
+Cell make_race_cell(const CellSource& row) {
   return {race_place_text(*row.results.findings.race, row.command)};
 }
 
-Cell make_mean_cell(const RowOf& row) {
+Cell make_mean_cell(const CellSource& row) {
   if (row.values == nullptr) return {"n/a"};
   if (!row.metric.percentile) return {mean_cell_text(*row.values, row.metric)};
   return {.text = quantile_with_interval(*row.values, row.metric),
           .shorter_texts = {quantile_text(*row.values, row.metric)}};
 }
 
-Cell range_cell(const RowOf& row) {
+Cell make_range_cell(const CellSource& row) {
   if (row.values == nullptr || !row.values->summary) return {};
   return {range_text(*row.values->summary, row.metric)};
 }
 
-Cell outliers_cell(const RowOf& row) {
+Cell make_outliers_cell(const CellSource& row) {
   if (row.values == nullptr || !row.values->summary) return {};
   const std::size_t count = row.values->summary->outliers;
   const double percent =
       100.0 * static_cast<double>(count) / static_cast<double>(row.values->summary->count);
-  const bool is_little = count > 0 && percent < 0.5;
-  return {.text = is_little ? fmt::format("{} (<1%)", count)
-                            : fmt::format("{} ({:.0f}%)", count, percent),
+  const bool rounds_to_zero = count > 0 && percent < 0.5;
+  return {.text = rounds_to_zero ? fmt::format("{} (<1%)", count)
+                                 : fmt::format("{} ({:.0f}%)", count, percent),
           .shorter_texts = {fmt::format("{}", count)}};
 }
 
@@ -204,7 +214,7 @@ Better marked_direction(const Results& results, const Metric& metric) {
   return is_scan(results) ? Better::Neither : metric.better;
 }
 
-Cell make_delta_cell(const RowOf& row) {
+Cell make_delta_cell(const CellSource& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, marked_direction(row.results, row.metric));
   const Reference& reference = row.results.session.reference;
@@ -212,42 +222,45 @@ Cell make_delta_cell(const RowOf& row) {
   const bool is_anchor = row.command == reference.anchor_index;
   if (!is_anchor && !reference.is_reference(row.command)) return {};
   const std::string word = is_anchor ? "anchor" : "reference";
-  return {word, Ink::Dim, Mark::BlankBeforeFullText, false, {word}};
+  return {
+      .text = word, .ink = Ink::Dim, .mark = Mark::BlankBeforeFullText, .shorter_texts = {word}};
 }
 
-using CellOf = Cell (*)(const RowOf& row);
+using CellMaker = Cell (*)(const CellSource& row);
 
+/// A column, and the function that makes its cells.
 struct MetricColumn {
-  bool is_seen_first;
-  CellOf cell;
+  bool is_first_on_page;  ///< on a page, stands before the other columns
+  CellMaker make_cell;
   TableColumn column;
 };
 
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
 
-  const auto add_if = [&](bool is_there, bool is_seen_first, CellOf cell, TableColumn column) {
-    if (is_there) columns.push_back({is_seen_first, cell, std::move(column)});
+  const auto add_if = [&](bool is_there, bool is_first_on_page, CellMaker make_cell,
+                          TableColumn column) {
+    if (is_there) columns.push_back({is_first_on_page, make_cell, std::move(column)});
   };
 
-  add_if(!shape.is_compact, true, name_cell,
+  add_if(!shape.is_compact, true, make_name_cell,
          {.heading = {"measurement"},
           .cell_content = CellContent::Text,
           .is_left_aligned = true,
           .cut = Cut::End,
           .min_roomy_width = 24});
-  add_if(shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}});
-  add_if(shape.is_compact && shape.is_of_race, false, race_cell, {.heading = {"left in"}});
+  add_if(shape.is_compact && shape.has_runs, false, make_runs_cell, {.heading = {"runs"}});
+  add_if(shape.is_compact && shape.is_of_race, false, make_race_cell, {.heading = {"left in"}});
   add_if(true, true, make_mean_cell,
          {.heading = {"mean ± σ"},
           .shortened_when_omitting = {OmittedPart::Range},
           .min_roomy_width = 14});
-  add_if(true, false, range_cell,
+  add_if(true, false, make_range_cell,
          {.heading = {"min … max"},
           .dropped_when_omitting = OmittedPart::Range,
           .min_roomy_width = 17,
           .is_dropped_on_phone = shape.is_compact});
-  add_if(!shape.is_compact, false, outliers_cell,
+  add_if(!shape.is_compact, false, make_outliers_cell,
          {.heading = {.text = "outliers", .shorter_texts = {"out"}},
           .shortened_when_omitting = {OmittedPart::OutlierPercent},
           .dropped_when_omitting = OmittedPart::Outliers,
@@ -259,7 +272,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
 
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
-                          [](const MetricColumn& column) { return column.is_seen_first; });
+                          [](const MetricColumn& column) { return column.is_first_on_page; });
 
   return columns;
 }
@@ -295,7 +308,7 @@ bool has_runs_column(const Results& results, std::size_t metric) {
 }
 
 struct GridColumn {
-  std::string key;
+  std::string key;  ///< the parameter's value, or the index of the typed command
   std::string title;
 };
 
@@ -304,6 +317,7 @@ struct GridColumn {
 struct Grid {
   std::vector<std::string> rows{};
   std::vector<GridColumn> columns{};
+  /// The commands of a cell, by the text of the row and the key of the column.
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> commands{};
 
   const std::vector<std::size_t>* find(const std::string& row, const GridColumn& column) const {
@@ -313,13 +327,13 @@ struct Grid {
 };
 
 template <typename ColumnOf>
-Grid make_grid(const Results& results, const std::string& variable, ColumnOf column_of) {
+Grid make_grid(const Results& results, const std::string& row_parameter, ColumnOf column_of) {
   Grid grid;
-  std::set<std::string> known;
+  std::set<std::string> known_values;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Parameter* value = find_parameter(results.session.commands[c], variable);
+    const Parameter* value = find_parameter(results.session.commands[c], row_parameter);
     if (value == nullptr) continue;
-    if (known.insert(value->value).second) grid.rows.push_back(value->value);
+    if (known_values.insert(value->value).second) grid.rows.push_back(value->value);
     const GridColumn column = column_of(results.session.commands[c]);
     if (std::ranges::find(grid.columns, column.key, &GridColumn::key) == grid.columns.end())
       grid.columns.push_back(column);
@@ -330,7 +344,7 @@ Grid make_grid(const Results& results, const std::string& variable, ColumnOf col
 
 /// Returns a value with its delta. Shorter texts leave out the delta's interval, then the value's
 /// deviation, then the delta.
-Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
+Cell make_matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
   const MetricResult* row = row_if_has_values(command, metric);
   const std::string failed = failed_and_redone_text(command);
   if (row == nullptr) return {"n/a" + failed};
@@ -347,7 +361,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
 
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
   const bool are_marks_text = results.presentation.marks == MarksChoice::Text;
-  const std::string separator = fmt::format("  {}", mark_text(mark, 0, are_marks_text));
+  const std::string separator = fmt::format("  {}", mark_as_text(mark, 0, are_marks_text));
   const std::string short_delta = separator + short_delta_text(*row->delta);
 
   cell.text += separator + delta.text;
@@ -356,7 +370,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   return cell;
 }
 
-TableRow scan_row(const Results& results, const Grid& grid, const std::string& value) {
+TableRow make_scan_row(const Results& results, const Grid& grid, const std::string& value) {
   TableRow row = {{value}};
   for (const GridColumn& column : grid.columns) {
     const auto* commands = grid.find(value, column);
@@ -387,10 +401,10 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
   return row;
 }
 
-TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
+TableColumn make_bold_column(std::string heading, CellContent content, Cut cut) {
   return {.heading = {std::move(heading), Ink::Bold},
-          .cell_content = holds,
-          .shortened_when_omitting = holds == CellContent::Delta
+          .cell_content = content,
+          .shortened_when_omitting = content == CellContent::Delta
                                          ? std::vector{OmittedPart::Interval}
                                          : std::vector<OmittedPart>{},
           .cut = cut};
@@ -413,14 +427,15 @@ TableLayout choose_table_layout(std::span<const Table> tables, const Style& styl
       tables, {}, [](const Table& table) { return table.columns.size(); });
   for (const TableFitAttempt& step : widest.steps) {
     fitted.chosen_attempt = step;
-    fitted.widths = column_widths(tables, step, style);
+    fitted.widths = measure_columns(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
     for (std::size_t c = 0; c < widest.columns.size(); ++c)
       if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.min_cut_width);
     fitted.fits = style.width == 0 || line_width(cut, step.gap) <= style.width;
     if (fitted.fits) break;
   }
-  if (style.width > 0) narrow(fitted.widths, widest, fitted.chosen_attempt.gap, style.width);
+  if (style.width > 0)
+    narrow_columns(fitted.widths, widest, fitted.chosen_attempt.gap, style.width);
   return fitted;
 }
 
@@ -429,9 +444,9 @@ std::string terminal_text(const Table& table, const TableLayout& fitted, const S
   TableRow headings;
   for (const TableColumn& column : table.columns) headings.push_back(column.heading);
   std::string text =
-      inked(write_line(table, headings, fitted, style), table.heading_ink, style.color);
+      inked(write_row(table, headings, fitted, style), table.heading_ink, style.color);
   if (!text.empty()) text += "\n";
-  for (const TableRow& row : table.rows) text += write_line(table, row, fitted, style) + "\n";
+  for (const TableRow& row : table.rows) text += write_row(table, row, fitted, style) + "\n";
   return text;
 }
 
@@ -475,7 +490,7 @@ std::string table_html(const Table& table, std::string_view css_class) {
   for (const TableRow& row : table.rows) {
     html += "<tr>";
     for (std::size_t c = 0; c < row.size(); ++c)
-      html += html_cell(row[c], table.columns[c], c == 0);
+      html += make_html_cell(row[c], table.columns[c], c == 0);
     html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";
@@ -487,7 +502,7 @@ std::string delta_html(const Cell& cell) {
     mark = fmt::format(
         "<svg class=\"sign\" role=\"img\" aria-label=\"{0}\"><use href=\"#{0}\"/></svg>\u00a0",
         cell.mark == Mark::Better ? "better" : "worse");
-  return mark + breakable(cell.text);
+  return mark + delta_with_kept_blanks(cell.text);
 }
 
 std::string verdict_html(const Cell& verdict) {
@@ -567,9 +582,9 @@ bool has_single_typed_command(const Results& results) {
 }
 
 bool compact_table_replaces_full_tables(const Results& results) {
-  constexpr std::size_t many = 5;
+  constexpr std::size_t min_commands = 5;
   if (results.presentation.table == TableChoice::Auto)
-    return results.commands.size() >= many || results.findings.race;
+    return results.commands.size() >= min_commands || results.findings.race;
   return results.presentation.table == TableChoice::Compact;
 }
 
@@ -584,8 +599,8 @@ bool is_constant(const Results& results, std::size_t metric, std::optional<doubl
 }
 
 bool is_hidden_as_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t most = 1000;  // checking more commands would take too long
-  return results.presentation.hides_all_zero_rows && results.commands.size() <= most &&
+  constexpr std::size_t max_commands = 1000;  // checking more commands would take too long
+  return results.presentation.hides_all_zero_rows && results.commands.size() <= max_commands &&
          is_constant(results, metric, 0.0);
 }
 
@@ -668,7 +683,8 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
     if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, row.metric)) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
-      cells.push_back(column.cell({results, command, metric, &row}));
+      cells.push_back(column.make_cell(
+          {.results = results, .command = command, .metric = metric, .values = &row}));
   }
 
   if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
@@ -705,7 +721,8 @@ Table markup_table(const Results& results, const Markup& markup) {
 
       TableRow& cells = table.rows.emplace_back(TableRow{{has_row ? "" : description}});
       for (const MetricColumn& column : columns)
-        cells.push_back(column.cell({results, c, metric, &row}));
+        cells.push_back(
+            column.make_cell({.results = results, .command = c, .metric = metric, .values = &row}));
       has_row = true;
     }
 
@@ -723,7 +740,7 @@ Table compact_table(const Results& results, std::size_t metric) {
                                      .is_of_race = results.findings.race.has_value()});
   const std::vector<std::string> parameters = parameter_names(results);
 
-  Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
+  Table table{.columns = {make_bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {{.gap = 4},
                         {.min_cut_width = 32},
                         {.min_cut_width = 24},
@@ -735,7 +752,7 @@ Table compact_table(const Results& results, std::size_t metric) {
   if (parameters_name_commands(results))
     table.columns[0].dropped_when_omitting = OmittedPart::Names;
   for (const std::string& name : parameters)
-    table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
+    table.columns.push_back(make_bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
 
   for (const std::size_t c : commands_in_table_order(results)) {
@@ -747,11 +764,11 @@ Table compact_table(const Results& results, std::size_t metric) {
     }
 
     for (const MetricColumn& column : columns)
-      row.push_back(column.cell({.results = results,
-                                 .command = c,
-                                 .metric = results.session.metrics[metric],
-                                 .values = row_if_has_values(results.commands[c], metric),
-                                 .is_compact = true}));
+      row.push_back(column.make_cell({.results = results,
+                                      .command = c,
+                                      .metric = results.session.metrics[metric],
+                                      .values = row_if_has_values(results.commands[c], metric),
+                                      .is_compact = true}));
   }
 
   return table;
@@ -769,7 +786,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
 
   Table table{
-      .columns = {bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)}};
+      .columns = {make_bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)}};
 
   // A narrower gap is tried before the next part is left out.
   table.steps.clear();
@@ -779,7 +796,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
       table.steps.push_back({.gap = gap, .last_omitted_part = part});
 
   for (const GridColumn& column : grid.columns) {
-    table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
+    table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
                                                     OmittedPart::Interval};
   }
@@ -790,7 +807,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
       const auto* commands = grid.find(value, column);
       row.push_back(commands == nullptr
                         ? Cell{}
-                        : matrix_cell(results, metric, results.commands[commands->back()]));
+                        : make_matrix_cell(results, metric, results.commands[commands->back()]));
     }
   }
 
@@ -807,19 +824,22 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
 
-  const bool has_one = grid.columns.size() == 1;
-  if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) && has_one)
+  const bool has_one_column = grid.columns.size() == 1;
+  if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) &&
+      has_one_column)
     return "";
 
-  Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
+  Table table{.columns = {make_bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
   for (const GridColumn& column : grid.columns)
-    table.columns.push_back(
-        bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : column.title,
-                    CellContent::Number, Cut::Middle));
-  if (has_one) table.columns.push_back(bold_column("delta", CellContent::Delta, Cut::Middle));
+    table.columns.push_back(make_bold_column(
+        has_one_column ? std::string(metric_name_of(Role::WallTime)) : column.title,
+        CellContent::Number, Cut::Middle));
+  if (has_one_column)
+    table.columns.push_back(make_bold_column("delta", CellContent::Delta, Cut::Middle));
 
-  for (const std::string& value : grid.rows) table.rows.push_back(scan_row(results, grid, value));
+  for (const std::string& value : grid.rows)
+    table.rows.push_back(make_scan_row(results, grid, value));
   return terminal_text(table, style);
 }
 

@@ -18,36 +18,38 @@ namespace lauka::report {
 
 namespace {
 
-using Words = WarningText;
+constexpr std::size_t kMaxNamedSubjects = 5;
 
-constexpr std::size_t kMaxNamed = 5;
-
-constexpr std::string_view kGatesFail =
+/// Continues a sentence about a source of error, for a session that has gates.
+constexpr std::string_view kClauseOnGates =
     " and gates fail by chance more often than --confidence says";
 
-std::string seconds(double value) {
+std::string format_seconds(double value) {
   return quantity(value, Unit::Seconds);
 }
 
-std::string whole_percent(double fraction) {
+std::string format_whole_percent(double fraction) {
   return fmt::format("{:.0f}%", fraction * 100.0);
 }
 
-std::string times(double ratio) {
-  return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
+std::string format_as_times(double ratio) {
+  // With one decimal, a ratio slightly above 1 would read "1.0 times", as if nothing were
+  // different.
+  const int decimals = ratio < 1.95 ? 2 : 1;
+  return fmt::format("{:.{}f} times", ratio, decimals);
 }
 
-std::string advice_for_more_runs(const FewRuns& warning) {
-  const auto use = [&](std::string_view option) {
+std::string advise_more_runs(const FewRuns& warning) {
+  const auto advise = [&](std::string_view option) {
     return fmt::format("use {} {} or more", option, warning.advised_runs);
   };
   switch (warning.limiting_option) {
     case FewRunsReason::Runs:
-      return use("--runs");
+      return advise("--runs");
     case FewRunsReason::MaxRuns:
-      return use("--max-runs");
+      return advise("--max-runs");
     case FewRunsReason::MinRuns:
-      return use("--min-runs");
+      return advise("--min-runs");
     case FewRunsReason::Ended:
       break;
   }
@@ -55,13 +57,14 @@ std::string advice_for_more_runs(const FewRuns& warning) {
 }
 
 /// Returns the value of an entry as a message shows it: of a build-id the first digits.
-std::string value_text(SettingKind kind, const std::string& value) {
+std::string shortened_value(SettingKind kind, const std::string& value) {
   constexpr std::size_t digits = 8;
   return kind == SettingKind::Libraries ? "build " + value.substr(0, digits) : cited(value);
 }
 
-/// Returns the texts; of more than `most` and one, the first texts and "7 more".
-std::vector<std::string> first_texts(std::vector<std::string> texts, std::size_t most) {
+/// Returns the first `most` texts and "7 more". Never ends with "1 more", which would take the
+/// place of the text that it hides.
+std::vector<std::string> cut_list(std::vector<std::string> texts, std::size_t most) {
   if (texts.size() <= most || texts.size() - most == 1) return texts;
   std::string more = fmt::format("{} more", texts.size() - most);
   texts.resize(most);
@@ -71,31 +74,33 @@ std::vector<std::string> first_texts(std::vector<std::string> texts, std::size_t
 
 /// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
 /// LD_PRELOAD 'a.so'".
-std::string entries_text(const SettingDifference& difference, DifferenceSide subject,
-                         std::size_t most) {
+std::string list_differing_entries(const SettingDifference& difference, DifferenceSide subject,
+                                   std::size_t most) {
   std::vector<std::string> texts;
   for (const EntryDifference& entry : find_differing_entries(difference)) {
     const bool is_candidate = subject == DifferenceSide::Candidate;
-    const auto& own = is_candidate ? entry.candidate_value : entry.reference_value;
-    const auto& other = is_candidate ? entry.reference_value : entry.candidate_value;
-    const auto text_of_value = [&](const std::string& value) {
-      return value.empty() ? "" : " " + value_text(difference.kind, value);
+    const auto& own_value = is_candidate ? entry.candidate_value : entry.reference_value;
+    const auto& other_value = is_candidate ? entry.reference_value : entry.candidate_value;
+    const auto value_after_blank = [&](const std::string& value) {
+      return value.empty() ? "" : " " + shortened_value(difference.kind, value);
     };
     const std::string name = one_line(entry.name);
-    if (own && other) {
-      const std::string other_text = other->empty() ? " none" : text_of_value(*other);
-      texts.push_back(fmt::format("{}{} instead of{}", name, text_of_value(*own), other_text));
-    } else if (own) {
-      texts.push_back(fmt::format("with {}{}", name, text_of_value(*own)));
+    if (own_value && other_value) {
+      const std::string other_text =
+          other_value->empty() ? " none" : value_after_blank(*other_value);
+      texts.push_back(
+          fmt::format("{}{} instead of{}", name, value_after_blank(*own_value), other_text));
+    } else if (own_value) {
+      texts.push_back(fmt::format("with {}{}", name, value_after_blank(*own_value)));
     } else {
       texts.push_back(fmt::format("without {}", name));
     }
   }
 
-  return fmt::format("{}", fmt::join(first_texts(std::move(texts), most), ", "));
+  return fmt::format("{}", fmt::join(cut_list(std::move(texts), most), ", "));
 }
 
-std::string_view loss_text(CounterLoss loss) {
+std::string_view describe_loss(CounterLoss loss) {
   switch (loss) {
     case CounterLoss::SetUser:
       return "which is setuid to another user";
@@ -109,34 +114,36 @@ std::string_view loss_text(CounterLoss loss) {
   return "which its user may not read";
 }
 
-Words words_of(const CounterLossFile& lost) {
+WarningText make_counter_loss_text(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
   std::string advice = lost.loss == CounterLoss::Unreadable
                            ? fmt::format("let every user read the file (chmod a+r {})", file)
                            : std::string("measure a copy made with cp, which loses this property");
   if (lost.counted_as_root) advice += ", or let root run the command (sudo lauka --as-root ...)";
-  return {"lost_counts",
-          fmt::format(
+  return {.kind = "lost_counts",
+          .text = fmt::format(
               "no event is counted, because Linux stops the counters when a run executes {}, {}",
-              file, loss_text(lost.loss)),
-          std::move(advice)};
+              file, describe_loss(lost.loss)),
+          .advice = std::move(advice)};
 }
 
-/// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
-std::string tunable_name(std::string_view feature) {
+/// Returns the name that GLIBC_TUNABLES has for a feature of /proc/cpuinfo: "AVX2" for "avx2".
+/// Linux calls LZCNT by the name of AMD's group of instructions, abm.
+std::string tunable_name_of(std::string_view feature) {
   if (feature == "abm") return "LZCNT";
   std::string name;
   for (const char c : feature) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return name;
 }
 
-struct WarningWords {
+/// Makes the text of each kind of warning, as a visitor of Warning::finding.
+struct WarningTextMaker {
   bool has_deltas;
-  bool paired;
+  bool are_deltas_paired;
   bool is_verbose;
   const DisplayUnit* unit;
 
-  std::string of_run(double value) const { return time_text(value, unit); }
+  std::string format_run_time(double value) const { return time_text(value, unit); }
 
   /// Returns the differences that are shown; with --verbose all.
   std::string list_differences(std::vector<SettingDifference> differences,
@@ -149,22 +156,23 @@ struct WarningWords {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  std::string but_deltas() const {
+  /// Returns the end of an advice: what a disturbance means for deltas. Empty without deltas.
+  std::string make_clause_on_deltas() const {
     if (!has_deltas) return "";
-    return paired
+    return are_deltas_paired
                ? "; deltas compare runs of the same round, so what both commands share cancels out"
                : "; use --order random to keep this out of deltas";
   }
 
-  Words operator()(const SlowFirstRun& warning) const {
+  WarningText operator()(const SlowFirstRun& warning) const {
     const auto& [first, rest, slow] = warning.first_run_times;
     const std::string_view and_read =
         warning.only_first_run_read_disk ? ", and only this run read from the disk" : "";
-    const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
+    const std::string ratio = rest > 0.0 ? format_as_times(first / rest) : "more than";
     return {.kind = "first_run_slow",
             .text = fmt::format(
                 "the first run took {} the median of the other runs ({} instead of {}){}", ratio,
-                of_run(first), of_run(rest), and_read),
+                format_run_time(first), format_run_time(rest), and_read),
             .advice = warning.warmup == 0 ? "use --warmup 1, unless you want to measure cold starts"
                                           : fmt::format("if this happens again, use --warmup {}",
                                                         warning.warmup + 1),
@@ -174,9 +182,9 @@ struct WarningWords {
             .of_kind = {.text = "the first run took longer than the other runs"}};
   }
 
-  Words operator()(const stats::Drift& seen) const {
-    const bool rises = seen.change > 0.0;
-    const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
+  WarningText operator()(const stats::Drift& drift) const {
+    const bool rises = drift.change > 0.0;
+    const std::string by = fmt::format("by {:.1f}%", std::abs(drift.change) * 100.0);
     const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
     const std::string end = "from the first third of the runs to the last";
     return {
@@ -187,24 +195,24 @@ struct WarningWords {
                      "leaves behind"
                    : "raise --warmup if this was a cold start, or check for other programs that "
                      "were running") +
-            but_deltas(),
+            make_clause_on_deltas(),
         .text_for_all_commands = start + end,
         .command_figures = by,
         .of_kind = {
             .text = "wall time changed " + end,
             .advice = "check for a cold start (--warmup), for overheating, for other programs, "
                       "and for things that each run leaves behind" +
-                      but_deltas(),
+                      make_clause_on_deltas(),
             .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
   }
 
-  Words operator()(const stats::TwoModes& seen) const {
+  WarningText operator()(const stats::TwoModes& modes) const {
     const std::string both =
-        fmt::format("{} and {}", of_run(seen.low_mean), of_run(seen.high_mean));
+        fmt::format("{} and {}", format_run_time(modes.low_mean), format_run_time(modes.high_mean));
     return {.kind = "two_modes",
             .text = fmt::format(
                 "the runs fall into two groups, around {}, and the smaller group has {} of them",
-                both, whole_percent(seen.smaller_share)),
+                both, format_whole_percent(modes.smaller_share)),
             .advice =
                 "the mean describes neither group, so look for cores of different kinds or clock "
                 "speeds, or look at single runs with --export-runs",
@@ -212,13 +220,13 @@ struct WarningWords {
             .command_figures = both};
   }
 
-  Words operator()(const ManyOutliers& warning) const {
+  WarningText operator()(const ManyOutliers& warning) const {
     const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
     const std::string end = " took far more or far less time than the rest";
     return {.kind = "severe_outliers",
             .text = fmt::format("{} runs ({}){}", figure,
-                                whole_percent(static_cast<double>(warning.count) /
-                                              static_cast<double>(warning.all_runs)),
+                                format_whole_percent(static_cast<double>(warning.count) /
+                                                     static_cast<double>(warning.all_runs)),
                                 end),
             .advice =
                 "stop other programs that may be running, or compare cpu_time, which suffers less",
@@ -226,34 +234,35 @@ struct WarningWords {
             .command_figures = figure};
   }
 
-  Words operator()(const stats::SlowNoise& seen) const {
-    const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
+  WarningText operator()(const stats::SlowNoise& noise) const {
+    const std::string figure = fmt::format("r = {:.2f}", noise.autocorrelation);
     return {.kind = "slow_noise",
             .text = fmt::format("consecutive runs resemble each other ({})", figure),
             .advice =
                 "the mean of another session may differ by more than its ±, so measure longer with "
                 "--duration" +
-                but_deltas(),
+                make_clause_on_deltas(),
             .text_for_all_commands = "consecutive runs resemble each other",
             .command_figures = figure};
   }
 
-  Words operator()(const CoarseClock& warning) const {
-    const std::string step = seconds(warning.step_seconds);
+  WarningText operator()(const CoarseClock& warning) const {
+    const std::string step = format_seconds(warning.step_seconds);
     return {.kind = "coarse_clock",
             .text = fmt::format(
                 "a run takes {}, but the clock of this machine has a resolution of only {}",
-                of_run(warning.median_seconds), step),
+                format_run_time(warning.median_seconds), step),
             .advice = "let each run do more work",
             .text_for_all_commands =
                 "runs are too short for the clock of this machine, whose resolution is " + step,
-            .command_figures = of_run(warning.median_seconds)};
+            .command_figures = format_run_time(warning.median_seconds)};
   }
 
-  Words operator()(const UncertainSplit& warning) const {
-    const std::string cpu = of_run(warning.median_cpu_seconds);
+  WarningText operator()(const UncertainSplit& warning) const {
+    const std::string cpu = format_run_time(warning.median_cpu_seconds);
     const std::string start = "user_time and system_time are estimates, because ";
-    const std::string end = " is less than 10 clock ticks of " + seconds(warning.tick_seconds);
+    const std::string end =
+        " is less than 10 clock ticks of " + format_seconds(warning.tick_seconds);
     return {.kind = "uncertain_split",
             .text = start + "the CPU time of " + cpu + end,
             .advice = "use cpu_time, their sum, which is exact",
@@ -261,7 +270,7 @@ struct WarningWords {
             .command_figures = cpu};
   }
 
-  Words operator()(const BelowShell& warning) const {
+  WarningText operator()(const BelowShell& warning) const {
     const std::string general =
         "runs took no longer than the start of the shell alone, which counts as 0s";
     const std::string figure =
@@ -273,11 +282,12 @@ struct WarningWords {
             .command_figures = figure};
   }
 
-  Words operator()(const SamePrograms& warning) const {
+  WarningText operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
-    Words words{"same_programs",
-                "the program and its arguments are identical to those of " + reference,
-                "build the programs again, unless you want to measure noise"};
+    WarningText words{
+        .kind = "same_programs",
+        .text = "the program and its arguments are identical to those of " + reference,
+        .advice = "build the programs again, unless you want to measure noise"};
     words.of_kind = {
         .text =
             "each runs the same file with the same arguments as the command that it is compared "
@@ -302,7 +312,7 @@ struct WarningWords {
     return words;
   }
 
-  Words operator()(const FewRuns& warning) const {
+  WarningText operator()(const FewRuns& warning) const {
     const bool is_single = warning.runs == 1;
     std::string text;
     if (warning.is_about_gate)
@@ -317,23 +327,25 @@ struct WarningWords {
 
     return {.kind = "few_runs",
             .text = std::move(text),
-            .advice = advice_for_more_runs(warning),
+            .advice = advise_more_runs(warning),
             .of_kind = {.text = "few runs say little about a difference"}};
   }
 
-  Words operator()(const SeparateSessions& warning) const {
+  WarningText operator()(const SeparateSessions& warning) const {
     return {
-        "baseline",
-        std::string(
-            warning.is_joined
-                ? "deltas between sessions include everything else that was different between them"
-                : "deltas against a baseline include everything else that has changed on "
-                  "the machine since it was measured") +
-            (warning.has_gates ? "," + std::string(kGatesFail) : ""),
-        "measure both commands in one session if you can, or compare cpu_time or instructions"};
+        .kind = "baseline",
+        .text = std::string(
+                    warning.is_joined
+                        ? "deltas between sessions include everything else that was different "
+                          "between them"
+                        : "deltas against a baseline include everything else that has changed on "
+                          "the machine since it was measured") +
+                (warning.has_gates ? "," + std::string(kClauseOnGates) : ""),
+        .advice =
+            "measure both commands in one session if you can, or compare cpu_time or instructions"};
   }
 
-  Words operator()(const OtherConditions& warning) const {
+  WarningText operator()(const OtherConditions& warning) const {
     // A session of several files is compared with the reference of the first one.
     const bool is_joined = !warning.file.empty();
     const std::string what = is_joined ? cited(warning.file) : "the baseline";
@@ -361,25 +373,29 @@ struct WarningWords {
         .has_own_line = true};
   }
 
-  Words operator()(const OtherCircumstances& warning) const {
+  WarningText operator()(const OtherCircumstances& warning) const {
     const std::string figures = list_differences(warning.differences, DifferenceSide::Candidate);
-    const std::string text = "circumstances that may explain a delta differ from those of ";
+    const std::string start = "circumstances that may explain a delta differ from those of ";
     return {.kind = "other_circumstances",
-            .text = text + cited(warning.reference) + ": " + figures,
+            .text = start + cited(warning.reference) + ": " + figures,
             .advice = "make the circumstances equal, unless you want to compare them",
-            .text_for_all_commands = text + "the reference",
+            .text_for_all_commands = start + "the reference",
             .command_figures = figures};
   }
 
-  Words operator()(const OtherProcessor& warning) const {
+  WarningText operator()(const OtherProcessor& warning) const {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     std::string switched_off;
     for (const std::string& feature : warning.differing_features)
-      switched_off += fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name(feature));
-    return {"other_processor",
+      switched_off +=
+          fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name_of(feature));
+    return {
+        .kind = "other_processor",
+        .text =
             fmt::format("the simulated counts of {} come from another processor, for which libc "
                         "may choose other functions",
                         what),
+        .advice =
             switched_off.empty()
                 ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
                   "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
@@ -388,11 +404,11 @@ struct WarningWords {
                               switched_off)};
   }
 
-  Words operator()(const NotInterleaved& warning) const {
+  WarningText operator()(const NotInterleaved& warning) const {
     const bool by_hooks = warning.is_caused_by_hooks;
     const std::string_view cause =
         by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
-    const std::string_view gates_fail = warning.has_gates ? kGatesFail : "";
+    const std::string_view gates_fail = warning.has_gates ? kClauseOnGates : "";
     const std::string_view judged_once =
         warning.has_gates && by_hooks ? ", and gates were judged only once" : "";
 
@@ -409,15 +425,15 @@ struct WarningWords {
                 .advice = "use --order random to compare runs of the same round"}};
   }
 
-  Words operator()(const DifferentCoreShares& warning) const {
+  WarningText operator()(const DifferentCoreShares& warning) const {
     const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
     const std::string reference = quantity(warning.reference_share, Unit::Fraction);
-    const std::string so = ", which may explain a part of the difference in time";
+    const std::string consequence = ", which may explain a part of the difference in time";
     std::string text = fmt::format(
                            "{} is {}, but {} for the reference, because the two commands ran on "
                            "different kinds of core",
                            warning.metric, candidate, reference) +
-                       so;
+                       consequence;
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
@@ -426,11 +442,11 @@ struct WarningWords {
         .kind = "other_cores",
         .text = std::move(text),
         .advice = "use --cores p or --cores e to keep all runs on one kind of core",
-        .text_for_all_commands = "ran on other kinds of core than the reference" + so,
+        .text_for_all_commands = "ran on other kinds of core than the reference" + consequence,
         .command_figures = fmt::format("{} {} against {}", warning.metric, candidate, reference)};
   }
 
-  Words operator()(const LowCoreShare& warning) const {
+  WarningText operator()(const LowCoreShare& warning) const {
     const std::string general =
         fmt::format("runs had a {} below {} although they were repeated", warning.metric,
                     quantity(warning.min_core_share, Unit::Fraction));
@@ -443,7 +459,7 @@ struct WarningWords {
             .command_figures = figure};
   }
 
-  Words operator()(const LowCoverage& warning) const {
+  WarningText operator()(const LowCoverage& warning) const {
     const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
     const std::string start = "the counters saw only ";
     const std::string end = " of the instructions that the kernel recorded";
@@ -454,17 +470,17 @@ struct WarningWords {
             .command_figures = figure};
   }
 
-  Words operator()(const MeanDiffers& warning) const {
+  WarningText operator()(const MeanDiffers& warning) const {
     const stats::Delta& delta = warning.delta;
     const std::string mean = delta_text(delta.change_of_mean);
     const std::string typical = delta_text(delta);
 
     // High outliers of the reference raise its mean, so that the candidate's seems to have fallen.
-    const bool is_mean_above = *delta.change_of_mean.change > *delta.change;
+    const bool mean_rose_more = *delta.change_of_mean.change > *delta.change;
     std::string because;
     if (warning.has_high_outliers)
       because = fmt::format(", because some runs{} took far more than the rest",
-                            is_mean_above ? "" : " of the reference");
+                            mean_rose_more ? "" : " of the reference");
 
     return {
         .kind = "mean_differs",
@@ -483,8 +499,8 @@ struct WarningWords {
                     .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
   }
 
-  Words operator()(const AlikeRounds& warning) const {
-    const std::string wider = times(warning.widening) + " as wide";
+  WarningText operator()(const AlikeRounds& warning) const {
+    const std::string wider = format_as_times(warning.widening) + " as wide";
     const std::string start =
         fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
                     warning.metric, warning.is_of_one_command ? "runs" : "rounds");
@@ -502,7 +518,7 @@ struct WarningWords {
             .figures = fmt::format("{}: {}", warning.metric, wider)}};
   }
 
-  Words operator()(const NeverCounted& warning) const {
+  WarningText operator()(const NeverCounted& warning) const {
     const std::string what =
         "0 in every run, although instructions were executed, so this processor may not count ";
     return {.kind = "not_counted",
@@ -516,9 +532,9 @@ struct WarningWords {
             .event = warning.event};
   }
 
-  Words operator()(const BusyMachine& warning) const {
-    const std::string wall = of_run(warning.median_wall_seconds);
-    const std::string cpu = of_run(warning.median_cpu_seconds);
+  WarningText operator()(const BusyMachine& warning) const {
+    const std::string wall = format_run_time(warning.median_wall_seconds);
+    const std::string cpu = format_run_time(warning.median_cpu_seconds);
     const std::string preemptions =
         plural(static_cast<std::size_t>(std::llround(warning.median_preemptions)), "time");
     return {
@@ -533,19 +549,24 @@ struct WarningWords {
         .command_figures = fmt::format("{} of {} on a CPU, preempted {}", cpu, wall, preemptions)};
   }
 
-  Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
+  WarningText operator()(const LostCounts& warning) const {
+    return make_counter_loss_text(warning.file);
+  }
 
-  Words operator()(const Throttled& warning) const {
+  WarningText operator()(const Throttled& warning) const {
     const auto& [periods, throttled, waited_ns] = warning.quota_waits;
-    return {"throttled",
+    return {
+        .kind = "throttled",
+        .text =
             fmt::format("the CPU quota of the control group was used up in {} of {} periods, and "
                         "processes waited {} altogether",
-                        throttled, periods, seconds(to_seconds(waited_ns))),
+                        throttled, periods, format_seconds(to_seconds(waited_ns))),
+        .advice =
             "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
             "cpu_time"};
   }
 
-  Words operator()(const OutlivedRuns& warning) const {
+  WarningText operator()(const OutlivedRuns& warning) const {
     const bool is_single = warning.most_processes == 1;
     std::string processes = "a process";
     if (!is_single && warning.fewest_processes == warning.most_processes)
@@ -565,25 +586,29 @@ struct WarningWords {
             .command_figures = fmt::format("{}, in {}", processes, figure)};
   }
 
-  Words operator()(const SlowedByCounting& warning) const {
+  WarningText operator()(const SlowedByCounting& warning) const {
     return {
         .kind = "slowed_by_counting",
         .text = fmt::format("the counting runs took {} as long as the timed runs, because counting "
                             "slowed them down",
-                            times(warning.ratio)),
+                            format_as_times(warning.ratio)),
         .advice = "the times that you see come from the timed runs only",
         .text_for_all_commands = "counting slowed the runs down",
-        .command_figures = times(warning.ratio)};
+        .command_figures = format_as_times(warning.ratio)};
   }
 };
 
-Words worded(const Results& results, const Warning& warning, bool is_verbose) {
+WarningText make_warning_text(const Results& results, const Warning& warning, bool is_verbose) {
   const bool has_deltas =
       !results.headline_comparisons.empty() &&
       results.session.reference.index_in_session(results.headline_comparisons.front().command);
-  Words words = std::visit(WarningWords{has_deltas, results.are_all_deltas_paired, is_verbose,
-                                        results.presentation.time_unit},
-                           warning.finding);
+  const WarningTextMaker maker{.has_deltas = has_deltas,
+                               .are_deltas_paired = results.are_all_deltas_paired,
+                               .is_verbose = is_verbose,
+                               .unit = results.presentation.time_unit};
+  WarningText words = std::visit(maker, warning.finding);
+
+  // Where a warning sets no text for several commands or its kind, the narrower text fits them too.
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
   if (words.of_kind.advice.empty()) words.of_kind.advice = words.advice;
@@ -592,7 +617,9 @@ Words worded(const Results& results, const Warning& warning, bool is_verbose) {
   return words;
 }
 
-std::string subject_of(const Results& results, const Words& words) {
+/// Returns what the warning is about: the event, or the command, with its number if several
+/// commands have its name. Empty for a warning about several commands or the session.
+std::string find_subject(const Results& results, const WarningText& words) {
   if (!words.event.empty()) return words.event;
   if (!words.command_index) return "";
   const std::string& name = results.session.commands[*words.command_index].name;
@@ -602,59 +629,63 @@ std::string subject_of(const Results& results, const Words& words) {
                        : cited(name);
 }
 
-bool share_words(const Words& a, const Words& b) {
+bool is_same_text(const WarningText& a, const WarningText& b) {
   return a.event.empty() && a.advice == b.advice &&
          a.text_for_all_commands == b.text_for_all_commands;
 }
 
-bool share_a_line(const Words& a, const Words& b) {
+bool may_share_a_line(const WarningText& a, const WarningText& b) {
   return a.kind == b.kind && !a.has_own_line && !b.has_own_line;
 }
 
-/// A subject of warnings, and the figures of its warnings; either may be empty.
-using SubjectAndFigures = std::pair<std::string, std::string>;
+/// A command or an event, and the figures of all its warnings in a group. Either may be empty.
+struct SubjectAndFigures {
+  std::string subject;
+  std::string figures;
+};
 
-std::string list_subjects(const std::vector<SubjectAndFigures>& subjects) {
+std::string join_subjects(const std::vector<SubjectAndFigures>& subjects) {
   std::vector<std::string> texts;
   for (const auto& [subject, figures] : subjects) {
     if (subject.empty() && figures.empty()) continue;
     const bool has_both = !subject.empty() && !figures.empty();
     texts.push_back(has_both ? fmt::format("{} ({})", subject, figures) : subject + figures);
   }
-  return texts.empty() ? "" : listed(first_texts(std::move(texts), kMaxNamed));
+  return texts.empty() ? "" : listed(cut_list(std::move(texts), kMaxNamedSubjects));
 }
 
 /// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
-/// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
-/// neither subjects nor figures.
-std::string subjects_text(const Results& results, std::span<const Words> group, bool are_alike) {
+/// figures, which are those of the kind unless all of them `have_same_text`. Empty if the warnings
+/// have neither subjects nor figures.
+std::string list_subjects(const Results& results, std::span<const WarningText> group,
+                          bool have_same_text) {
   std::vector<SubjectAndFigures> subjects;
-  for (const Words& each : group) {
-    const std::string subject = subject_of(results, each);
-    const std::string& figures = are_alike ? each.command_figures : each.of_kind.figures;
-    const auto known = std::ranges::find(subjects, subject, &SubjectAndFigures::first);
+  for (const WarningText& words : group) {
+    const std::string subject = find_subject(results, words);
+    const std::string& figures = have_same_text ? words.command_figures : words.of_kind.figures;
+    const auto known = std::ranges::find(subjects, subject, &SubjectAndFigures::subject);
     if (known == subjects.end())
-      subjects.emplace_back(subject, figures);
+      subjects.push_back({subject, figures});
     else if (!figures.empty())
-      known->second += (known->second.empty() ? "" : "; ") + figures;
+      known->figures += (known->figures.empty() ? "" : "; ") + figures;
   }
 
-  return list_subjects(subjects);
+  return join_subjects(subjects);
 }
 
-std::string write_line(const Results& results, std::span<const Words> group) {
-  const Words& words = group.front();
+std::string make_line(const Results& results, std::span<const WarningText> group) {
+  const WarningText& words = group.front();
   if (group.size() == 1) {
-    const std::string subject = words.event.empty() ? subject_of(results, words) : "";
+    const std::string subject = words.event.empty() ? find_subject(results, words) : "";
     return (subject.empty() ? "" : subject + ": ") + words.text + "; " + words.advice;
   }
 
-  const bool are_alike =
-      std::ranges::all_of(group, [&](const Words& other) { return share_words(words, other); });
-  const std::string subjects = subjects_text(results, group, are_alike);
+  const bool have_same_text = std::ranges::all_of(
+      group, [&](const WarningText& other) { return is_same_text(words, other); });
+  const std::string subjects = list_subjects(results, group, have_same_text);
   return fmt::format("{}{}{}; {}", subjects, subjects.empty() ? "" : ": ",
-                     are_alike ? words.text_for_all_commands : words.of_kind.text,
-                     are_alike ? words.advice : words.of_kind.advice);
+                     have_same_text ? words.text_for_all_commands : words.of_kind.text,
+                     have_same_text ? words.advice : words.of_kind.advice);
 }
 
 bool is_about_differences(const Warning& warning) {
@@ -662,7 +693,9 @@ bool is_about_differences(const Warning& warning) {
          std::holds_alternative<OtherConditions>(warning.finding);
 }
 
-bool is_about_deltas(const Words& words) {
+/// True if the warning may change what a reader concludes from a delta, so that ByWeight puts it
+/// first.
+bool may_mislead_about_deltas(const WarningText& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"other_circumstances", "few_runs", "sequential_order", "baseline", "foreign_baseline",
        "other_processor", "other_cores", "mean_differs", "alike_rounds", "same_programs",
@@ -679,7 +712,8 @@ std::string difference_text(const SettingDifference& difference, DifferenceSide 
   const std::string& own = is_candidate ? difference.candidate_value : difference.reference_value;
   const std::string& other = is_candidate ? difference.reference_value : difference.candidate_value;
   if (row.is_list)
-    return fmt::format("{} ({})", row.title, entries_text(difference, subject, most_entries));
+    return fmt::format("{} ({})", row.title,
+                       list_differing_entries(difference, subject, most_entries));
 
   if (difference.kind == SettingKind::ProcessorFeatures)
     return fmt::format(
@@ -689,44 +723,45 @@ std::string difference_text(const SettingDifference& difference, DifferenceSide 
 }
 
 std::string counter_loss_line(const Command& command, const CounterLossFile& file) {
-  const Words words = words_of(file);
+  const WarningText words = make_counter_loss_text(file);
   return cited(command.name) + ": " + words.text + "; " + words.advice;
 }
 
-std::vector<WarningText> worded_warnings(const Results& results) {
+std::vector<WarningText> make_warning_texts(const Results& results) {
   std::vector<WarningText> all;
-  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning, true));
+  for (const Warning& warning : results.warnings)
+    all.push_back(make_warning_text(results, warning, true));
   return all;
 }
 
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
   const bool lists_all_differences = style.verbose || style.shows_all_differences;
-  std::vector<Words> shown;
+  std::vector<WarningText> shown;
   for (const Warning& warning : results.warnings) {
     const bool is_wanted_difference = lists_all_differences && is_about_differences(warning);
     if (warning.shown == Shown::Always || style.verbose || is_wanted_difference)
-      shown.push_back(worded(results, warning, lists_all_differences));
+      shown.push_back(make_warning_text(results, warning, lists_all_differences));
   }
 
   if (order == WarningOrder::ByWeight)
-    std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
+    std::stable_partition(shown.begin(), shown.end(), may_mislead_about_deltas);
 
   // Takes the first warning that is left, and all that share a line with it.
   std::vector<WarningLine> lines;
   while (!shown.empty()) {
-    const Words first = shown.front();
-    const auto group_end =
-        std::stable_partition(shown.begin() + 1, shown.end(),
-                              [&](const Words& words) { return share_a_line(first, words); });
+    const WarningText first = shown.front();
+    const auto group_end = std::stable_partition(
+        shown.begin() + 1, shown.end(),
+        [&](const WarningText& words) { return may_share_a_line(first, words); });
 
-    const std::span<const Words> group{shown.begin(), group_end};
-    const bool are_alike =
-        std::ranges::all_of(group, [&](const Words& other) { return share_words(first, other); });
+    const std::span<const WarningText> group{shown.begin(), group_end};
+    const bool have_same_text = std::ranges::all_of(
+        group, [&](const WarningText& other) { return is_same_text(first, other); });
     const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
     const std::string text_without_names =
-        are_alike ? first.text_for_all_commands + "; " + first.advice : text_of_kind;
-    lines.push_back({write_line(results, group), text_without_names,
+        have_same_text ? first.text_for_all_commands + "; " + first.advice : text_of_kind;
+    lines.push_back({make_line(results, group), text_without_names,
                      first.has_own_line ? std::string_view() : first.kind, text_of_kind});
     shown.erase(shown.begin(), group_end);
   }

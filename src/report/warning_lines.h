@@ -14,21 +14,30 @@ namespace lauka::report {
 
 std::string counter_loss_line(const Command& command, const CounterLossFile& file);
 
+/// A warning in words. Which of its texts is shown depends on the other warnings on its line.
 struct WarningText {
   std::string_view kind;  ///< kind of warning, as a word for programs: "first_run_slow"
+
+  /// Text of a line with this warning only: "the first run took 3.0 times the median of the
+  /// others".
   std::string text;
   std::string advice;
-  /// Form of `text` that fits all commands with the same warning.
+
+  /// Replaces `text` on a line that several commands share if advice and this text are equal for
+  /// all of them, so it has no figures: "the first run took longer than the other runs".
   std::string text_for_all_commands{};
-  /// Numbers of the command that text_for_all_commands lacks; may be empty.
+  /// Shown beside the command's name on such a line: "3.0 times the median". May be empty.
   std::string command_figures{};
-  /// Words that fit all warnings of the kind, if their text_for_all_commands or advice differ.
+
+  /// What a shared line shows if its warnings have one kind, but different texts or advice: one
+  /// command rose, another fell.
   struct OfKind {
     std::string text{};
     std::string advice{};
-    std::string figures{};
+    std::string figures{};  ///< beside each command's name
   };
   OfKind of_kind{};
+
   std::string event{};        ///< event that the warning is about; usually empty
   bool has_own_line = false;  ///< true: never shares a line with other warnings of its kind
   std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
@@ -44,11 +53,11 @@ std::string difference_text(const SettingDifference& difference, DifferenceSide 
                             std::size_t most_entries = 5);
 
 /// Returns all warnings in words, in the order of Results::warnings.
-std::vector<WarningText> worded_warnings(const Results& results);
+std::vector<WarningText> make_warning_texts(const Results& results);
 
 struct WarningLine {
   std::string text;
-  std::string text_without_names;
+  std::string text_without_names;  ///< fits benchmarks whose lines differ in names or figures
   /// Kind of the warning, if benchmarks with warnings of this kind share a line; else empty.
   std::string_view kind{};
   std::string text_of_kind{};  ///< text that fits all warnings of the kind

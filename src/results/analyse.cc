@@ -31,10 +31,10 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
   return summary;
 }
 
-MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
-                         std::size_t runs) {
+MetricResult make_result(std::size_t metric_index, const Metric& metric, double tail,
+                         const Series& series, std::size_t runs) {
   MetricResult result;
-  result.metric = place;
+  result.metric = metric_index;
 
   // If some values are only upper bounds, the metric has no statistics, but a bound.
   if (series.largest_bound || series.largest_bound_of_failed_runs) {
@@ -68,15 +68,17 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-std::optional<LowCoreShare> low_share(const Metric& metric, const std::optional<double>& least,
-                                      const std::vector<double>& shares) {
-  if (!least || metric.role != Role::CoreShare) return {};
-  const auto low = std::ranges::count_if(shares, [&](double share) { return share < *least; });
-  if (low == 0) return {};
-  return LowCoreShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
+std::optional<LowCoreShare> find_low_core_share(const Metric& metric,
+                                                const std::optional<double>& min_share,
+                                                const std::vector<double>& shares) {
+  if (!min_share || metric.role != Role::CoreShare) return {};
+  const auto low_count =
+      std::ranges::count_if(shares, [&](double share) { return share < *min_share; });
+  if (low_count == 0) return {};
+  return LowCoreShare{metric.name, *min_share, static_cast<std::size_t>(low_count), shares.size()};
 }
 
-void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
+void add_warnings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
                            const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
@@ -113,23 +115,25 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
 }
 
 /// Clears the mark of an exact change if the metric's values cannot be exact.
-void check_exactness(const Metric& metric, stats::Delta& delta) {
+void clear_impossible_exactness(const Metric& metric, stats::Delta& delta) {
   delta.is_exact = delta.is_exact && can_be_exact(metric.unit);
   delta.change_of_mean.is_exact = delta.is_exact;
 }
 
-void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
-                   const Metric& metric, MetricResult& row) {
+void set_layout_result(const Comparison& samples, const stats::IntervalTails& tails,
+                       const Metric& metric, MetricResult& row) {
   LayoutResult result;
   const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
   const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
   result.mean_log_ratio = log_ratio_over_layouts(samples, metric.percentile_share());
-  const std::vector<double> to = stats::values_by_layout(reference)[0];
-  const std::vector<double> of = stats::values_by_layout(candidate)[0];
-  if (!to.empty() && !of.empty())
-    check_exactness(metric, result.delta_of_first_layout.emplace(stats::estimate_delta(
-                                {.reference = to, .candidate = of, .paired = samples.paired}, tails,
-                                metric.percentile_share())));
+  const std::vector<double> first_of_reference = stats::values_by_layout(reference)[0];
+  const std::vector<double> first_of_candidate = stats::values_by_layout(candidate)[0];
+  if (!first_of_reference.empty() && !first_of_candidate.empty())
+    clear_impossible_exactness(metric, result.delta_of_first_layout.emplace(stats::estimate_delta(
+                                           {.reference = first_of_reference,
+                                            .candidate = first_of_candidate,
+                                            .paired = samples.paired},
+                                           tails, metric.percentile_share())));
   if (row.layouts) result.mean = row.layouts->mean;
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
@@ -151,9 +155,10 @@ std::optional<double> find_detectable(const Results& results, const MetricResult
     return stats::detectable_change(*row.delta, tails.tail_of_delta,
                                     {samples.reference, samples.candidate, samples.paired});
 
-  const auto& over = row.layouts->mean_log_ratio;
-  return over ? stats::detectable_change_by_t(*row.delta, tails.tail_of_delta, over->degrees)
-              : std::nullopt;
+  const auto& log_ratio = row.layouts->mean_log_ratio;
+  return log_ratio
+             ? stats::detectable_change_by_t(*row.delta, tails.tail_of_delta, log_ratio->degrees)
+             : std::nullopt;
 }
 
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
@@ -176,20 +181,20 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
       continue;
 
     row.delta = estimate_delta(samples, tails, metric.percentile_share());
-    check_exactness(metric, *row.delta);
+    clear_impossible_exactness(metric, *row.delta);
     if (samples.has_layouts()) {
       if (!row.delta->change) row.delta.reset();
-      enter_layouts(samples, tails, metric, row);
+      set_layout_result(samples, tails, metric, row);
     }
 
     // A percentile without an interval says too little.
     if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
     row.detectable = find_detectable(results, row, samples, tails);
-    if (row.delta) add_findings_of_delta(index, c, samples, series, results);
+    if (row.delta) add_warnings_of_delta(index, c, samples, series, results);
   }
 }
 
-void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
+void set_mean_without_values(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.largest_bound_of_runs) return;
   for (const KnownMean& mean : results.session.means_without_runs) {
     if (mean.command != command || mean.metric != row.metric) continue;
@@ -198,7 +203,8 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
   }
 }
 
-void scale_layouts(Series& series) {
+/// Scales each layout's values to the mean of all, so that only the scatter within layouts is left.
+void remove_layout_differences(Series& series) {
   if (series.layouts.empty()) return;
   const double mean = stats::moments(series.values).mean;
   std::map<std::uint32_t, double> factors;
@@ -215,12 +221,12 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
   // Differences between layouts would look like unsteady runs, so those are looked for without
   // them.
   const bool is_wall_time = metric.role == Role::WallTime;
-  std::vector<Series> scaled;
+  std::vector<Series> scaled_series;
   if (is_wall_time && results.session.setting.layouts > 1) {
-    scaled = series;
-    std::ranges::for_each(scaled, scale_layouts);
+    scaled_series = series;
+    std::ranges::for_each(scaled_series, remove_layout_differences);
   }
-  const std::vector<Series>& without_layouts = scaled.empty() ? series : scaled;
+  const std::vector<Series>& without_layouts = scaled_series.empty() ? series : scaled_series;
 
   // The series of a baseline's commands follow those of the session's own.
   std::vector<FirstRunFacts> first_runs;
@@ -234,7 +240,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
     command.rows.push_back(
         make_result(index, metric, tails.tail_of_delta, series[c], command.runs));
     MetricResult& row = command.rows.back();
-    enter_mean(results, c, row);
+    set_mean_without_values(results, c, row);
 
     const bool has_layouts = count_layouts(results.session, c) > 1;
     if (has_layouts && row.summary && !metric.percentile) {
@@ -253,15 +259,16 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
         results.warnings.push_back(std::move(warning));
       }
     }
-    if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
+    if (const auto low =
+            find_low_core_share(metric, results.session.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
 
   compare_commands(index, tails, series, results);
 }
 
-std::optional<HeadlineComparison> ranking_by(const Results& results, std::size_t command,
-                                             std::size_t metric) {
+std::optional<HeadlineComparison> make_ranking(const Results& results, std::size_t command,
+                                               std::size_t metric) {
   const auto& delta = results.commands[command].rows[metric].delta;
   const auto speed = delta ? stats::relative_speed(*delta) : std::nullopt;
   if (!speed) return std::nullopt;
@@ -269,15 +276,16 @@ std::optional<HeadlineComparison> ranking_by(const Results& results, std::size_t
 }
 
 /// True if the user or the measured program added the metric.
-bool is_own(const Metric& metric) {
+bool is_metric_of_user(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
 }
 
 /// Returns the ranking by a metric if its delta is relevant; else nullopt. `tests`: number of
 /// metrics that share the rate of false alarms.
-std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std::size_t command,
-                                                     std::size_t metric, std::size_t tests) {
+std::optional<HeadlineComparison> make_ranking_if_relevant(const Results& results,
+                                                           std::size_t command, std::size_t metric,
+                                                           std::size_t tests) {
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
@@ -289,47 +297,54 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
     const auto share = results.session.metrics[metric].percentile_share();
     if (!estimate_delta(samples, tails, share).is_significant()) return std::nullopt;
   }
-  return ranking_by(results, command, metric);
+  return make_ranking(results, command, metric);
 }
 
-std::optional<HeadlineComparison> ranking_by_other(const Results& results, std::size_t command) {
+std::optional<HeadlineComparison> find_ranking_by_other_metric(const Results& results,
+                                                               std::size_t command) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (verdict.candidate == command)
-      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1)) return ranking;
-  std::vector<std::size_t> own;
+      if (auto ranking = make_ranking_if_relevant(results, command, verdict.metric, 1))
+        return ranking;
+  std::vector<std::size_t> metrics_of_user;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_own(results.session.metrics[m])) own.push_back(m);
-  for (const std::size_t metric : own)
-    if (auto ranking = ranking_if_differs(results, command, metric, own.size())) return ranking;
+    if (is_metric_of_user(results.session.metrics[m])) metrics_of_user.push_back(m);
+  for (const std::size_t metric : metrics_of_user)
+    if (auto ranking = make_ranking_if_relevant(results, command, metric, metrics_of_user.size()))
+      return ranking;
   return std::nullopt;
 }
 
-void rank(Results& results) {
+/// Adds each candidate's comparison by the primary metric, or by another one if only that one
+/// differs significantly.
+void make_headline_comparisons(Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    auto ranking = ranking_by(results, c, *metric);
+    auto ranking = make_ranking(results, c, *metric);
     if (!ranking || !ranking->is_significant)
-      if (const auto other = ranking_by_other(results, c)) ranking = other;
+      if (const auto other = find_ranking_by_other_metric(results, c)) ranking = other;
     if (ranking) results.headline_comparisons.push_back(*ranking);
   }
 }
 
-void enter_slowdown(std::size_t command, const std::vector<double>& timed,
-                    const std::vector<double>& counting, Results& results) {
+void set_counting_slowdown(std::size_t command, const std::vector<double>& timed,
+                           const std::vector<double>& counting, Results& results) {
   if (timed.empty() || counting.empty()) return;
-  const double usual = stats::median(stats::sorted(timed));
-  if (usual <= 0.0) return;
-  results.commands[command].counting_slowdown = stats::median(stats::sorted(counting)) / usual;
+  const double timed_median = stats::median(stats::sorted(timed));
+  if (timed_median <= 0.0) return;
+  results.commands[command].counting_slowdown =
+      stats::median(stats::sorted(counting)) / timed_median;
   if (const auto slowed = slowed_by_counting(timed, counting))
     results.warnings.push_back({*slowed, command});
 }
 
-void add(const RunRow& run, OutlivedRuns& outlived) {
+void count_survivors(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
   if (run.details.outlived == 0) return;
   const std::size_t survivors = run.details.outlived;
-  const bool is_first = outlived.outlived_runs++ == 0;
+  ++outlived.outlived_runs;
+  const bool is_first = outlived.outlived_runs == 1;
   outlived.fewest_processes = is_first ? survivors : std::min(outlived.fewest_processes, survivors);
   outlived.most_processes = std::max(outlived.most_processes, survivors);
 }
@@ -345,7 +360,7 @@ void analyse_runs(std::size_t c, Results& results) {
   for (const std::uint32_t index : results.session.runs.of_command(c)) {
     const RunRow run = results.session.runs.row(index);
     command.endings.add(run);
-    add(run, outlived);
+    count_survivors(run, outlived);
     if (run.instruction_coverage) coverages.push_back(*run.instruction_coverage);
     if (run.details.below_overhead) ++runs_below_shell;
     if (run.kind == RoundKind::Counting) wall_times_of_counting.push_back(run.wall_seconds);
@@ -355,7 +370,7 @@ void analyse_runs(std::size_t c, Results& results) {
   command.runs = wall_times_of_timed.size();
   command.discarded_runs = results.session.discarded_runs.of_command(c).size();
   if (!coverages.empty()) command.coverage = stats::median(stats::sorted(coverages));
-  enter_slowdown(c, wall_times_of_timed, wall_times_of_counting, results);
+  set_counting_slowdown(c, wall_times_of_timed, wall_times_of_counting, results);
 
   if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, c});
   if (runs_below_shell > 0)
@@ -381,7 +396,7 @@ bool are_same_runs(const Recording& session, std::size_t candidate, const Series
 }
 
 /// Returns each command's wall times in runs of one kind, with their endings.
-std::vector<Series> wall_times_by_command(const Runs& runs, RoundKind kind, std::size_t commands) {
+std::vector<Series> collect_wall_times(const Runs& runs, RoundKind kind, std::size_t commands) {
   std::vector<Series> all(commands);
   for (std::size_t c = 0; c < commands; ++c) {
     for (const std::uint32_t run : runs.of_command(c)) {
@@ -400,7 +415,7 @@ std::vector<double> values_of_succeeded_runs(const Series& series) {
   return pair_samples(series, series, false).candidate;
 }
 
-stats::SamplePair samples_of_equal_number(const Comparison& samples) {
+stats::SamplePair cut_to_equal_number(const Comparison& samples) {
   const std::size_t count = std::min(samples.reference.size(), samples.candidate.size());
   return {.reference = std::span(samples.reference).first(count),
           .candidate = std::span(samples.candidate).first(count),
@@ -412,7 +427,7 @@ TunedChange to_tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-stats::CountedShare share_of_failures(const Series& series) {
+stats::CountedShare count_failures(const Series& series) {
   return {series.failed_runs, series.runs_with_ending};
 }
 
@@ -426,7 +441,8 @@ bool fails_more_often(const Series& candidate, const Series& reference) {
   return share(candidate) > share(reference);
 }
 
-struct RowOfSuite {
+/// A comparison of a benchmark in a suite by one metric.
+struct SuiteRow {
   const Results& benchmark;
   std::size_t candidate = 0;
   std::size_t metric = 0;
@@ -435,7 +451,7 @@ struct RowOfSuite {
 
 /// Returns, for each place among a reference's candidates, the candidates at this place: one for
 /// each group of commands.
-std::vector<std::vector<std::size_t>> candidates_by_place(const Results& results) {
+std::vector<std::vector<std::size_t>> list_candidates_by_place(const Results& results) {
   std::vector<std::vector<std::size_t>> all;
   std::map<std::size_t, std::size_t> places;
   for (const std::size_t c : find_candidates(results)) {
@@ -446,13 +462,13 @@ std::vector<std::vector<std::size_t>> candidates_by_place(const Results& results
   return all;
 }
 
-Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
+Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
   std::set<std::string> names;
   std::set<const Results*> benchmarks;
-  for (const RowOfSuite& row : rows) {
+  for (const SuiteRow& row : rows) {
     // Without a change, or with one of -100%, there is no logarithm for the mean.
     const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
     if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
@@ -470,10 +486,10 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   return mean;
 }
 
-std::vector<std::vector<RowOfSuite>> rows_by_metric(
+std::vector<std::vector<SuiteRow>> group_rows_by_metric(
     const std::vector<Results>& benchmarks,
     const std::vector<std::vector<std::vector<std::size_t>>>& candidates, std::size_t place) {
-  std::vector<std::vector<RowOfSuite>> all;
+  std::vector<std::vector<SuiteRow>> all;
   std::map<std::string_view, std::size_t> place_of_metric;  // in `all`
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
@@ -500,7 +516,7 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
                                             const Series& reference, const Series& candidate) {
   if (are_same_runs(session, verdict.candidate, reference, candidate))
     return {gate::Obstacle::SameRuns};
-  if (gate::failures_differ(share_of_failures(reference), share_of_failures(candidate)))
+  if (gate::failures_differ(count_failures(reference), count_failures(candidate)))
     return {gate::Obstacle::FailureRates};
   return {gate::Obstacle::None};
 }
@@ -560,20 +576,20 @@ MetricResult result_of_reference(const Results& results, std::size_t command, st
 
 std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence) {
   const double tail = (1.0 - confidence) / 2.0;
-  const auto around = [](double mean, double reach) {
+  const auto make_estimate = [](double mean, double reach) {
     return MeanEstimate{mean, stats::IntervalEnds{mean - reach, mean + reach}};
   };
 
   if (row.layouts && row.layouts->mean)
-    return around(row.layouts->mean->value, row.layouts->mean->interval_half_width(tail));
+    return make_estimate(row.layouts->mean->value, row.layouts->mean->interval_half_width(tail));
 
   const auto mean = row.mean();
   if (!mean) return std::nullopt;
   // Fewer than kMinLayouts layouts give no interval, because their runs say nothing about others.
   if (row.layouts || !row.summary || !row.summary->variance) return MeanEstimate{*mean};
   const auto count = static_cast<double>(row.summary->count);
-  return around(*mean, stats::student_t_quantile_above(tail, count - 1.0) * *row.summary->stddev() /
-                           std::sqrt(count));
+  return make_estimate(*mean, stats::student_t_quantile_above(tail, count - 1.0) *
+                                  *row.summary->stddev() / std::sqrt(count));
 }
 
 void analyse(Results& results) {
@@ -595,7 +611,7 @@ void analyse(Results& results) {
     verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
   }
 
-  rank(results);
+  make_headline_comparisons(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
 
@@ -609,14 +625,15 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
                                          std::size_t of, std::size_t to) {
   const bool within_rounds = session.origins.empty() ? session.setting.order != Order::Sequential
                                                      : pair_of(session, of).is_within_rounds;
-  const Series ours = make_series(session, metric, of);
-  const Series theirs = make_series(session, metric, to);
-  Comparison samples = pair_samples(theirs, ours, within_rounds);
-  if (samples.is_empty()) samples = pair_samples(theirs, ours, false);
+  const Series candidate = make_series(session, metric, of);
+  const Series reference = make_series(session, metric, to);
+  Comparison samples = pair_samples(reference, candidate, within_rounds);
+  if (samples.is_empty()) samples = pair_samples(reference, candidate, false);
   if (samples.has_layouts()) {
-    const auto over = log_ratio_over_layouts(samples);
-    if (!over) return std::nullopt;
-    return stats::LogRatio{over->value, std::sqrt(over->squared_standard_error)};
+    const auto estimate = log_ratio_over_layouts(samples);
+    if (!estimate) return std::nullopt;
+    return stats::LogRatio{.value = estimate->value,
+                           .error = std::sqrt(estimate->squared_standard_error)};
   }
   return stats::log_ratio(
       {.reference = samples.reference, .candidate = samples.candidate, .paired = samples.paired});
@@ -738,15 +755,14 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 
   const std::size_t commands = plan.commands.size();
   const auto all_untuned =
-      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
-  const auto all_tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
+      collect_wall_times(session.runs_without_tuning, RoundKind::Untuned, commands);
+  const auto all_tuned = collect_wall_times(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
 
   const auto width_change = [&](const Pair& pair) {
     const Comparison untuned = collect_samples(pair, all_untuned);
     const Comparison tuned = collect_samples(pair, all_tuned);
-    return stats::width_change(samples_of_equal_number(untuned), samples_of_equal_number(tuned),
-                               tails);
+    return stats::width_change(cut_to_equal_number(untuned), cut_to_equal_number(tuned), tails);
   };
 
   std::vector<TunedComparison> all;
@@ -777,11 +793,11 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 }
 
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {
-  const auto any = [&](gate::Decision decision) {
+  const auto has_any = [&](gate::Decision decision) {
     return std::ranges::find(verdicts, decision, &gate::Verdict::decision) != verdicts.end();
   };
-  if (any(gate::Decision::Fail)) return static_cast<int>(ExitStatus::GateFailed);
-  if (if_inconclusive && any(gate::Decision::Inconclusive)) return *if_inconclusive;
+  if (has_any(gate::Decision::Fail)) return static_cast<int>(ExitStatus::GateFailed);
+  if (if_inconclusive && has_any(gate::Decision::Inconclusive)) return *if_inconclusive;
 
   const bool is_discarded = std::ranges::any_of(verdicts, &gate::Verdict::discards);
   return static_cast<int>(is_discarded ? ExitStatus::NotKept : ExitStatus::Done);
@@ -825,12 +841,13 @@ Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   Report suite{.benchmarks = std::move(benchmarks), .job_error_rate = risk};
   if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::vector<std::size_t>>> candidates;
-  std::size_t most = 0;
+  std::size_t max_places = 0;
   for (const Results& results : suite.benchmarks)
-    most = std::max(most, candidates.emplace_back(candidates_by_place(results)).size());
-  for (std::size_t place = 0; place < most; ++place) {
-    for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
-      Geomean mean = geomean_of(rows, place);
+    max_places =
+        std::max(max_places, candidates.emplace_back(list_candidates_by_place(results)).size());
+  for (std::size_t place = 0; place < max_places; ++place) {
+    for (const auto& rows : group_rows_by_metric(suite.benchmarks, candidates, place)) {
+      Geomean mean = make_geomean(rows, place);
       if (mean.benchmark_count > 1) suite.geomeans.push_back(std::move(mean));
     }
   }

@@ -16,6 +16,7 @@ namespace {
 // give the ratio of wall times. The clock's interval is for independent estimates (Zou & Donner
 // 2008).
 
+/// A change as the logarithm of its ratio, so that factors add up.
 struct LogChange {
   double value = 0.0;
   std::optional<stats::IntervalEnds> bounds{};
@@ -39,7 +40,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
 }
 
 /// Returns a - b for independent estimates.
-LogChange difference(const LogChange& a, const LogChange& b) {
+LogChange subtract_independent(const LogChange& a, const LogChange& b) {
   LogChange result{.value = a.value - b.value, .is_exact = a.is_exact && b.is_exact};
   if (!a.bounds || !b.bounds) return result;
   result.bounds = stats::IntervalEnds{
@@ -50,7 +51,7 @@ LogChange difference(const LogChange& a, const LogChange& b) {
 
 /// Returns the logarithm of 1 + delta; nullopt if unknown, or for counts of a region, which do not
 /// explain the time of whole runs.
-std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
+std::optional<LogChange> find_log_change(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
     return std::nullopt;
@@ -90,16 +91,16 @@ std::optional<double> median_of(const std::vector<double>& values) {
 
 /// Computes the value from the deltas, and the interval from the quotients within runs. The
 /// interval is extended to include the value.
-WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
-                              const LogChange& wall) {
-  const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
-  const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
+WallFactor make_utilisation_factor(const Results& results, std::size_t command,
+                                   const LogChange& cpu, const LogChange& wall) {
+  const std::size_t cpu_time = *find_metric(results.session.metrics, Role::CpuTime);
+  const std::size_t wall_time = *find_metric(results.session.metrics, Role::WallTime);
   const Pair pair = pair_of(results.session, command);
-  const auto utilisation = [&](std::size_t number) {
-    return make_utilisation(find_measured(results.session, number), of_cpu, of_wall);
+  const auto make_series_of = [&](std::size_t command_index) {
+    return make_utilisation(find_measured(results.session, command_index), cpu_time, wall_time);
   };
-  const Series reference = utilisation(pair.reference);
-  const Series candidate = utilisation(pair.candidate);
+  const Series reference = make_series_of(pair.reference);
+  const Series candidate = make_series_of(pair.candidate);
 
   LogChange factor{cpu.value - wall.value};
   const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
@@ -115,11 +116,13 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
                                         within_runs->bounds->high + std::max(0.0, shift)};
   }
 
-  return {WallFactorKind::Utilisation, factor.change(), median_of(reference.values),
-          median_of(candidate.values)};
+  return {.factor_kind = WallFactorKind::Utilisation,
+          .change = factor.change(),
+          .reference_median = median_of(reference.values),
+          .candidate_median = median_of(candidate.values)};
 }
 
-CountedPrivilegeLevels levels_of(const Results& results, Role role) {
+CountedPrivilegeLevels find_levels(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)]
       .counted_privilege_levels;
 }
@@ -147,18 +150,18 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
                              WallTimeExplanation& why) {
   const std::size_t c = why.command;
-  const auto instructions = delta_of_row(results, c, Role::Instructions);
-  auto cycles = delta_of_row(results, c, Role::Cycles);
+  const auto instructions = find_log_change(results, c, Role::Instructions);
+  auto cycles = find_log_change(results, c, Role::Cycles);
 
   // Counts of different privilege levels give no instructions per cycle.
   if (instructions && cycles) {
-    const auto levels_of_cycles = levels_of(results, Role::Cycles);
-    why.cycles_have_other_levels = levels_of(results, Role::Instructions) != levels_of_cycles;
+    const auto levels_of_cycles = find_levels(results, Role::Cycles);
+    why.cycles_have_other_levels = find_levels(results, Role::Instructions) != levels_of_cycles;
     if (why.cycles_have_other_levels) cycles.reset();
   }
 
-  auto ipc = delta_of_row(results, c, Role::Ipc);
-  if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
+  auto ipc = find_log_change(results, c, Role::Ipc);
+  if (!ipc && instructions && cycles) ipc = subtract_independent(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
 
   const auto add = [&why](WallFactorKind kind, const LogChange& change) {
@@ -169,7 +172,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   // all that the instructions do not explain.
   if (instructions) add(WallFactorKind::Instructions, *instructions);
   if (instructions && !cycles)
-    return add(WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions));
+    return add(WallFactorKind::CpuTimePerInstruction, subtract_independent(cpu, *instructions));
   if (!cycles) return add(WallFactorKind::CpuTime, cpu);
 
   LogChange of_cycles = *cycles;
@@ -187,9 +190,9 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
 
   // Only cycles that cover the whole CPU time and nothing else tell the clock.
   if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start)
-    return add(WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles));
+    return add(WallFactorKind::CpuTimePerCycle, subtract_independent(cpu, of_cycles));
 
-  WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
+  WallFactor clock{WallFactorKind::Clock, subtract_independent(of_cycles, cpu).change()};
   clock.candidate_median = median_of(results, c, Role::Clock);
   if (const auto reference = results.session.reference.index_in_session(c))
     clock.reference_median = median_of(results, *reference, Role::Clock);
@@ -210,12 +213,12 @@ std::vector<WallTimeExplanation> make_explanations(const Results& results) {
   std::vector<WallTimeExplanation> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (!results.session.reference.is_candidate(c)) continue;
-    const auto wall = delta_of_row(results, c, Role::WallTime);
-    const auto cpu = delta_of_row(results, c, Role::CpuTime);
+    const auto wall = find_log_change(results, c, Role::WallTime);
+    const auto cpu = find_log_change(results, c, Role::CpuTime);
     if (!wall || !cpu) continue;
     WallTimeExplanation why{.command = c};
     add_factors_of_cpu_time(results, *cpu, why);
-    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall));
+    why.factors.push_back(make_utilisation_factor(results, c, *cpu, *wall));
     explanations.push_back(std::move(why));
   }
   return explanations;

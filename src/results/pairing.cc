@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kMaxCompared = 1'000'000;
 
 /// Rows of both sides: those of the reference come first.
-class Rows {
+class FunctionRows {
  public:
-  Rows(std::span<const FunctionToPair> reference, std::span<const FunctionToPair> candidate)
+  FunctionRows(std::span<const FunctionToPair> reference, std::span<const FunctionToPair> candidate)
       : reference_(reference), candidate_(candidate), parents_(size()) {
     std::iota(parents_.begin(), parents_.end(), std::size_t{0});
   }
@@ -59,7 +59,7 @@ class Rows {
 };
 
 /// Returns the names without numbers of which both sides have the same numbered names.
-std::set<std::string> find_unchanged(const Rows& rows) {
+std::set<std::string> find_unchanged(const FunctionRows& rows) {
   std::map<std::string, std::pair<std::set<std::string_view>, std::set<std::string_view>>> names;
   for (std::size_t row = 0; row < rows.size(); ++row)
     rows.for_each_name(row, [&](std::string_view name) {
@@ -75,7 +75,7 @@ std::set<std::string> find_unchanged(const Rows& rows) {
   return unchanged;
 }
 
-void unite_by_names(Rows& rows) {
+void unite_by_names(FunctionRows& rows) {
   const std::set<std::string> unchanged = find_unchanged(rows);
   std::map<std::string_view, std::size_t> owners;
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -87,6 +87,7 @@ void unite_by_names(Rows& rows) {
     });
 }
 
+/// The rows of both sides that are the same function.
 struct Function {
   std::vector<std::size_t> reference_rows{};
   std::vector<std::size_t> candidate_rows{};
@@ -97,7 +98,7 @@ struct Function {
   bool is_one_sided() const { return reference_rows.empty() || candidate_rows.empty(); }
 };
 
-std::vector<Function> list_functions(Rows& rows) {
+std::vector<Function> list_functions(FunctionRows& rows) {
   std::map<std::size_t, Function> functions;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     Function& function = functions[rows.representative(row)];
@@ -117,22 +118,22 @@ std::vector<Function> list_functions(Rows& rows) {
 }
 
 /// Functions of one side, in the order of their numbers.
-using InOrder = std::vector<const Function*>;
+using FunctionsInOrder = std::vector<const Function*>;
 
 /// Returns how well two functions match: the ratio of their counts, at most 1. Equal names decide
 /// among equal ratios, and any pair is better than none.
 double resemblance(const Function& reference, const Function& candidate) {
-  constexpr double of_any = 1e-3;
-  constexpr double of_equal_names = 1e-3;
+  constexpr double bonus_of_any_pair = 1e-3;
+  constexpr double bonus_of_equal_names = 1e-3;
   const auto [less, more] = std::minmax(reference.mean, candidate.mean);
-  return (more == 0.0 ? 1.0 : less / more) + of_any +
-         (reference.name == candidate.name ? of_equal_names : 0.0);
+  return (more == 0.0 ? 1.0 : less / more) + bonus_of_any_pair +
+         (reference.name == candidate.name ? bonus_of_equal_names : 0.0);
 }
 
 /// Returns the pairs that resemble each other most, of all lists of pairs that keep the order on
 /// both sides. This is the alignment of Needleman and Wunsch (1970), with gaps that cost nothing.
-std::vector<std::pair<const Function*, const Function*>> align(const InOrder& reference,
-                                                               const InOrder& candidate) {
+std::vector<std::pair<const Function*, const Function*>> align(const FunctionsInOrder& reference,
+                                                               const FunctionsInOrder& candidate) {
   std::vector<std::pair<const Function*, const Function*>> pairs;
 
   // If an alignment would take too long, only the order counts.
@@ -171,20 +172,20 @@ std::vector<std::pair<const Function*, const Function*>> align(const InOrder& re
 }
 
 /// The functions of one side alone whose names are alike but for numbers.
-struct Alike {
-  InOrder reference{};
-  InOrder candidate{};
+struct AlikeFunctions {
+  FunctionsInOrder reference{};
+  FunctionsInOrder candidate{};
   bool has_numbers = false;
 };
 
 /// Unites functions of which each side has a part. Returns how, by the first row of each.
-std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
+std::map<std::size_t, PairedBy> unite_by_numbers(FunctionRows& rows) {
   const std::vector<Function> functions = list_functions(rows);
-  std::map<std::string_view, Alike> all_alike;
+  std::map<std::string_view, AlikeFunctions> all_alike;
   for (const Function& function : functions) {
     if (!function.is_one_sided()) continue;
-    Alike& alike = all_alike[function.split.without_numbers];
-    InOrder& side = function.reference_rows.empty() ? alike.candidate : alike.reference;
+    AlikeFunctions& alike = all_alike[function.split.without_numbers];
+    FunctionsInOrder& side = function.reference_rows.empty() ? alike.candidate : alike.reference;
     side.push_back(&function);
     alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
   }
@@ -192,7 +193,7 @@ std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
   std::map<std::size_t, PairedBy> united;
   for (auto& [name, alike] : all_alike) {
     if (!alike.has_numbers || alike.reference.empty() || alike.candidate.empty()) continue;
-    for (InOrder* side : {&alike.reference, &alike.candidate})
+    for (FunctionsInOrder* side : {&alike.reference, &alike.candidate})
       std::ranges::stable_sort(*side, {}, [](const Function* function) {
         return std::tie(function->split.numbers, function->name);
       });
@@ -208,15 +209,16 @@ std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
 }
 
 /// True if `name` is one that a programmer writes, not a library for itself.
-bool is_written(std::string_view name) {
+bool is_name_for_programmers(std::string_view name) {
   return !name.starts_with('_');
 }
 
 /// Names a function: by the most natural of the names that both sides have, if there are any. If
 /// the sides have no common name because of a compiler's numbers, the name is without them, or
 /// that of the candidate.
-void name(PairedFunction& function, const Rows& rows, std::span<const std::size_t> reference_rows,
-          std::span<const std::size_t> candidate_rows) {
+void set_names(PairedFunction& function, const FunctionRows& rows,
+               std::span<const std::size_t> reference_rows,
+               std::span<const std::size_t> candidate_rows) {
   std::set<std::string> before;
   std::set<std::string> after;
   for (const std::size_t row : reference_rows)
@@ -239,7 +241,8 @@ void name(PairedFunction& function, const Rows& rows, std::span<const std::size_
   function.name = make_function_name(all).name;
   if (!preferred.empty()) {
     std::string name = make_function_name(preferred).name;
-    if (is_written(name) || !is_written(function.name)) function.name = std::move(name);
+    if (is_name_for_programmers(name) || !is_name_for_programmers(function.name))
+      function.name = std::move(name);
   }
 
   std::erase(all, function.name);
@@ -250,7 +253,7 @@ void name(PairedFunction& function, const Rows& rows, std::span<const std::size_
 
 std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> reference,
                                            std::span<const FunctionToPair> candidate) {
-  Rows rows(reference, candidate);
+  FunctionRows rows(reference, candidate);
   unite_by_names(rows);
   const std::map<std::size_t, PairedBy> united = unite_by_numbers(rows);
 
@@ -261,7 +264,7 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
       const auto by_numbers = united.find(row);
       if (by_numbers != united.end()) pair.paired_by = by_numbers->second;
     }
-    name(pair, rows, function.reference_rows, function.candidate_rows);
+    set_names(pair, rows, function.reference_rows, function.candidate_rows);
     for (const std::size_t row : function.reference_rows)
       pair.reference_rows.push_back(rows.index_on_side(row));
     for (const std::size_t row : function.candidate_rows)

@@ -16,9 +16,9 @@ namespace lauka {
 
 namespace {
 
-constexpr double kStepsThatAreEnough = 100.0;
-constexpr double kTicksThatAreEnough = 10.0;
-constexpr double kSharesAreEqual = 0.05;
+constexpr double kMinClockSteps = 100.0;  // of a run, so that the clock's steps hardly matter
+constexpr double kMinTicks = 10.0;  // of CPU time, so that its split into user and system is usable
+constexpr double kMaxEqualShareDifference = 0.05;  // of two shares of performance cores
 /// The fewest severe outliers that cause a warning.
 constexpr std::size_t kMinOutliers = 2;
 constexpr std::size_t kMinForOutliers = 10;
@@ -26,10 +26,10 @@ constexpr std::size_t kMinForOutliers = 10;
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
 /// The accepted rate of false alarms of a test.
-constexpr double kFalseAlarms = 0.01;
+constexpr double kFalseAlarmRate = 0.01;
 
 // The smallest coverage without a warning.
-constexpr double kWhole = 0.98;
+constexpr double kMinFullCoverage = 0.98;
 
 /// True if candidate and reference are known to be the same program. Commands of one session with
 /// different --setup count as different programs, because --setup may build them.
@@ -74,18 +74,18 @@ bool is_of_split(Role role) {
   return role == Role::UserTime || role == Role::SystemTime;
 }
 
-Shown shown_of_split(const Results& results) {
-  const bool row = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+Shown choose_shown_of_split(const Results& results) {
+  const bool has_row = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
     return is_of_split(metric.role) && metric.shown == Shown::Always;
   });
-  const bool gate =
+  const bool has_gate =
       std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
         return is_of_split(results.session.metrics[verdict.metric].role);
       });
-  return row || gate ? Shown::Always : Shown::Verbose;
+  return has_row || has_gate ? Shown::Always : Shown::Verbose;
 }
 
-FewRunsReason why_few(const Results& results) {
+FewRunsReason explain_few_runs(const Results& results) {
   const StopRule& stop = results.session.setting.stop;
   if (!results.session.complete) return FewRunsReason::Ended;
   if (stop.exact_runs) return FewRunsReason::Runs;
@@ -94,7 +94,7 @@ FewRunsReason why_few(const Results& results) {
              : FewRunsReason::MinRuns;
 }
 
-std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
+std::optional<std::size_t> find_fewest_rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
@@ -104,12 +104,12 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   return fewest;
 }
 
-std::optional<std::size_t> runs_of_deltas(const Results& results) {
+std::optional<std::size_t> find_fewest_runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, Role::WallTime);
-    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult* reference = row_of(results, here, Role::WallTime);
+    const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, reference_index, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -135,46 +135,47 @@ bool are_deltas_exact(const Results& results) {
   return has_delta;
 }
 
-std::optional<FewRuns> few_runs(const Results& results) {
-  FewRuns few{.limiting_option = why_few(results),
+std::optional<FewRuns> check_for_few_runs(const Results& results) {
+  FewRuns few{.limiting_option = explain_few_runs(results),
               .advised_runs = round_up_to_sweeps(stats::kMinGateRoundsWithoutWarning,
                                                  results.session.setting.layouts)};
 
-  const auto rounds = rounds_of_open_gates(results);
+  const auto rounds = find_fewest_rounds_of_open_gates(results);
   if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning) {
     few.runs = *rounds;
     few.is_about_gate = true;
     return few;
   }
 
-  const auto runs = are_deltas_exact(results) ? std::nullopt : runs_of_deltas(results);
+  const auto runs = are_deltas_exact(results) ? std::nullopt : find_fewest_runs_of_deltas(results);
   if (!runs || *runs >= stats::kMinDeltaRunsWithoutWarning) return std::nullopt;
   few.runs = *runs;
   return few;
 }
 
-std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
+std::optional<CoarseClock> check_for_coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
   const double step = to_seconds(results.session.timers.clock_step);
   // If a shell's start is subtracted, times are no longer multiples of the clock's step.
-  if (!median || *median >= kStepsThatAreEnough * step || !results.session.shell.empty())
+  if (!median || *median >= kMinClockSteps * step || !results.session.shell.empty())
     return std::nullopt;
   return CoarseClock{*median, step};
 }
 
-std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command) {
+std::optional<UncertainSplit> check_for_uncertain_split(const Results& results,
+                                                        std::size_t command) {
   const auto median = median_of(results, command, Role::CpuTime);
   const double tick = to_seconds(results.session.timers.kernel_tick.value_or(kAssumedTick));
-  if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
+  if (!median || *median >= kMinTicks * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
 }
 
-constexpr double kMuchWaiting = 1.3;
+constexpr double kMinWaitingRatio = 1.3;  // wall time by CPU time of a run that waits much
 /// The longest plausible wait after a preemption, in seconds: the usual period of a control group's
 /// quota, and the time slice of round-robin scheduling.
 constexpr double kMaxSliceSeconds = 0.1;
 
-QuotaWait worst_throttling(const Results& results) {
+QuotaWait find_worst_throttling(const Results& results) {
   QuotaWait worst = results.session.circumstances.throttling.value_or(QuotaWait{});
   for (const OriginSession& origin : results.session.origins) {
     const auto& seen = origin.circumstances.throttling;
@@ -186,18 +187,21 @@ QuotaWait worst_throttling(const Results& results) {
 /// Returns a finding if the command probably had to wait for a CPU. Programs that sleep or read are
 /// left out: they usually give up their CPU more often than they are preempted, or wait longer than
 /// kMaxSliceSeconds per preemption.
-std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
+std::optional<BusyMachine> check_for_busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
-  const auto pushed = median_of(results, command, Role::InvoluntarySwitches);
-  const auto willing = median_of(results, command, Role::VoluntarySwitches);
-  if (!wall || !cpu || !pushed || !willing || *cpu <= 0.0) return std::nullopt;
-  if (*wall < kMuchWaiting * *cpu || *pushed < 1.0 || *pushed <= *willing) return std::nullopt;
-  if (*wall - *cpu > *pushed * kMaxSliceSeconds) return std::nullopt;
-  return BusyMachine{*wall, *cpu, *pushed};
+  const auto involuntary_switches = median_of(results, command, Role::InvoluntarySwitches);
+  const auto voluntary_switches = median_of(results, command, Role::VoluntarySwitches);
+  if (!wall || !cpu || !involuntary_switches || !voluntary_switches || *cpu <= 0.0)
+    return std::nullopt;
+  if (*wall < kMinWaitingRatio * *cpu || *involuntary_switches < 1.0 ||
+      *involuntary_switches <= *voluntary_switches)
+    return std::nullopt;
+  if (*wall - *cpu > *involuntary_switches * kMaxSliceSeconds) return std::nullopt;
+  return BusyMachine{*wall, *cpu, *involuntary_switches};
 }
 
-bool alone_read_disk(const Recording& session, std::size_t command) {
+bool has_only_first_run_read_disk(const Recording& session, std::size_t command) {
   for (const std::string_view name : {"block_reads", "major_faults"}) {
     const auto metric = find_metric(session.metrics, name);
     if (!metric) continue;
@@ -214,13 +218,14 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
   return false;
 }
 
-bool is_wait_of_quota(const QuotaWait& throttling, const BusyMachine& busy, std::size_t runs) {
+bool does_quota_explain_wait(const QuotaWait& throttling, const BusyMachine& busy,
+                             std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
   return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
-bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
+bool is_drift_most_of_spread(const stats::Drift& drift, std::span<const double> series) {
   const std::vector<double> ascending = stats::sorted(series);
   const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
   return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
@@ -235,7 +240,7 @@ std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
     }
   }
   const auto drift = stats::drift(series);
-  if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series)))
+  if (drift && drift->drifting && (!outliers || is_drift_most_of_spread(*drift, series)))
     return *drift;
   if (const auto modes = stats::two_modes(series); modes && modes->is_bimodal) return *modes;
   if (outliers) return *outliers;
@@ -244,18 +249,19 @@ std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
 }
 
 /// Returns how prominently differences are shown: always if one of them is always shown.
-Shown shown_of(const std::vector<SettingDifference>& differences) {
+Shown choose_shown(const std::vector<SettingDifference>& differences) {
   return std::ranges::any_of(differences, is_always_shown) ? Shown::Always : Shown::Verbose;
 }
 
 /// Returns a warning if a candidate and its reference differ within one session.
-std::optional<Warning> other_circumstances(const Results& results, std::size_t candidate) {
+std::optional<Warning> check_for_other_circumstances(const Results& results,
+                                                     std::size_t candidate) {
   const Recording& session = results.session;
   if (!session.reference.is_candidate(candidate) || !are_of_one_session(session, candidate))
     return std::nullopt;
   auto differences = find_command_differences(session, candidate);
   if (differences.empty()) return std::nullopt;
-  const Shown shown = shown_of(differences);
+  const Shown shown = choose_shown(differences);
   return Warning{OtherCircumstances{results.reference_of(candidate).name, std::move(differences)},
                  candidate, shown};
 }
@@ -313,8 +319,8 @@ std::vector<ForeignSession> list_foreign_sessions(const Results& results) {
   return others;
 }
 
-void add_if_foreign(const Results& results, const ForeignSession& other,
-                    std::vector<Warning>& warnings) {
+void add_warnings_about_session(const Results& results, const ForeignSession& other,
+                                std::vector<Warning>& warnings) {
   OtherConditions found{other.names_machine, other.file};
   std::vector<SettingDifference>& all = found.differences;
   for (const std::size_t c : other.candidates)
@@ -324,14 +330,14 @@ void add_if_foreign(const Results& results, const ForeignSession& other,
   std::ranges::stable_sort(all, {}, &SettingDifference::kind);
   const auto other_processor = compare_processors(results, other.file, all);
   if (!other.names_machine || !all.empty()) {
-    const Shown shown = other.names_machine ? shown_of(all) : Shown::Always;
+    const Shown shown = other.names_machine ? choose_shown(all) : Shown::Always;
     warnings.push_back({std::move(found), std::nullopt, shown});
   }
   if (other_processor) warnings.push_back({*other_processor});
 }
 
-std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
-                                                        std::size_t command) {
+std::vector<DifferentCoreShares::Cycles> list_cycles_by_core_kind(const Results& results,
+                                                                  std::size_t command) {
   std::vector<DifferentCoreShares::Cycles> cycles;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
@@ -345,30 +351,34 @@ std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
   return cycles;
 }
 
-bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
+bool differ_significantly(const stats::Summary& a, const stats::Summary& b) {
   if (!a.variance || !b.variance) return false;
-  const double of_a = *a.variance / static_cast<double>(a.count);
-  const double of_b = *b.variance / static_cast<double>(b.count);
+  const double squared_error_of_a = *a.variance / static_cast<double>(a.count);
+  const double squared_error_of_b = *b.variance / static_cast<double>(b.count);
   const double t = stats::student_t_quantile_above(
-      kFalseAlarms / 2.0, stats::welch_degrees(of_a, a.count, of_b, b.count));
-  return std::abs(a.mean - b.mean) > t * std::sqrt(of_a + of_b);
+      kFalseAlarmRate / 2.0,
+      stats::welch_degrees(squared_error_of_a, a.count, squared_error_of_b, b.count));
+  return std::abs(a.mean - b.mean) > t * std::sqrt(squared_error_of_a + squared_error_of_b);
 }
 
-std::optional<Warning> other_cores(const Results& results) {
+std::optional<Warning> check_for_other_cores(const Results& results) {
   std::optional<Warning> worst;
-  double furthest = kSharesAreEqual;
+  double largest_distance = kMaxEqualShareDifference;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const std::size_t here = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult* reference = row_of(results, here, Role::CoreShare);
+    const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
+    const MetricResult* reference = row_of(results, reference_index, Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
     const double distance = std::abs(share - reference->summary->mean);
-    if (distance <= furthest || !differ_surely(*candidate->summary, *reference->summary)) continue;
-    furthest = distance;
-    worst = Warning{DifferentCoreShares{results.session.metrics[candidate->metric].name, share,
-                                        reference->summary->mean, cycles_by_kind(results, c)},
-                    c};
+    if (distance <= largest_distance ||
+        !differ_significantly(*candidate->summary, *reference->summary))
+      continue;
+    largest_distance = distance;
+    worst =
+        Warning{DifferentCoreShares{results.session.metrics[candidate->metric].name, share,
+                                    reference->summary->mean, list_cycles_by_core_kind(results, c)},
+                c};
   }
   return worst;
 }
@@ -384,12 +394,12 @@ void add_warnings_of_command(const Results& results, std::size_t c, const Common
   const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   const Shown shown_wall_time =
       wall_time ? results.session.metrics[*wall_time].shown : Shown::Verbose;
-  if (const auto coarse = coarse_clock(results, c))
+  if (const auto coarse = check_for_coarse_clock(results, c))
     warnings.push_back({*coarse, c, shown_wall_time});
-  if (const auto split = uncertain_split(results, c))
+  if (const auto split = check_for_uncertain_split(results, c))
     warnings.push_back({*split, c, common.shown_split});
-  if (const auto busy = busy_machine(results, c);
-      busy && !is_wait_of_quota(common.throttling, *busy, results.commands[c].runs))
+  if (const auto busy = check_for_busy_machine(results, c);
+      busy && !does_quota_explain_wait(common.throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c, shown_wall_time});
   if (const auto& lost = results.session.commands[c].lost_counts)
     warnings.push_back(
@@ -402,13 +412,13 @@ void add_warnings_of_command(const Results& results, std::size_t c, const Common
 void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const auto& coverage = results.commands[c].coverage;
-    if (coverage && *coverage < kWhole) warnings.push_back({LowCoverage{*coverage}, c});
+    if (coverage && *coverage < kMinFullCoverage) warnings.push_back({LowCoverage{*coverage}, c});
   }
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    const bool doubtful = std::ranges::any_of(results.commands, [m](const CommandResult& command) {
-      return command.rows.at(m).is_probably_uncounted;
-    });
-    if (doubtful) warnings.push_back({NeverCounted{results.session.metrics[m].name}});
+    const bool is_doubtful = std::ranges::any_of(
+        results.commands,
+        [m](const CommandResult& command) { return command.rows.at(m).is_probably_uncounted; });
+    if (is_doubtful) warnings.push_back({NeverCounted{results.session.metrics[m].name}});
   }
 }
 
@@ -417,15 +427,15 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const FirstRunFacts& facts) {
   const auto first = stats::first_run(series);
-  const bool slow_first =
+  const bool is_first_slow =
       first && first->slow &&
-      (facts.only_first_run_read_disk || facts.chance_of_slowest <= kFalseAlarms);
-  const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
+      (facts.only_first_run_read_disk || facts.chance_of_slowest <= kFalseAlarmRate);
+  const auto unsteady = find_unsteadiness(is_first_slow ? series.subspan(1) : series);
   // After a warm-up, a slow first run among many outliers is probably one of them.
   const bool is_one_of_many =
       facts.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
-  if (slow_first && !is_one_of_many)
+  if (is_first_slow && !is_one_of_many)
     warnings.push_back(
         {SlowFirstRun{*first, facts.warmup, facts.only_first_run_read_disk}, command});
   if (unsteady) warnings.push_back({*unsteady, command});
@@ -436,18 +446,19 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
   // One command's first run may be its slowest at random, but hardly the first runs of all
   // commands.
-  double together = 1.0;
-  const bool do_agree = std::ranges::all_of(series, [&](const Series& command) {
+  double chance_of_all = 1.0;
+  const bool are_all_slow = std::ranges::all_of(series, [&](const Series& command) {
     const auto first = stats::first_run(command.values);
-    together /= static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
+    chance_of_all /= static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
     return first && first->slow;
   });
   std::vector<FirstRunFacts> all;
   for (std::size_t c = 0; c < series.size(); ++c) {
     const auto runs = static_cast<double>(std::max<std::size_t>(series[c].values.size(), 1));
-    const double alone = static_cast<double>(series.size()) / runs;
-    all.push_back({session.setting.warmup_runs, alone_read_disk(session, c),
-                   do_agree ? std::min(alone, together) : alone});
+    // For the number of commands, each of which may have a slow first run.
+    const double corrected_chance = static_cast<double>(series.size()) / runs;
+    all.push_back({session.setting.warmup_runs, has_only_first_run_read_disk(session, c),
+                   are_all_slow ? std::min(corrected_chance, chance_of_all) : corrected_chance});
   }
   return all;
 }
@@ -455,7 +466,7 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
 std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
                                              const Comparison& samples, std::size_t tests) {
   if (delta.widening <= 1.0) return std::nullopt;
-  const double error = kFalseAlarms / 2.0 / static_cast<double>(std::max<std::size_t>(tests, 1));
+  const double error = kFalseAlarmRate / 2.0 / static_cast<double>(std::max<std::size_t>(tests, 1));
   const auto is_clear = [&](std::span<const double> series) {
     return stats::neighbour_resemblance(series).is_clear(error);
   };
@@ -470,7 +481,7 @@ std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> 
                                                         std::size_t candidate,
                                                         std::optional<std::size_t> reference) {
   const auto shows_it = [&](std::size_t command) {
-    return stats::neighbour_resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
+    return stats::neighbour_resemblance(series[command].values).is_clear(kFalseAlarmRate / 2.0);
   };
   const bool is_of_candidate = shows_it(candidate);
   const bool is_of_reference = reference && shows_it(*reference);
@@ -492,30 +503,31 @@ bool outliers_explain_mean(const Results& results, std::size_t metric, std::size
 
 std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
                                                    std::span<const double> counting) {
-  constexpr double worth_a_line = 0.05;
+  constexpr double min_slowdown = 0.05;
   const auto change = stats::typical_change(
-      {.reference = timed, .candidate = counting, .paired = false}, kFalseAlarms / 2.0,
+      {.reference = timed, .candidate = counting, .paired = false}, kFalseAlarmRate / 2.0,
       stats::widening_of({.reference = timed, .candidate = counting, .paired = false}));
-  if (!change || change->bounds.low <= worth_a_line) return std::nullopt;
+  if (!change || change->bounds.low <= min_slowdown) return std::nullopt;
   return SlowedByCounting{1.0 + change->change};
 }
 
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
-  const CommonFindings common{shown_of_split(results), worst_throttling(results)};
+  const CommonFindings common{choose_shown_of_split(results), find_worst_throttling(results)};
   if (common.throttling.throttled > 0) warnings.push_back({Throttled{common.throttling}});
 
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, common, warnings);
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (auto other = other_circumstances(results, c)) warnings.push_back(*std::move(other));
-  if (const auto few = few_runs(results)) warnings.push_back({*few});
+    if (auto other = check_for_other_circumstances(results, c))
+      warnings.push_back(*std::move(other));
+  if (const auto few = check_for_few_runs(results)) warnings.push_back({*few});
 
   const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
   const bool has_gates = !results.findings.verdicts.empty();
   if (!foreign.empty() && !are_deltas_exact(results))
     warnings.push_back({SeparateSessions{has_gates, !foreign.front().file.empty()}});
-  for (const ForeignSession& other : foreign) add_if_foreign(results, other, warnings);
+  for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
 
   // Within a session, only commands that do not alternate have deltas that are not paired.
   const bool has_unpaired_deltas =
@@ -523,7 +535,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   if (foreign.empty() && has_unpaired_deltas && !are_deltas_exact(results))
     warnings.push_back({NotInterleaved{has_gates, results.session.setting.order_for_hooks}});
 
-  if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
+  if (auto cores = check_for_other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);
   return warnings;
 }

@@ -10,18 +10,17 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;  // largest number of compared points on one side of a step
-constexpr std::size_t kMaxPointsAfter = 12;
-constexpr std::size_t kMinPointsAround = 2;
-constexpr std::size_t kNoiseFrom = 200;
-constexpr double kSure = 3.6;  // threshold in normal deviates
-constexpr std::size_t kNoiseEach = 5;
-constexpr double kSuspect = 3.5;
-constexpr std::size_t kMinForNoise =
-    10;  // fewest points of a series whose last point can be suspected
+constexpr std::size_t kMaxWindow = 30;             // compared points on one side of a step
+constexpr std::size_t kMaxPointsAfter = 12;        // a step is confirmed by so many points or fewer
+constexpr std::size_t kMinPointsAround = 2;        // on each side of a step
+constexpr std::size_t kNoiseWindow = 200;          // latest points from which noise is estimated
+constexpr std::size_t kNoiseEstimateInterval = 5;  // points between two estimates of the noise
+constexpr double kSureDeviates = 3.6;              // normal deviates of a step
+constexpr double kSuspectDeviates = 3.5;      // normal deviates of a last point that may be a step
+constexpr std::size_t kMinForSuspicion = 10;  // points of a series whose last one can be suspected
 
-constexpr std::size_t kShort =
-    30;  // largest number of points of a short series, whose steps are found by Student's t
+// The steps of a series of up to kMaxShortSeries points are found by Student's t.
+constexpr std::size_t kMaxShortSeries = 30;
 constexpr std::size_t kMinPointsBefore = 3;
 constexpr double kTailOfShort = 2e-4;
 constexpr double kTailOfRanks = 1e-3;  // largest p value of the rank-sum test for a step
@@ -30,32 +29,37 @@ constexpr double kTailOfRanks = 1e-3;  // largest p value of the rank-sum test f
 // share.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
 
-// The limit of squared normal deviates, so that a step hardly changes their mean.
-constexpr double kClip = 4.0;
-constexpr double kClippedMean = 0.9205;
+// Squared normal deviates are clipped to kMaxSquare, so that a step hardly changes their mean.
+// kExpectedMeanSquare is the mean of min(z * z, 4) for a standard normal z.
+constexpr double kMaxSquare = 4.0;
+constexpr double kExpectedMeanSquare = 0.9205;
 
-double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double noise) {
+/// Returns the mean of the clipped squares of differences, each divided by the variance that it has
+/// if the series has the variance `noise` besides that of its points.
+double mean_clipped_square(std::span<const SeriesPoint> points, std::size_t lag, double noise) {
   double sum = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
     const double difference = points[i].value - points[i - lag].value;
     const double variance = points[i].variance + points[i - lag].variance + 2.0 * noise;
     const double square = difference * difference;
-    sum += square >= kClip * variance ? kClip : square / variance;
+    sum += square >= kMaxSquare * variance ? kMaxSquare : square / variance;
   }
   return sum / static_cast<double>(points.size() - lag);
 }
 
-double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
+/// Returns the noise with which the mean of the clipped squares is the expected one, found by
+/// bisection; 0 if the points' own variances explain the differences.
+double estimate_noise_at_lag(std::span<const SeriesPoint> points, std::size_t lag) {
   double high = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
     const double difference = points[i].value - points[i - lag].value;
     high = std::max(high, difference * difference);
   }
-  if (high <= 0.0 || clipped_mean(points, lag, 0.0) <= kClippedMean) return 0.0;
+  if (high <= 0.0 || mean_clipped_square(points, lag, 0.0) <= kExpectedMeanSquare) return 0.0;
   double low = 0.0;
   for (int i = 0; i < 60 && high - low > 1e-6 * high; ++i) {
     const double middle = (low + high) / 2.0;
-    (clipped_mean(points, lag, middle) > kClippedMean ? low : high) = middle;
+    (mean_clipped_square(points, lag, middle) > kExpectedMeanSquare ? low : high) = middle;
   }
   return high;
 }
@@ -65,35 +69,40 @@ struct Window {
   std::size_t end = 0;
 };
 
+/// The mean of a window, weighted by the variances of its points and the noise.
 struct Level {
   double mean = 0.0;
-  double variance = 0.0;
+  double variance = 0.0;  ///< of the mean
 };
 
-struct Plain {
+/// The points of a window without weights.
+struct PlainStatistics {
   double mean = 0.0;
-  double squares = 0.0;
-  double variances = 0.0;
+  double squares = 0.0;    ///< sum of the squared distances from the mean
+  double variances = 0.0;  ///< sum of the points' own variances
   double count = 0.0;
 };
 
 /// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
-/// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
-struct Bound {
-  double value = 0.0;
+/// values are lowered to it; if 0, there is no limit.
+struct ValueLimit {
+  double signed_value = 0.0;  ///< the limit times `upwards`
   double upwards = 0.0;
 };
 
 /// Returns the variance around the means of the points before and after a step.
-double variance_about(const Plain& low, const Plain& high) {
+double variance_about(const PlainStatistics& low, const PlainStatistics& high) {
   const double count = low.count + high.count;
   return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
                   (low.variances + high.variances) / count);
 }
 
+/// The change from one level to another.
 struct Contrast {
   double change = 0.0;
-  double error = 0.0;
+  double error = 0.0;  ///< standard error of `change`
+
+  /// Returns the size of the change in standard errors; 0 without an error.
   double deviates() const { return error > 0.0 ? std::abs(change) / error : 0.0; }
 };
 
@@ -109,8 +118,8 @@ class Series {
   }
 
   void set_noise_about(Window before, Window after) {
-    const Plain low = plain(before);
-    const Plain high = plain(after);
+    const PlainStatistics low = compute_statistics(before);
+    const PlainStatistics high = compute_statistics(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
     const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
     noise_ = std::max(variance_about(low, high) - sampling, least * least);
@@ -119,18 +128,19 @@ class Series {
   /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
   /// each side's most extreme value (in favour of the step) by its second most extreme value. If
   /// nothing varies around the two levels: infinite if has_rare_ranks(), else 0.
-  double student(Window before, Window after) const {
-    const Plain low = plain(before);
-    const Plain high = plain(after);
+  double cautious_t(Window before, Window after) const {
+    const PlainStatistics low = compute_statistics(before);
+    const PlainStatistics high = compute_statistics(after);
     const double change = high.mean - low.mean;
     if (is_rounding_error(change, std::abs(low.mean) + std::abs(high.mean))) return 0.0;
     const double variance = variance_about(low, high);
     if (is_rounding_error(std::sqrt(variance), std::abs(low.mean) + std::abs(high.mean)))
       return has_rare_ranks(before, after) ? HUGE_VAL : 0.0;
     const double upwards = change > 0.0 ? 1.0 : -1.0;
-    const double cautious = plain(after, second_lowest(after, -upwards)).mean -
-                            plain(before, second_lowest(before, upwards)).mean;
-    return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
+    const double cautious_change =
+        compute_statistics(after, limit_most_extreme(after, -upwards)).mean -
+        compute_statistics(before, limit_most_extreme(before, upwards)).mean;
+    return upwards * cautious_change / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
   }
 
   bool has_rare_ranks(Window before, Window after) const {
@@ -145,24 +155,28 @@ class Series {
 
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
-  Contrast contrast(Window before, Window after) const {
-    const Level low = level(before);
-    const Level high = level(after);
+  Contrast estimate_contrast(Window before, Window after) const {
+    const Level low = estimate_level(before);
+    const Level high = estimate_level(after);
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
-  double cautious(Window before, Window after, double least) const {
-    const Contrast plain = contrast(before, after);
-    if (plain.deviates() <= least) return 0.0;
-    const double upwards = plain.change > 0.0 ? 1.0 : -1.0;
-    const Level low = level(before, second_lowest(before, upwards));
-    const Level high = level(after, second_lowest(after, -upwards));
-    const double deviates = (high.mean - low.mean) * upwards / plain.error;
-    return deviates > least ? deviates : 0.0;
+  /// Returns the deviates of a step without each side's most extreme value, as in cautious_t.
+  /// Returns 0 if they are not above `min_deviates`.
+  double cautious_deviates(Window before, Window after, double min_deviates) const {
+    const Contrast contrast = estimate_contrast(before, after);
+    if (contrast.deviates() <= min_deviates) return 0.0;
+    const double upwards = contrast.change > 0.0 ? 1.0 : -1.0;
+    const Level low = estimate_level(before, limit_most_extreme(before, upwards));
+    const Level high = estimate_level(after, limit_most_extreme(after, -upwards));
+    const double deviates = (high.mean - low.mean) * upwards / contrast.error;
+    return deviates > min_deviates ? deviates : 0.0;
   }
 
  private:
-  Bound second_lowest(Window window, double upwards) const {
+  /// Returns a limit that replaces the lowest value of a window (the highest, if `upwards` is -1)
+  /// by the second one.
+  ValueLimit limit_most_extreme(Window window, double upwards) const {
     double lowest = HUGE_VAL;
     double second = HUGE_VAL;
     for (std::size_t i = window.begin; i < window.end; ++i) {
@@ -170,31 +184,32 @@ class Series {
       second = std::min(second, std::max(lowest, value));
       lowest = std::min(lowest, value);
     }
-    return {second, upwards};
+    return {.signed_value = second, .upwards = upwards};
   }
 
-  double bounded(std::size_t point, Bound bound) const {
+  double limit_value(std::size_t point, ValueLimit limit) const {
     const double value = points_[point].value;
-    return bound.upwards == 0.0 ? value
-                                : bound.upwards * std::max(bound.upwards * value, bound.value);
+    return limit.upwards == 0.0
+               ? value
+               : limit.upwards * std::max(limit.upwards * value, limit.signed_value);
   }
 
-  Plain plain(Window window, Bound bound = {}) const {
-    Plain found{.count = static_cast<double>(window.end - window.begin)};
+  PlainStatistics compute_statistics(Window window, ValueLimit limit = {}) const {
+    PlainStatistics found{.count = static_cast<double>(window.end - window.begin)};
     for (std::size_t i = window.begin; i < window.end; ++i) {
-      found.mean += bounded(i, bound) / found.count;
+      found.mean += limit_value(i, limit) / found.count;
       found.variances += points_[i].variance;
     }
     for (std::size_t i = window.begin; i < window.end; ++i)
-      found.squares += std::pow(bounded(i, bound) - found.mean, 2);
+      found.squares += std::pow(limit_value(i, limit) - found.mean, 2);
     return found;
   }
 
-  Level level(Window window, Bound bound = {}) const {
+  Level estimate_level(Window window, ValueLimit limit = {}) const {
     double weights = 0.0;
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
-      const double value = bounded(i, bound);
+      const double value = limit_value(i, limit);
       const double weight = 1.0 / (points_[i].variance + noise_);
       weights += weight;
       sum += weight * value;
@@ -213,19 +228,20 @@ std::size_t point_before(std::size_t point, std::size_t count, std::size_t earli
 
 /// Returns the value of Student's t with `differences` degrees of freedom that is as rare as
 /// `deviates` normal deviates.
-double rare_as(double deviates, std::size_t differences) {
+double t_as_rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
 /// Sets the most likely first point of a step, and the range in which it is with `confidence`.
-void locate(const Series& series, Window around, double confidence, LevelStep& step) {
+void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
   const std::size_t first =
       std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, 0));
 
   std::vector<double> log_likelihoods;  // of the points from `first` on
   double largest = 0.0;
   for (std::size_t at = first; at < std::min(around.end, step.confirming_point); ++at) {
-    const double deviates = series.contrast({around.begin, at}, {at, around.end}).deviates();
+    const double deviates =
+        series.estimate_contrast({around.begin, at}, {at, around.end}).deviates();
     log_likelihoods.push_back(deviates * deviates / 2.0);
     if (log_likelihoods.back() > largest) {
       largest = log_likelihoods.back();
@@ -264,103 +280,116 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
 
 /// Where a step is searched for.
 struct StepSearch {
-  std::size_t begin = 0;          ///< the step is after this point
-  std::size_t last = 0;           ///< the point that confirms the step
-  std::size_t fewest_before = 0;  ///< points from `begin` on before the step
-  double least_certainty = 0.0;   ///< the step must be more certain than that
+  std::size_t begin = 0;              ///< the step is after this point
+  std::size_t last = 0;               ///< the point that confirms the step
+  std::size_t min_points_before = 0;  ///< points from `begin` on before the step
+  double min_certainty = 0.0;         ///< the step must be more certain than that
 };
 
 /// Returns the most certain step; nullopt if no step is certain enough. `certainty(at, best)` rates
 /// a step at `at`; it may return 0 if the rating is not above `best`, the best rating so far.
 template <typename Certainty>
-std::optional<LevelStep> most_certain_step(const StepSearch& search, const Certainty& certainty) {
+std::optional<LevelStep> find_most_certain_step(const StepSearch& search,
+                                                const Certainty& certainty) {
   std::optional<LevelStep> step;
-  double most = search.least_certainty;
+  double best = search.min_certainty;
   for (std::size_t count = kMinPointsAround; count <= kMaxPointsAfter; ++count) {
-    if (search.last + 1 - search.begin < count + search.fewest_before) break;
+    if (search.last + 1 - search.begin < count + search.min_points_before) break;
     const std::size_t at = search.last + 1 - count;
-    const double found = certainty(at, most);
-    if (found <= most) continue;
-    most = found;
+    const double found = certainty(at, best);
+    if (found <= best) continue;
+    best = found;
     step = LevelStep{.first_point = at, .confirming_point = search.last};
   }
   return step;
 }
 
-std::optional<LevelStep> step_at(const Series& series, std::size_t begin, std::size_t last,
-                                 double sure) {
-  const StepSearch search{begin, last, kMinPointsAround, sure};
-  return most_certain_step(search, [&](std::size_t at, double most) {
-    const Window before{point_before(at, kWindow, begin), at};
+/// Returns the most certain step that `last` confirms, by the deviates between the levels around
+/// it.
+std::optional<LevelStep> find_step(const Series& series, std::size_t begin, std::size_t last,
+                                   double min_deviates) {
+  const StepSearch search{.begin = begin,
+                          .last = last,
+                          .min_points_before = kMinPointsAround,
+                          .min_certainty = min_deviates};
+  return find_most_certain_step(search, [&](std::size_t at, double best) {
+    const Window before{point_before(at, kMaxWindow, begin), at};
     const Window after{at, last + 1};
-    const double deviates = series.cautious(before, after, most);
+    const double deviates = series.cautious_deviates(before, after, best);
     return deviates > 0.0 && series.has_rare_ranks(before, after) ? deviates : 0.0;
   });
 }
 
-std::vector<double> bounds_of_short() {
-  std::vector<double> bounds(kShort + 1, HUGE_VAL);
-  for (std::size_t points = kMinForSteps; points <= kShort; ++points)
-    bounds[points] = student_t_quantile_above(kTailOfShort, static_cast<double>(points - 2));
-  return bounds;
+/// Returns the smallest t of a step by the number of points around it.
+std::vector<double> list_t_thresholds() {
+  std::vector<double> thresholds(kMaxShortSeries + 1, HUGE_VAL);
+  for (std::size_t points = kMinForSteps; points <= kMaxShortSeries; ++points)
+    thresholds[points] = student_t_quantile_above(kTailOfShort, static_cast<double>(points - 2));
+  return thresholds;
 }
 
-/// Finds a step as step_at() does, but by Student's t.
-std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
-  static const std::vector<double> kBounds = bounds_of_short();
-  const std::size_t around = last + 1 - begin;
-  if (around < kMinForSteps) return std::nullopt;
-  const StepSearch search{begin, last, kMinPointsBefore, 1.0};
-  return most_certain_step(search, [&](std::size_t at, double) {
-    return series.student({begin, at}, {at, last + 1}) / kBounds[around];
+/// Finds a step as find_step() does, but by Student's t.
+std::optional<LevelStep> find_step_in_short(const Series& series, std::size_t begin,
+                                            std::size_t last) {
+  static const std::vector<double> kThresholds = list_t_thresholds();
+  const std::size_t points_around = last + 1 - begin;
+  if (points_around < kMinForSteps) return std::nullopt;
+  const StepSearch search{
+      .begin = begin, .last = last, .min_points_before = kMinPointsBefore, .min_certainty = 1.0};
+  return find_most_certain_step(search, [&](std::size_t at, double) {
+    return series.cautious_t({begin, at}, {at, last + 1}) / kThresholds[points_around];
   });
 }
 
 /// Returns the step after `begin` that point `last` confirms; nullopt if it confirms no step.
-/// `whole`: `last` is the last point of the series.
-std::optional<LevelStep> confirmed_step(Series& series, std::size_t begin, std::size_t last,
-                                        bool whole) {
-  const std::size_t from = point_before(last + 1, kNoiseFrom, 0);
-  const bool is_short = last < kShort;
-  if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
+/// `is_whole_series`: `last` is the last point of the series.
+std::optional<LevelStep> find_confirmed_step(Series& series, std::size_t begin, std::size_t last,
+                                             bool is_whole_series) {
+  const std::size_t from = point_before(last + 1, kNoiseWindow, 0);
+  const bool is_short = last < kMaxShortSeries;
+  if (last == kMaxShortSeries || is_whole_series ||
+      (!is_short && last % kNoiseEstimateInterval == 0))
     series.estimate_noise({from, last + 1});
-  if (is_short) return step_in_short(series, begin, last);
+  if (is_short) return find_step_in_short(series, begin, last);
   if (!series.varies(last)) return std::nullopt;
-  return step_at(series, begin, last, rare_as(kSure, last - from));
+  return find_step(series, begin, last, t_as_rare_as(kSureDeviates, last - from));
 }
 
 /// Returns the first point of a step after `begin` that a copy of the last point would confirm;
 /// nullopt if there is no such step, or if it begins at the last point.
-std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, std::size_t begin) {
+std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint> points,
+                                                    std::size_t begin) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
   Series series(longer);
-  const auto step = confirmed_step(series, begin, points.size(), true);
+  const auto step = find_confirmed_step(series, begin, points.size(), true);
   if (!step || step->first_point + kMinPointsAround > points.size()) return std::nullopt;
   return step->first_point;
 }
 
-void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
+/// Sets the place, the change and its interval of each step, with the noise that is around it.
+void measure_steps(Series& series, std::size_t points, double confidence,
+                   std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];
     const std::size_t previous_step = s > 0 ? steps[s - 1].first_point : 0;
     const std::size_t next_step = s + 1 < steps.size() ? steps[s + 1].first_point : points;
 
     const auto window_before = [&] {
-      return Window{point_before(step.first_point, kWindow, previous_step), step.first_point};
+      return Window{point_before(step.first_point, kMaxWindow, previous_step), step.first_point};
     };
     const auto window_after = [&] {
-      return Window{step.first_point, std::min(next_step, step.first_point + kWindow)};
+      return Window{step.first_point, std::min(next_step, step.first_point + kMaxWindow)};
     };
 
     series.set_noise_about(window_before(), window_after());
-    locate(series, {window_before().begin, window_after().end}, confidence, step);
+    locate_step(series, {window_before().begin, window_after().end}, confidence, step);
 
-    // locate() may have moved the step, and the windows with it.
+    // locate_step() may have moved the step, and the windows with it.
     const Window before = window_before();
     const Window after = window_after();
     series.set_noise_about(before, after);
-    const Contrast contrast = series.contrast(before, after);
+    const Contrast contrast = series.estimate_contrast(before, after);
 
     // Two degrees of freedom are spent on the means before and after the step.
     const auto degrees = static_cast<double>(after.end - before.begin) - 2.0;
@@ -378,7 +407,7 @@ void measure(Series& series, std::size_t points, double confidence, std::vector<
 double estimate_noise_variance(std::span<const SeriesPoint> points) {
   double noise = 0.0;
   for (const std::size_t lag : kLags)
-    if (points.size() > lag) noise = std::max(noise, noise_at(points, lag));
+    if (points.size() > lag) noise = std::max(noise, estimate_noise_at_lag(points, lag));
   return noise;
 }
 
@@ -390,7 +419,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   const std::size_t last = points.size() - 1;
   std::size_t begin_of_level = 0;
   for (std::size_t point = kMinForSteps - 1; point <= last; ++point) {
-    const auto step = confirmed_step(series, begin_of_level, point, point == last);
+    const auto step = find_confirmed_step(series, begin_of_level, point, point == last);
     if (!step) continue;
     begin_of_level = step->first_point;
     found.steps.push_back(*step);
@@ -398,20 +427,20 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
 
   const double noise = series.noise();
   found.noise_deviation = std::sqrt(noise);
-  found.pending_first_point = pending_step(points, begin_of_level);
-  measure(series, points.size(), confidence, found.steps);
+  found.pending_first_point = find_pending_first_point(points, begin_of_level);
+  measure_steps(series, points.size(), confidence, found.steps);
 
-  // measure() may have replaced the noise of the latest points by that around a step.
+  // measure_steps() may have replaced the noise of the latest points by that around a step.
   series.set_noise(noise);
-  const bool can_be_suspected = points.size() >= kMinForNoise && series.varies(last) &&
+  const bool can_be_suspected = points.size() >= kMinForSuspicion && series.varies(last) &&
                                 last >= begin_of_level + kMinPointsAround;
   const bool has_confirmed_step =
       !found.steps.empty() && found.steps.back().confirming_point == last;
   if (can_be_suspected && !has_confirmed_step) {
-    const Window level{point_before(last, kWindow, begin_of_level), last};
-    const double deviates = series.contrast(level, {last, last + 1}).deviates();
-    const std::size_t differences = std::min(points.size(), kNoiseFrom) - 1;
-    found.may_last_point_be_step = deviates > rare_as(kSuspect, differences);
+    const Window window{point_before(last, kMaxWindow, begin_of_level), last};
+    const double deviates = series.estimate_contrast(window, {last, last + 1}).deviates();
+    const std::size_t differences = std::min(points.size(), kNoiseWindow) - 1;
+    found.may_last_point_be_step = deviates > t_as_rare_as(kSuspectDeviates, differences);
   }
 
   return found;

@@ -18,24 +18,28 @@ namespace {
 // The interval of the ratio of means is Fieller's (1954), with the residuals c - ratio * r in place
 // of c, which loses fewer digits.
 
-constexpr double kMinDifference = 0.01;
-constexpr double kSureTail = 0.2;  // factor of the tail: 0.2 turns 95% into 99% intervals
+constexpr double kMinDifference = 0.01;    // of two changes that are said to differ
+constexpr double kFactorOfSureTail = 0.2;  // factor of the tail: 0.2 turns 95% into 99% intervals
 
 constexpr std::size_t kMinForInterval = 3;
 
-struct Errors {
+/// Squared standard errors of the two means in Fieller's interval.
+struct SquaredErrors {
   double of_residuals = 0.0;
   double of_reference = 0.0;
-  double shared = 0.0;
-  double degrees = 1.0;
+  double covariance = 0.0;  ///< of the two means
+  double degrees = 1.0;     ///< degrees of freedom of `of_residuals`
   double degrees_of_reference = 1.0;
 };
 
+/// Returns the squared standard error of a mean.
 double squared_error(const Moments& about, double widening) {
   return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
 }
 
-Change cleaned(Change change) {
+/// Returns the change with its interval. Differences that rounding errors explain become 0, so that
+/// equal values show no change and no width.
+Change without_rounding_errors(Change change) {
   if (!change.change || !change.bounds) return change;
   double& delta = *change.change;
   auto& [low, high] = *change.bounds;
@@ -54,10 +58,10 @@ class MeanChange {
       : reference_(moments(samples.reference)),
         candidate_(moments(samples.candidate)),
         widening_(widening) {
-    if (reference_.mean == 0.0 || fewer() < kMinForInterval) return;
+    if (reference_.mean == 0.0 || smaller_count() < kMinForInterval) return;
     ratio_ = candidate_.mean / reference_.mean;
-    samples.paired ? within_rounds(samples.reference, samples.candidate)
-                   : of_independent(samples.reference, samples.candidate);
+    samples.paired ? estimate_errors_within_rounds(samples.reference, samples.candidate)
+                   : estimate_errors_of_independent(samples.reference, samples.candidate);
   }
 
   /// Returns the change, with the interval that has the probability `tail` beyond each end.
@@ -77,9 +81,9 @@ class MeanChange {
     if (!is_distinct_from_zero(t_of_reference)) return result;
 
     if (is_constant_) {
-      if (tails_without_noise(1.0, fewer()).above > tail) return result;
+      if (tails_without_noise(1.0, smaller_count()).above > tail) return result;
       result.bounds = IntervalEnds{delta, delta};
-      return cleaned(result);
+      return without_rounding_errors(result);
     }
 
     const double t = widened_t(tail, errors_->degrees);
@@ -87,7 +91,7 @@ class MeanChange {
 
     // Fieller's interval ends where a quadratic equation holds, whose leading coefficient is `a`.
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
-    const double covariance = t * errors_->shared;
+    const double covariance = t * errors_->covariance;
     const double shift = t * covariance;
     const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
     const double low = delta - (shift + reach) / a;
@@ -95,11 +99,12 @@ class MeanChange {
 
     // No mean falls by more than 100%.
     result.bounds = IntervalEnds{std::max(-1.0, low), high};
-    return cleaned(result);
+    return without_rounding_errors(result);
   }
 
  private:
-  void within_rounds(std::span<const double> reference, std::span<const double> candidate) {
+  void estimate_errors_within_rounds(std::span<const double> reference,
+                                     std::span<const double> candidate) {
     std::vector<double> residuals(reference.size());
     std::ranges::transform(reference, candidate, residuals.begin(),
                            [this](double r, double c) { return c - ratio_ * r; });
@@ -109,33 +114,34 @@ class MeanChange {
     for (std::size_t round = 0; round < residuals.size(); ++round)
       products += (reference[round] - reference_.mean) * (residuals[round] - of_residuals.mean);
     const auto n = static_cast<double>(residuals.size());
-    errors_ = Errors{.of_residuals = of_residuals.variance.value_or(0.0) / n,
-                     .of_reference = reference_.variance.value_or(0.0) / n,
-                     .shared = products / (n - 1.0) / n,
-                     .degrees = n - 1.0,
-                     .degrees_of_reference = n - 1.0};
+    errors_ = SquaredErrors{.of_residuals = of_residuals.variance.value_or(0.0) / n,
+                            .of_reference = reference_.variance.value_or(0.0) / n,
+                            .covariance = products / (n - 1.0) / n,
+                            .degrees = n - 1.0,
+                            .degrees_of_reference = n - 1.0};
   }
 
-  void of_independent(std::span<const double> reference, std::span<const double> candidate) {
-    const double v = squared_error(reference_, widening_.factor_of_reference);
-    const double of_candidate = squared_error(candidate_, widening_.factor_of_candidate);
-    const double of_threshold = ratio_ * ratio_ * v;
+  void estimate_errors_of_independent(std::span<const double> reference,
+                                      std::span<const double> candidate) {
+    const double error_of_reference = squared_error(reference_, widening_.factor_of_reference);
+    const double error_of_candidate = squared_error(candidate_, widening_.factor_of_candidate);
+    const double error_of_threshold = ratio_ * ratio_ * error_of_reference;
     const double scale = reference_.mean + candidate_.mean;
     is_constant_ = is_rounding_error(candidate_.range(), scale) &&
                    is_rounding_error(ratio_ * reference_.range(), scale);
-    errors_ = Errors{
-        .of_residuals = of_candidate + of_threshold,
-        .of_reference = v,
-        .shared = -ratio_ * v,
-        .degrees = welch_degrees(of_candidate, candidate.size(), of_threshold, reference.size()),
-        .degrees_of_reference = static_cast<double>(reference.size()) - 1.0};
+    errors_ = SquaredErrors{.of_residuals = error_of_candidate + error_of_threshold,
+                            .of_reference = error_of_reference,
+                            .covariance = -ratio_ * error_of_reference,
+                            .degrees = welch_degrees(error_of_candidate, candidate.size(),
+                                                     error_of_threshold, reference.size()),
+                            .degrees_of_reference = static_cast<double>(reference.size()) - 1.0};
   }
 
   double widened_t(double tail, double degrees) const {
     return widening_.paired_factor * student_t_quantile_above(tail, degrees);
   }
 
-  std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
+  std::size_t smaller_count() const { return std::min(reference_.count, candidate_.count); }
 
   bool is_distinct_from_zero(double t) const {
     return t * std::sqrt(errors_->of_reference) < reference_.mean;
@@ -146,7 +152,7 @@ class MeanChange {
   Widening widening_;
   double ratio_ = 1.0;
   bool is_constant_ = false;
-  std::optional<Errors> errors_;
+  std::optional<SquaredErrors> errors_;
 };
 
 /// True if the change's interval is known and clearly above or below `other`.
@@ -169,7 +175,8 @@ struct Split {
   void add_high(double value) { high = std::min(high, value); }
 };
 
-std::vector<double> sorted_logs(std::span<const double> samples) {
+/// Returns the logarithms in ascending order; empty if a value is not positive and finite.
+std::vector<double> sort_logs(std::span<const double> samples) {
   std::vector<double> values(samples.begin(), samples.end());
   for (double& value : values) {
     if (!(value > 0.0) || std::isinf(value)) return {};
@@ -181,15 +188,17 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
 
 /// Returns the logarithms of candidate / reference in ascending order; empty if a ratio is not
 /// positive and finite. Divides first, because a difference of two logarithms would round twice.
-std::vector<double> sorted_log_ratios(std::span<const double> reference,
-                                      std::span<const double> candidate) {
+std::vector<double> sort_log_ratios(std::span<const double> reference,
+                                    std::span<const double> candidate) {
   std::vector<double> ratios(reference.size());
-  // Two negative values would have a positive ratio; 0 makes sorted_logs() refuse the samples.
+  // Two negative values would have a positive ratio; 0 makes sort_logs() refuse the samples.
   std::ranges::transform(candidate, reference, ratios.begin(),
                          [](double of, double to) { return to > 0.0 ? of / to : 0.0; });
-  return sorted_logs(ratios);
+  return sort_logs(ratios);
 }
 
+/// The means of all pairs of values, of which each value is also paired with itself. Their median
+/// is the estimate of Hodges and Lehmann for paired samples.
 struct WalshAverages {
   std::vector<double> ascending;
 
@@ -197,7 +206,7 @@ struct WalshAverages {
     const std::uint64_t n = ascending.size();
     return n * (n + 1) / 2;
   }
-  double least() const { return ascending.front(); }
+  double smallest() const { return ascending.front(); }
   double largest() const { return ascending.back(); }
 
   Split split_at(double limit) const {
@@ -215,30 +224,32 @@ struct WalshAverages {
   double average(std::size_t i, std::size_t j) const { return (ascending[i] + ascending[j]) / 2.0; }
 };
 
-struct Differences {
-  std::vector<double> a;
-  std::vector<double> b;
+/// The differences between each value of `candidate` and each value of `reference`, both ascending.
+struct PairDifferences {
+  std::vector<double> reference;
+  std::vector<double> candidate;
 
-  std::uint64_t count() const { return std::uint64_t{a.size()} * b.size(); }
-  double least() const { return b.front() - a.back(); }
-  double largest() const { return b.back() - a.front(); }
+  std::uint64_t count() const { return std::uint64_t{reference.size()} * candidate.size(); }
+  double smallest() const { return candidate.front() - reference.back(); }
+  double largest() const { return candidate.back() - reference.front(); }
 
   Split split_at(double limit) const {
     Split split;
     std::size_t end = 0;
-    for (const double value : a) {
-      while (end < b.size() && b[end] - value <= limit) ++end;
+    for (const double value : reference) {
+      while (end < candidate.size() && candidate[end] - value <= limit) ++end;
       split.count += end;
-      if (end > 0) split.add_low(b[end - 1] - value);
-      if (end < b.size()) split.add_high(b[end] - value);
+      if (end > 0) split.add_low(candidate[end - 1] - value);
+      if (end < candidate.size()) split.add_high(candidate[end] - value);
     }
     return split;
   }
 };
 
+/// Returns the value at `place`, from 1, in ascending order.
 template <typename Values>
-double value_at(const Values& values, std::uint64_t place) {
-  double low = values.least();
+double find_value_at(const Values& values, std::uint64_t place) {
+  double low = values.smallest();
   double high = values.largest();
   while (low < high) {
     const double middle = std::midpoint(low, high);
@@ -251,26 +262,28 @@ double value_at(const Values& values, std::uint64_t place) {
   return without_rounding_error(high, 1.0);
 }
 
+/// Returns the median of the values as a change, with the values at `place` from both ends as its
+/// interval. Returns nullopt for place 0: there are too few values for an interval.
 template <typename Values>
-std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place) {
+std::optional<TypicalChange> change_between_places(const Values& values, std::uint64_t place) {
   if (place == 0) return std::nullopt;
   const std::uint64_t count = values.count();
-  double middle = value_at(values, (count + 1) / 2);
-  if (count % 2 == 0) middle = std::midpoint(middle, value_at(values, count / 2 + 1));
+  double middle = find_value_at(values, (count + 1) / 2);
+  if (count % 2 == 0) middle = std::midpoint(middle, find_value_at(values, count / 2 + 1));
   return TypicalChange{.change = std::expm1(middle),
-                       .bounds = {.low = std::expm1(value_at(values, place)),
-                                  .high = std::expm1(value_at(values, count + 1 - place))}};
+                       .bounds = {.low = std::expm1(find_value_at(values, place)),
+                                  .high = std::expm1(find_value_at(values, count + 1 - place))}};
 }
 
-LogRatio log_ratio_of_few(const SamplePair& samples) {
+LogRatio estimate_log_ratio_of_few(const SamplePair& samples) {
   if (samples.paired) {
-    const Moments ratios = moments(sorted_log_ratios(samples.reference, samples.candidate));
+    const Moments ratios = moments(sort_log_ratios(samples.reference, samples.candidate));
     LogRatio ratio{.value = ratios.mean};
     if (ratios.variance) ratio.error = std::sqrt(squared_error(ratios, 1.0));
     return ratio;
   }
-  const Moments to = moments(sorted_logs(samples.reference));
-  const Moments of = moments(sorted_logs(samples.candidate));
+  const Moments to = moments(sort_logs(samples.reference));
+  const Moments of = moments(sort_logs(samples.candidate));
   LogRatio ratio{.value = of.mean - to.mean};
   if (of.variance && to.variance)
     ratio.error = std::sqrt(squared_error(of, 1.0) + squared_error(to, 1.0));
@@ -284,8 +297,8 @@ LogRatio log_ratio_of_few(const SamplePair& samples) {
 
 constexpr std::size_t kGroups = 20;
 
-using Places = std::vector<std::size_t>;
-using LogStatistic = std::function<std::optional<double>(const Places&)>;
+using RoundIndices = std::vector<std::size_t>;
+using LogStatistic = std::function<std::optional<double>(const RoundIndices&)>;
 
 struct Estimate {
   double value = 0.0;
@@ -294,11 +307,11 @@ struct Estimate {
 };
 
 /// Returns nullopt for fewer than two rounds, or if the statistic is undefined without some group.
-std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
+std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
 
-  Places all(rounds);
+  RoundIndices all(rounds);
   std::iota(all.begin(), all.end(), 0);
   const auto of_all = statistic(all);
   if (!of_all) return std::nullopt;
@@ -308,7 +321,7 @@ std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& stati
   for (std::size_t group = 0; group < groups; ++group) {
     const auto begin = static_cast<std::ptrdiff_t>(group * rounds / groups);
     const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds / groups);
-    Places kept = all;
+    RoundIndices kept = all;
     kept.erase(kept.begin() + begin, kept.begin() + end);
 
     const auto without_group = statistic(kept);
@@ -334,26 +347,28 @@ Change change_between(const std::optional<Estimate>& reference,
           .bounds = IntervalEnds{std::expm1(difference - reach), std::expm1(difference + reach)}};
 }
 
-std::vector<double> samples_at(std::span<const double> samples, const Places& places) {
+std::vector<double> pick_samples(std::span<const double> samples, const RoundIndices& places) {
   std::vector<double> chosen;
   chosen.reserve(places.size());
   for (const std::size_t place : places) chosen.push_back(samples[place]);
   return chosen;
 }
 
+/// Returns nullopt for 0 and below.
 std::optional<double> log_of(double value) {
   return value > 0.0 ? std::optional(std::log(value)) : std::nullopt;
 }
 
-std::optional<Estimate> log_deviation(std::span<const double> samples) {
-  return jackknifed(samples.size(), [&](const Places& places) -> std::optional<double> {
-    const Moments about = moments(samples_at(samples, places));
+std::optional<Estimate> jackknife_log_deviation(std::span<const double> samples) {
+  return jackknife(samples.size(), [&](const RoundIndices& places) -> std::optional<double> {
+    const Moments about = moments(pick_samples(samples, places));
     if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
     return log_of(*about.stddev());
   });
 }
 
-Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Widening& widening) {
+Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails,
+                           const Widening& widening) {
   const MeanChange mean(samples, widening);
   const auto typical = typical_change(samples, tails.tail_of_delta, widening);
 
@@ -369,7 +384,7 @@ Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Wide
   }
 
   delta.basis = Basis::Typical;
-  shown = cleaned({typical->change, typical->bounds});
+  shown = without_rounding_errors({typical->change, typical->bounds});
   delta.change_of_mean = mean.change_at(tails.tail_of_mean_change);
 
   // The two intervals must not overlap, and the typical change must also be outside of a wider
@@ -377,7 +392,7 @@ Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Wide
   const auto differ_clearly = [&] {
     if (!is_outside(delta.change_of_mean, *shown.bounds)) return false;
     if (std::abs(*delta.change_of_mean.change - *shown.change) < kMinDifference) return false;
-    const Change surer = mean.change_at(kSureTail * tails.tail_of_mean_change);
+    const Change surer = mean.change_at(kFactorOfSureTail * tails.tail_of_mean_change);
     return is_outside(surer, {*shown.change, *shown.change});
   };
   delta.mean_and_typical_differ = differ_clearly();
@@ -387,19 +402,20 @@ Delta delta_of(const SamplePair& samples, const IntervalTails& tails, const Wide
 
 /// Estimates the logarithm of an interval's width: the mean over `parts` intervals, each of which
 /// is made of every `parts`-th round.
-std::optional<Estimate> log_width(const SamplePair& all, std::size_t parts,
-                                  const IntervalTails& tails) {
-  const auto mean_log_width = [&](const Places& places) -> std::optional<double> {
+std::optional<Estimate> jackknife_log_width(const SamplePair& all, std::size_t parts,
+                                            const IntervalTails& tails) {
+  const auto mean_log_width = [&](const RoundIndices& places) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
-      Places places_of_part;
+      RoundIndices places_of_part;
       for (std::size_t i = part; i < places.size(); i += parts) places_of_part.push_back(places[i]);
       if (places_of_part.empty()) return std::nullopt;
 
-      const Delta delta = delta_of({.reference = samples_at(all.reference, places_of_part),
-                                    .candidate = samples_at(all.candidate, places_of_part),
-                                    .paired = all.paired},
-                                   tails, {});
+      const Delta delta =
+          estimate_plain_delta({.reference = pick_samples(all.reference, places_of_part),
+                                .candidate = pick_samples(all.candidate, places_of_part),
+                                .paired = all.paired},
+                               tails, {});
       if (!delta.bounds) return std::nullopt;
 
       const auto width = log_of(delta.bounds->high - delta.bounds->low);
@@ -409,7 +425,7 @@ std::optional<Estimate> log_width(const SamplePair& all, std::size_t parts,
     return sum / static_cast<double>(parts);
   };
 
-  return jackknifed(all.reference.size(), mean_log_width);
+  return jackknife(all.reference.size(), mean_log_width);
 }
 
 }  // namespace
@@ -468,11 +484,11 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const double at_threshold = ratio * of_reference.mean;
   const double scale = of_candidate.mean + at_threshold;
   const double difference = without_rounding_error(of_candidate.mean - at_threshold, scale);
-  const std::size_t fewer = std::min(reference.size(), candidate.size());
-  if (fewer < 2) return {.difference = difference};
+  const std::size_t smaller_count = std::min(reference.size(), candidate.size());
+  if (smaller_count < 2) return {.difference = difference};
   if (is_rounding_error(of_candidate.range(), scale) &&
       is_rounding_error(ratio * of_reference.range(), scale))
-    return {.difference = difference, .tails = tails_without_noise(difference, fewer)};
+    return {.difference = difference, .tails = tails_without_noise(difference, smaller_count)};
   const double error_of_candidate = squared_error(of_candidate, widening.factor_of_candidate);
   const double error_of_reference =
       ratio * ratio * squared_error(of_reference, widening.factor_of_reference);
@@ -488,7 +504,7 @@ std::optional<double> Change::half_width() const {
 
 IntervalTails tails_of(double confidence) {
   const double tail = (1.0 - confidence) / 2.0;
-  return {tail, tail};
+  return {.tail_of_delta = tail, .tail_of_mean_change = tail};
 }
 
 bool allows_percentages(std::span<const double> reference, std::span<const double> candidate) {
@@ -502,9 +518,10 @@ Delta estimate_delta(const SamplePair& samples, const IntervalTails& tails,
   Delta delta;
   if (share) {
     delta.basis = Basis::Quantile;
-    static_cast<Change&>(delta) = cleaned(quantile_change(samples, *share, tails.tail_of_delta));
+    static_cast<Change&>(delta) =
+        without_rounding_errors(quantile_change(samples, *share, tails.tail_of_delta));
   } else {
-    delta = delta_of(samples, tails, widening_of(samples));
+    delta = estimate_plain_delta(samples, tails, widening_of(samples));
   }
 
   delta.is_exact = moments(samples.reference).is_exact() && moments(samples.candidate).is_exact();
@@ -513,8 +530,8 @@ Delta estimate_delta(const SamplePair& samples, const IntervalTails& tails,
 }
 
 bool Change::is_relevant() const {
-  constexpr double relevant = 0.001;
-  return is_significant() && change && std::fabs(*change) >= relevant;
+  constexpr double min_relevant = 0.001;
+  return is_significant() && change && std::fabs(*change) >= min_relevant;
 }
 
 std::optional<RelativeSpeed> relative_speed(const Change& delta) {
@@ -573,14 +590,15 @@ std::optional<TypicalChange> typical_change(const SamplePair& samples, double ta
   const auto& [reference, candidate, paired] = samples;
   const double factor = widening.rank_test_factor(reference.size(), candidate.size());
   if (paired) {
-    const WalshAverages averages{sorted_log_ratios(reference, candidate)};
+    const WalshAverages averages{sort_log_ratios(reference, candidate)};
     if (averages.ascending.empty()) return std::nullopt;
-    return change_at(averages, signed_rank_place(reference.size(), tail, factor));
+    return change_between_places(averages, signed_rank_place(reference.size(), tail, factor));
   }
-  const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
-  if (differences.a.empty() || differences.b.empty()) return std::nullopt;
-  return change_at(differences,
-                   mann_whitney_place(reference.size(), candidate.size(), tail, factor));
+  const PairDifferences differences{.reference = sort_logs(reference),
+                                    .candidate = sort_logs(candidate)};
+  if (differences.reference.empty() || differences.candidate.empty()) return std::nullopt;
+  return change_between_places(
+      differences, mann_whitney_place(reference.size(), candidate.size(), tail, factor));
 }
 
 std::optional<LogRatio> log_ratio(const SamplePair& samples) {
@@ -593,7 +611,7 @@ std::optional<LogRatio> log_ratio(const SamplePair& samples) {
       std::min(samples.reference.size(), samples.candidate.size()) >= fewest_for_ranks;
   const auto typical =
       has_ranks ? typical_change(samples, tail_of_one_error, widening_of(samples)) : std::nullopt;
-  if (!typical) return log_ratio_of_few(samples);
+  if (!typical) return estimate_log_ratio_of_few(samples);
   if (typical->change <= -1.0) return std::nullopt;
   LogRatio ratio{.value = std::log1p(typical->change)};
   if (typical->bounds.low > -1.0 && std::isfinite(typical->bounds.high))
@@ -603,19 +621,23 @@ std::optional<LogRatio> log_ratio(const SamplePair& samples) {
 
 Change spread_change(std::span<const double> reference, std::span<const double> candidate,
                      double tail) {
-  return change_between(log_deviation(reference), log_deviation(candidate), tail);
+  return change_between(jackknife_log_deviation(reference), jackknife_log_deviation(candidate),
+                        tail);
 }
 
 Change width_change(const SamplePair& before, const SamplePair& after, const IntervalTails& tails) {
-  const auto rounds = [](const SamplePair& all) {
+  const auto count_rounds = [](const SamplePair& all) {
     return std::max<std::size_t>(all.reference.size(), 1);
   };
-  const auto parts = [](std::size_t more, std::size_t fewer) {
-    return std::max<std::size_t>((more + fewer / 2) / fewer, 1);
+  // A session with k times as many rounds has narrower intervals for that reason alone, so it is
+  // divided into k parts with about as many rounds as the other one.
+  const auto count_parts = [](std::size_t rounds_of_one, std::size_t rounds_of_other) {
+    return std::max<std::size_t>((rounds_of_one + rounds_of_other / 2) / rounds_of_other, 1);
   };
-  return change_between(log_width(before, parts(rounds(before), rounds(after)), tails),
-                        log_width(after, parts(rounds(after), rounds(before)), tails),
-                        tails.tail_of_delta);
+  return change_between(
+      jackknife_log_width(before, count_parts(count_rounds(before), count_rounds(after)), tails),
+      jackknife_log_width(after, count_parts(count_rounds(after), count_rounds(before)), tails),
+      tails.tail_of_delta);
 }
 
 }  // namespace lauka::stats

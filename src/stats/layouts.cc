@@ -36,7 +36,7 @@ double f_quantile_above(double probability, double numerator_degrees, double den
 /// Returns the fewest layouts, more than `too_few`, for which `are_enough` is true; kMaxLayouts + 1
 /// if it is false for kMaxLayouts.
 template <typename Test>
-std::size_t fewest_layouts(std::size_t too_few, Test are_enough) {
+std::size_t find_fewest_layouts(std::size_t too_few, Test are_enough) {
   std::size_t enough = kMaxLayouts + 1;
   while (enough - too_few > 1) {
     const std::size_t middle = (too_few + enough) / 2;
@@ -45,74 +45,82 @@ std::size_t fewest_layouts(std::size_t too_few, Test are_enough) {
   return enough;
 }
 
-struct Clusters {
+/// The runs of one command (or their ratios) by layout.
+struct LayoutClusters {
   std::vector<LayoutMean> each{};
-  double of_means = 0.0;       // variance of the layouts' means
-  double of_runs = 0.0;        // variance of runs of the same layout
-  double run_degrees = 0.0;    // degrees of freedom of `of_runs`
-  double runs_a_layout = 0.0;  // harmonic mean of the layouts' numbers of runs
-  double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run,
-                               // by the resemblance of neighbouring rounds
-  double mean = 0.0;
-  double range = 0.0;
+  double variance_of_means = 0.0;
+  double variance_of_runs = 0.0;  ///< within a layout
+  double run_degrees = 0.0;       ///< degrees of freedom of `variance_of_runs`
+  double runs_a_layout = 0.0;     ///< harmonic mean of the layouts' numbers of runs
 
-  double squared_error() const { return of_means / to_double(each.size()) + shared; }
-  double variance_of_layouts() const { return std::max(of_means - of_runs / runs_a_layout, 0.0); }
+  /// Squared error of the mean from noise that lasts longer than a run, by the resemblance of
+  /// neighbouring rounds.
+  double squared_error_of_lasting_noise = 0.0;
+  double mean = 0.0;   ///< of the layouts' means
+  double range = 0.0;  ///< of the layouts' means
+
+  double squared_error() const {
+    return variance_of_means / to_double(each.size()) + squared_error_of_lasting_noise;
+  }
+  double variance_of_layouts() const {
+    return std::max(variance_of_means - variance_of_runs / runs_a_layout, 0.0);
+  }
 };
 
-Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
-  Clusters all;
+LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
+  LayoutClusters all;
   std::vector<double> means;
   double squares = 0.0;
   double inverse_runs = 0.0;
 
   for (const auto& [layout, runs] : layouts) {
     means.push_back(runs.mean);
-    all.each.push_back({layout, runs.count, runs.mean});
+    all.each.push_back({.layout = layout, .runs = runs.count, .value = runs.mean});
     const double degrees = to_double(runs.count) - 1.0;
     squares += runs.variance.value_or(0.0) * degrees;
     all.run_degrees += degrees;
     inverse_runs += 1.0 / to_double(runs.count);
   }
 
-  const Moments of_means = moments(means);
-  all.mean = of_means.mean;
-  all.range = of_means.range();
-  all.of_means = of_means.variance.value_or(0.0);
+  const Moments layout_means = moments(means);
+  all.mean = layout_means.mean;
+  all.range = layout_means.range();
+  all.variance_of_means = layout_means.variance.value_or(0.0);
   all.runs_a_layout = to_double(means.size()) / inverse_runs;
-  if (all.run_degrees > 0.0) all.of_runs = squares / all.run_degrees;
+  if (all.run_degrees > 0.0) all.variance_of_runs = squares / all.run_degrees;
 
   return all;
 }
 
-std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
+std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   const auto by_layout = values_by_layout(samples);
   if (by_layout.size() < kMinLayouts) return std::nullopt;
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
-  std::map<std::uint32_t, double> mean_of;
+  std::map<std::uint32_t, double> mean_of_layout;
   for (const auto& [layout, values] : by_layout) {
     layouts.emplace_back(layout, moments(values));
-    mean_of[layout] = layouts.back().second.mean;
+    mean_of_layout[layout] = layouts.back().second.mean;
   }
-  Clusters all = clusters_of(layouts);
+  LayoutClusters all = make_clusters(layouts);
   if (all.run_degrees <= 0.0) return all;
   std::vector<double> residuals(samples.values.size());
   for (std::size_t i = 0; i < residuals.size(); ++i)
-    residuals[i] = samples.values[i] - mean_of[samples.layouts[i]];
+    residuals[i] = samples.values[i] - mean_of_layout[samples.layouts[i]];
   const double factor = neighbour_resemblance(residuals).widening();
-  all.shared = (factor * factor - 1.0) * all.of_runs / to_double(residuals.size());
+  all.squared_error_of_lasting_noise =
+      (factor * factor - 1.0) * all.variance_of_runs / to_double(residuals.size());
   return all;
 }
 
 /// Returns the scatter of one command; nullopt if each layout has a single run, or `scale` is not
 /// positive. `sides`: number of commands whose scatter adds up in `all`. `scale`: value of which
 /// the scatter is a fraction; 1 for logarithms.
-std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
+std::optional<Scatter> estimate_scatter(const LayoutClusters& all, double sides, double scale) {
   if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
 
   // The noise of runs scatters the layouts' means, too, even if their placement has no effect.
-  const double of_noise = all.of_runs / all.runs_a_layout;
-  const double variance = all.of_means - of_noise;
+  const double of_noise = all.variance_of_runs / all.runs_a_layout;
+  const double variance = all.variance_of_means - of_noise;
   const double degrees = to_double(all.each.size()) - 1.0;
   const auto deviation_of = [&](double variance_of_all) {
     return std::sqrt(std::max(variance_of_all, 0.0) / sides) / scale;
@@ -120,67 +128,71 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
 
   Scatter scatter{.deviation = deviation_of(variance)};
   const double quotient =
-      of_noise > 0.0 ? all.of_means / of_noise : std::numeric_limits<double>::infinity();
+      of_noise > 0.0 ? all.variance_of_means / of_noise : std::numeric_limits<double>::infinity();
   scatter.is_clear =
-      all.of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
+      all.variance_of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
 
   if (scatter.is_clear) {
     // Satterthwaite's degrees of freedom of a difference of two variances.
-    const double nu =
-        variance * variance /
-        (all.of_means * all.of_means / degrees + of_noise * of_noise / all.run_degrees);
-    const double least = nu * variance / chi_squared_quantile_above(kScatterTail, nu);
-    const double most = nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu);
-    scatter.bounds = IntervalEnds{deviation_of(least), deviation_of(most)};
+    const double nu = variance * variance /
+                      (all.variance_of_means * all.variance_of_means / degrees +
+                       of_noise * of_noise / all.run_degrees);
+    const double smallest_variance = nu * variance / chi_squared_quantile_above(kScatterTail, nu);
+    const double largest_variance =
+        nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu);
+    scatter.bounds = IntervalEnds{deviation_of(smallest_variance), deviation_of(largest_variance)};
   } else {
     // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
     // upper bound is for the variance of the layouts' means, from which the noise of runs is not
     // subtracted.
-    const double most =
-        degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = IntervalEnds{0.0, deviation_of(most)};
+    const double largest_variance =
+        degrees * all.variance_of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
+    scatter.bounds = IntervalEnds{0.0, deviation_of(largest_variance)};
   }
 
   return scatter;
 }
 
-std::size_t fewest_runs(const Clusters& all) {
+std::size_t find_fewest_runs(const LayoutClusters& all) {
   return std::ranges::min_element(all.each, {}, &LayoutMean::runs)->runs;
 }
 
-constexpr double kScaleOfLogarithms = 1.0;
+constexpr double kScaleOfLogarithms = 1.0;  // their scatter is a fraction already
 
-/// `sides` and `scale` are those of scatter_of.
-LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
+/// `sides` and `scale` are those of estimate_scatter.
+LayoutEstimate make_estimate(const LayoutClusters& all, double sides, double scale) {
   LayoutEstimate estimate;
   estimate.value = all.mean;
   estimate.squared_standard_error = all.squared_error();
   estimate.degrees = to_double(all.each.size()) - 1.0;
   estimate.layout_count = all.each.size();
-  estimate.fewest_runs_of_layout = fewest_runs(all);
-  estimate.variance_within_layouts = all.of_runs;
+  estimate.fewest_runs_of_layout = find_fewest_runs(all);
+  estimate.variance_within_layouts = all.variance_of_runs;
   estimate.variance_of_layouts = all.variance_of_layouts();
-  if (all.of_means > 0.0)
-    estimate.widening = std::sqrt(all.squared_error() / (all.squared_error() - all.shared));
-  estimate.scatter = scatter_of(all, sides, scale);
+  if (all.variance_of_means > 0.0)
+    estimate.widening =
+        std::sqrt(all.squared_error() / (all.squared_error() - all.squared_error_of_lasting_noise));
+  estimate.scatter = estimate_scatter(all, sides, scale);
   estimate.layout_means = all.each;
   return estimate;
 }
 
-LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
-  LayoutEstimate estimate = estimate_of(candidate, 1.0, kScaleOfLogarithms);
+LayoutEstimate make_difference(const LayoutClusters& reference, const LayoutClusters& candidate) {
+  LayoutEstimate estimate = make_estimate(candidate, 1.0, kScaleOfLogarithms);
   for (LayoutMean& of_layout : estimate.layout_means) of_layout.value -= reference.mean;
   estimate.value = candidate.mean - reference.mean;
   estimate.squared_standard_error = candidate.squared_error() + reference.squared_error();
   estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
                                    reference.squared_error(), reference.each.size());
   estimate.layout_count = std::min(candidate.each.size(), reference.each.size());
-  estimate.fewest_runs_of_layout = std::min(estimate.fewest_runs_of_layout, fewest_runs(reference));
-  estimate.variance_within_layouts += reference.of_runs;
+  estimate.fewest_runs_of_layout =
+      std::min(estimate.fewest_runs_of_layout, find_fewest_runs(reference));
+  estimate.variance_within_layouts += reference.variance_of_runs;
   estimate.variance_of_layouts += reference.variance_of_layouts();
   return estimate;
 }
 
+/// One value for each layout.
 struct LayoutValues {
   std::vector<double> values{};
   std::vector<std::uint32_t> layouts{};
@@ -188,7 +200,8 @@ struct LayoutValues {
   LayoutSamples samples() const { return {values, layouts}; }
 };
 
-LayoutValues reduced(const LayoutSamples& samples, std::optional<double> share) {
+/// Returns the quantile at `share` of each layout; without `share`, its mean.
+LayoutValues reduce_to_layouts(const LayoutSamples& samples, std::optional<double> share) {
   LayoutValues all;
   for (const auto& [layout, values] : values_by_layout(samples)) {
     all.layouts.push_back(layout);
@@ -241,7 +254,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
   if (fewest_runs_of_layout < kSweepsForAdvice ||
       expected_half_width(tail, layout_count, 0) <= half_width)
     return std::nullopt;
-  return fewest_layouts(layout_count, [&](std::size_t layouts) {
+  return find_fewest_layouts(layout_count, [&](std::size_t layouts) {
     // A new session's variance between layouts may be larger than this one's.
     const double growth =
         f_quantile_above(1.0 - kChanceOfAdvice, to_double(layouts) - 1.0, degrees);
@@ -269,7 +282,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
     return std::nullopt;
 
   const double noise_of_layout = variance_within_layouts / to_double(fewest_runs_of_layout);
-  return fewest_layouts(layout_count, [&](std::size_t layouts) {
+  return find_fewest_layouts(layout_count, [&](std::size_t layouts) {
     const double error = squared_error_with(layouts, noise_of_layout);
     const NewSession with_more_layouts{
         .layouts = layouts,
@@ -282,13 +295,13 @@ std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
 std::optional<LayoutEstimate> mean_of_log_ratios(
     std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   if (layouts.size() < kMinLayouts) return std::nullopt;
-  return estimate_of(clusters_of(layouts), 2.0, kScaleOfLogarithms);
+  return make_estimate(make_clusters(layouts), 2.0, kScaleOfLogarithms);
 }
 
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
-  const auto all = clusters_of(samples);
+  const auto all = make_clusters(samples);
   if (!all) return std::nullopt;
-  LayoutEstimate estimate = estimate_of(*all, 1.0, std::abs(all->mean));
+  LayoutEstimate estimate = make_estimate(*all, 1.0, std::abs(all->mean));
   estimate.are_means_equal = is_rounding_error(all->range, std::abs(all->mean));
   return estimate;
 }
@@ -300,8 +313,8 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
 
   // Each layout's quantile is a single value, and these are compared like runs.
   if (share) {
-    const LayoutValues quantiles_of_reference = reduced(reference, share);
-    const LayoutValues quantiles_of_candidate = reduced(candidate, share);
+    const LayoutValues quantiles_of_reference = reduce_to_layouts(reference, share);
+    const LayoutValues quantiles_of_candidate = reduce_to_layouts(candidate, share);
     return log_ratio_over_layouts({.reference = quantiles_of_reference.samples(),
                                    .candidate = quantiles_of_candidate.samples(),
                                    .paired = paired});
@@ -317,16 +330,16 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
     for (std::size_t i = 0; i < log_ratios.size(); ++i)
       log_ratios[i] = candidate_logs[i] - reference_logs[i];
 
-    const auto clusters = clusters_of({log_ratios, candidate.layouts});
+    const auto clusters = make_clusters({log_ratios, candidate.layouts});
     if (!clusters) return std::nullopt;
     constexpr double sides = 2.0;  // a ratio scatters because both commands do
-    estimate = estimate_of(*clusters, sides, kScaleOfLogarithms);
+    estimate = make_estimate(*clusters, sides, kScaleOfLogarithms);
     range = clusters->range;
   } else {
-    const auto reference_clusters = clusters_of({reference_logs, reference.layouts});
-    const auto candidate_clusters = clusters_of({candidate_logs, candidate.layouts});
+    const auto reference_clusters = make_clusters({reference_logs, reference.layouts});
+    const auto candidate_clusters = make_clusters({candidate_logs, candidate.layouts});
     if (!reference_clusters || !candidate_clusters) return std::nullopt;
-    estimate = difference_of(*reference_clusters, *candidate_clusters);
+    estimate = make_difference(*reference_clusters, *candidate_clusters);
     range = std::max(reference_clusters->range, candidate_clusters->range);
   }
 
@@ -339,8 +352,8 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   Delta delta;
   delta.basis = Basis::Layouts;
 
-  const LayoutValues of_reference = reduced(samples.reference, share);
-  const LayoutValues of_candidate = reduced(samples.candidate, share);
+  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
+  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
   const SamplePair means{
       .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
@@ -384,8 +397,8 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
 
 MeanTest test_over_layouts(const LayoutSamplePair& samples, double ratio,
                            std::optional<double> share) {
-  const LayoutValues of_reference = reduced(samples.reference, share);
-  const LayoutValues of_candidate = reduced(samples.candidate, share);
+  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
+  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return {};
   const auto estimate = ratio > 0.0 ? log_ratio_over_layouts(samples, share) : std::nullopt;
   if (!estimate)

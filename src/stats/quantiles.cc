@@ -22,40 +22,42 @@ using BetaPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::promote_double<false>>;
 
-double below_quantile(double place, std::size_t count, double share) {
+double chance_below_quantile(double place, std::size_t count, double share) {
   return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
-/// Returns the position at which below_quantile() is `probability`; 1 or `count` if no position has
-/// this probability.
-double find_place(double probability, std::size_t count, double share) {
+/// Returns the position at which chance_below_quantile() is `probability`; 1 or `count` if no
+/// position has this probability.
+double find_rank(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2.0;
     if (middle <= low || middle >= high) break;
-    (below_quantile(middle, count, share) > probability ? low : high) = middle;
+    (chance_below_quantile(middle, count, share) > probability ? low : high) = middle;
   }
   // A rounding error must not move a whole position to the next.
   const double whole = std::round(high);
   return std::abs(high - whole) < 1e-9 ? whole : high;
 }
 
-double at_place(std::span<const double> ascending, double place) {
+double interpolate_at_rank(std::span<const double> ascending, double place) {
   const auto below = static_cast<std::size_t>(std::floor(place));
   const double part = place - static_cast<double>(below);
   const double first = ascending[below - 1];
   return part <= 0.0 ? first : first + part * (ascending[below] - first);
 }
 
-struct Arms {
+/// Distances of an interval's ends from its value, as differences of logarithms. Infinite if
+/// unknown.
+struct LogDistances {
   double low = kInfinite;
   double high = kInfinite;
 };
 
-class QuantileOf {
+class SampleQuantile {
  public:
-  QuantileOf(std::span<const double> samples, double share)
+  SampleQuantile(std::span<const double> samples, double share)
       : ascending_(sorted(samples)), value_(quantile(ascending_, share)), share_(share) {}
 
   double value() const { return value_; }
@@ -65,19 +67,19 @@ class QuantileOf {
   /// Returns the distances of the confidence interval's ends from the value, as differences of
   /// logarithms; infinite if unknown or if an end is 0. `tail`: probability beyond each end.
   /// `exactly`: each end is a sample; else it may be between two samples.
-  Arms arms(double tail, bool exactly) const {
-    Arms arms;
+  LogDistances interval_distances(double tail, bool exactly) const {
+    LogDistances distances;
     if (is_enough(1.0 - share_, tail)) {
-      const double place = varies() ? find_place(1.0 - tail, count(), share_) : 1.0;
-      const double low = at_place(ascending_, exactly ? std::floor(place) : place);
-      if (low > 0.0) arms.low = std::max(0.0, std::log(value_ / low));
+      const double place = varies() ? find_rank(1.0 - tail, count(), share_) : 1.0;
+      const double low = interpolate_at_rank(ascending_, exactly ? std::floor(place) : place);
+      if (low > 0.0) distances.low = std::max(0.0, std::log(value_ / low));
     }
     if (is_enough(share_, tail)) {
-      const double place = varies() ? find_place(tail, count(), share_) : 1.0;
-      const double high = at_place(ascending_, exactly ? std::ceil(place) : place);
-      arms.high = std::max(0.0, std::log(high / value_));
+      const double place = varies() ? find_rank(tail, count(), share_) : 1.0;
+      const double high = interpolate_at_rank(ascending_, exactly ? std::ceil(place) : place);
+      distances.high = std::max(0.0, std::log(high / value_));
     }
-    return arms;
+    return distances;
   }
 
  private:
@@ -113,7 +115,9 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
   return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
 }
 
-double third_side(double a, double b, double cosine) {
+/// Returns the distance of a difference of two estimates, by the law of cosines: the more they are
+/// correlated, the shorter it is.
+double combine_distances(double a, double b, double cosine) {
   if (std::isinf(a) || std::isinf(b)) return kInfinite;
   return std::sqrt(std::max(0.0, a * a + b * b - 2.0 * cosine * a * b));
 }
@@ -139,12 +143,13 @@ class QuantileChange {
   }
 
   IntervalEnds bounds_at(double tail) const {
-    const bool is_alone = !reference_.varies() || !candidate_.varies();
-    const Arms of_reference =
-        reference_.varies() ? reference_.arms(tail, is_alone) : Arms{0.0, 0.0};
-    const Arms of_candidate = candidate_.arms(tail, is_alone);
-    const double down = third_side(of_candidate.low, of_reference.high, correlation_);
-    const double up = third_side(of_candidate.high, of_reference.low, correlation_);
+    const bool is_one_side_constant = !reference_.varies() || !candidate_.varies();
+    const LogDistances of_reference =
+        reference_.varies() ? reference_.interval_distances(tail, is_one_side_constant)
+                            : LogDistances{0.0, 0.0};
+    const LogDistances of_candidate = candidate_.interval_distances(tail, is_one_side_constant);
+    const double down = combine_distances(of_candidate.low, of_reference.high, correlation_);
+    const double up = combine_distances(of_candidate.high, of_reference.low, correlation_);
     const double ratio = candidate_.value() / reference_.value();
     return {std::isinf(down) ? -kInfinite : ratio * std::exp(-down) - 1.0,
             std::isinf(up) ? kInfinite : ratio * std::exp(up) - 1.0};
@@ -153,13 +158,15 @@ class QuantileChange {
   bool has_ratio() const { return reference_.value() > 0.0 && candidate_.value() > 0.0; }
 
  private:
-  QuantileOf reference_;
-  QuantileOf candidate_;
+  SampleQuantile reference_;
+  SampleQuantile candidate_;
   double correlation_ = 0.0;
 };
 
+/// Returns the smallest tail whose interval `leaves_out` accepts; 1 if there is none, and at least
+/// kMinTail.
 template <typename LeavesOut>
-double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
+double find_smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {
     return change.has_ratio() && leaves_out(change.bounds_at(tail));
   };
@@ -179,15 +186,16 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
 
 std::optional<IntervalEnds> quantile_places(std::size_t count, double share, double tail) {
   if (count < fewest_runs_for_quantile(share, tail)) return std::nullopt;
-  return IntervalEnds{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
+  return IntervalEnds{find_rank(1.0 - tail, count, share), find_rank(tail, count, share)};
 }
 
 std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,
                                                   double tail) {
   const auto places = quantile_places(ascending.size(), share, tail);
   if (!places) return std::nullopt;
-  return QuantileEstimate{quantile(ascending, share), at_place(ascending, std::floor(places->low)),
-                          at_place(ascending, std::ceil(places->high))};
+  return QuantileEstimate{quantile(ascending, share),
+                          interpolate_at_rank(ascending, std::floor(places->low)),
+                          interpolate_at_rank(ascending, std::ceil(places->high))};
 }
 
 Change quantile_change(const SamplePair& samples, double share, double tail) {
@@ -205,7 +213,8 @@ TailProbabilities quantile_tails(const SamplePair& samples, double share, double
   const auto is_below = [&](IntervalEnds at) {
     return equal_is_below ? at.high <= limit : at.high < limit;
   };
-  return {.above = smallest_tail(change, is_above), .below = smallest_tail(change, is_below)};
+  return {.above = find_smallest_tail(change, is_above),
+          .below = find_smallest_tail(change, is_below)};
 }
 
 }  // namespace lauka::stats

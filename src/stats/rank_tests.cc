@@ -17,15 +17,15 @@ namespace {
 constexpr std::size_t kMaxDoubledSum = kMaxExactRanks * (kMaxExactRanks + 1);
 using Counts = std::array<double, kMaxDoubledSum + 1>;
 
-/// Sets counts[s], for s up to `most`, to the number of subsets of `ranks` that add up to s.
-void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts& counts) {
-  std::fill_n(counts.begin(), most + 1, 0.0);
+/// Sets counts[s], for s up to `max_sum`, to the number of subsets of `ranks` that add up to s.
+void count_subsets(std::span<const std::size_t> ranks, std::size_t max_sum, Counts& counts) {
+  std::fill_n(counts.begin(), max_sum + 1, 0.0);
   counts[0] = 1.0;
-  std::size_t reached = 0;
+  std::size_t largest_sum = 0;  // of the ranks so far
   for (const std::size_t rank : ranks) {
-    if (rank > most) continue;
-    reached = std::min(reached + rank, most);
-    for (std::size_t sum = reached; sum >= rank; --sum) counts[sum] += counts[sum - rank];
+    if (rank > max_sum) continue;
+    largest_sum = std::min(largest_sum + rank, max_sum);
+    for (std::size_t sum = largest_sum; sum >= rank; --sum) counts[sum] += counts[sum - rank];
   }
 }
 
@@ -35,7 +35,7 @@ double magnitude(double value) {
 
 /// Returns the doubled mid-ranks of values sorted by magnitude. Neighbours whose magnitudes differ
 /// by less than kRoundingError are ties.
-std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
+std::vector<std::size_t> double_mid_ranks(std::span<const double> ascending) {
   std::vector<std::size_t> ranks(ascending.size());
   for (std::size_t first = 0; first < ascending.size();) {
     std::size_t end = first + 1;
@@ -51,8 +51,8 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
 
 /// Returns the exact tails. All arguments are doubled: the ranks, W (`positive`) and the sum of all
 /// ranks (`total`).
-TailProbabilities counted_tails(std::vector<std::size_t> ranks, std::size_t positive,
-                                std::size_t total) {
+TailProbabilities count_exact_tails(std::vector<std::size_t> ranks, std::size_t positive,
+                                    std::size_t total) {
   // Without ties, no rank ends in one half, and there are only half as many sums to count.
   const auto is_whole = [](std::size_t doubled_rank) { return doubled_rank % 2 == 0; };
   if (std::ranges::all_of(ranks, is_whole)) {
@@ -100,8 +100,8 @@ struct Sample {
   bool of_candidate = false;
 };
 
-std::vector<Sample> pooled(std::span<const double> reference, std::span<const double> candidate,
-                           double ratio) {
+std::vector<Sample> pool_samples(std::span<const double> reference,
+                                 std::span<const double> candidate, double ratio) {
   std::vector<Sample> samples;
   samples.reserve(reference.size() + candidate.size());
   for (const double value : reference) samples.push_back({ratio * value, false});
@@ -110,7 +110,7 @@ std::vector<Sample> pooled(std::span<const double> reference, std::span<const do
   return samples;
 }
 
-std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) {
+std::size_t find_end_of_tie(const std::vector<Sample>& ascending, std::size_t first) {
   std::size_t end = first + 1;
   while (end < ascending.size() &&
          is_rounding_error(ascending[end].value - ascending[end - 1].value,
@@ -119,7 +119,9 @@ std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) 
   return end;
 }
 
-std::uint64_t widened_place(std::uint64_t plain, std::uint64_t widened) {
+/// Returns the widened place, which is never narrower than the plain one, and at least 1 if that
+/// is.
+std::uint64_t choose_widened_place(std::uint64_t plain, std::uint64_t widened) {
   return std::min(plain, std::max<std::uint64_t>(widened, 1));
 }
 
@@ -138,7 +140,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   if (relative_differences.empty()) return {};
 
   std::ranges::sort(relative_differences, {}, magnitude);
-  std::vector<std::size_t> ranks = doubled_ranks(relative_differences);
+  std::vector<std::size_t> ranks = double_mid_ranks(relative_differences);
   std::size_t doubled_sum = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (relative_differences[i] > 0.0) doubled_sum += ranks[i];
@@ -146,7 +148,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   const std::size_t count = ranks.size();
   SignedRank result{.ranked_rounds = count, .positive_sum = static_cast<double>(doubled_sum) / 2.0};
   if (count <= kMaxExactRanks)
-    result.tails = counted_tails(std::move(ranks), doubled_sum, count * (count + 1));
+    result.tails = count_exact_tails(std::move(ranks), doubled_sum, count * (count + 1));
   else
     result.tails = normal_tails(ranks, result.positive_sum);
   return result;
@@ -162,7 +164,7 @@ std::uint64_t signed_rank_place(std::size_t count, double probability, double wi
 
   // Only the normal distribution can be widened.
   if (widening > 1.0)
-    return widened_place(signed_rank_place(count, probability), place_by_normal(widening));
+    return choose_widened_place(signed_rank_place(count, probability), place_by_normal(widening));
   if (count > kMaxExactRanks) return place_by_normal(1.0);
 
   // Only the lower half of all rank sums matters.
@@ -185,11 +187,11 @@ std::uint64_t signed_rank_place(std::size_t count, double probability, double wi
 
 MannWhitney mann_whitney(std::span<const double> reference, std::span<const double> candidate,
                          double ratio) {
-  const std::vector<Sample> samples = pooled(reference, candidate, ratio);
+  const std::vector<Sample> samples = pool_samples(reference, candidate, ratio);
   double rank_sum = 0.0;
   double tie_term = 0.0;
   for (std::size_t first = 0; first < samples.size();) {
-    const std::size_t end = end_of_tie(samples, first);
+    const std::size_t end = find_end_of_tie(samples, first);
     const double mid_rank = static_cast<double>(first + 1 + end) / 2.0;
     for (std::size_t i = first; i < end; ++i)
       if (samples[i].of_candidate) rank_sum += mid_rank;
@@ -254,11 +256,12 @@ std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, d
                                  double widening) {
   const auto n_r = static_cast<double>(reference);
   const auto n_c = static_cast<double>(candidate);
-  const auto place = [&](double factor) {
+  const auto place_by_normal = [&](double factor) {
     return normal_rank_position(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability,
                                 factor);
   };
-  return widening > 1.0 ? widened_place(place(1.0), place(widening)) : place(1.0);
+  return widening > 1.0 ? choose_widened_place(place_by_normal(1.0), place_by_normal(widening))
+                        : place_by_normal(1.0);
 }
 
 }  // namespace lauka::stats

@@ -34,35 +34,37 @@ struct RankTrend {
   std::vector<double> ranks_without{};  // ranks without their linear trend
 };
 
-RankTrend rank_trend(std::span<const double> series) {
+RankTrend find_rank_trend(std::span<const double> series) {
   std::vector<double> ranks = ranks_in_order(series);
   const double middle = (to_double(ranks.size()) + 1.0) / 2.0;
-  double together = 0.0;
-  double of_ranks = 0.0;
-  double of_order = 0.0;
+  double products = 0.0;
+  double squares_of_ranks = 0.0;
+  double squares_of_places = 0.0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const double place = to_double(i) + 1.0 - middle;
     const double rank = ranks[i] - middle;
-    together += place * rank;
-    of_ranks += rank * rank;
-    of_order += place * place;
+    products += place * rank;
+    squares_of_ranks += rank * rank;
+    squares_of_places += place * place;
   }
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    ranks[i] -= together / of_order * (to_double(i) + 1.0 - middle);
-  return {of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0, std::move(ranks)};
+    ranks[i] -= products / squares_of_places * (to_double(i) + 1.0 - middle);
+  return {squares_of_ranks > 0.0 ? products / std::sqrt(squares_of_ranks * squares_of_places) : 0.0,
+          std::move(ranks)};
 }
 
-std::size_t best_split(std::span<const double> ascending, double mean) {
+/// Returns how many of the lowest samples make two groups with the largest variance between them.
+std::size_t find_best_split(std::span<const double> ascending, double mean) {
   const auto count = to_double(ascending.size());
-  double prefix = 0.0;
-  double most_between = -1.0;
+  double sum_of_lower = 0.0;  // of distances from the mean
+  double largest_between = -1.0;
   std::size_t best = 1;
   for (std::size_t lower = 1; lower < ascending.size(); ++lower) {
-    prefix += ascending[lower - 1] - mean;
+    sum_of_lower += ascending[lower - 1] - mean;
     const auto in_lower = to_double(lower);
-    const double between = prefix * prefix * count / (in_lower * (count - in_lower));
-    if (between > most_between) {
-      most_between = between;
+    const double between = sum_of_lower * sum_of_lower * count / (in_lower * (count - in_lower));
+    if (between > largest_between) {
+      largest_between = between;
       best = lower;
     }
   }
@@ -75,14 +77,14 @@ double sum_of_squares(const Moments& about) {
 
 /// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
 /// such difference.
-double smallest_difference(std::span<const double> ascending) {
-  double least = 0.0;
+double find_smallest_difference(std::span<const double> ascending) {
+  double smallest = 0.0;
   for (std::size_t i = 1; i < ascending.size(); ++i) {
     const double step = ascending[i] - ascending[i - 1];
     const double scale = std::abs(ascending[i]) + std::abs(ascending[i - 1]);
-    if (!is_rounding_error(step, scale) && (least == 0.0 || step < least)) least = step;
+    if (!is_rounding_error(step, scale) && (smallest == 0.0 || step < smallest)) smallest = step;
   }
-  return least;
+  return smallest;
 }
 
 }  // namespace
@@ -138,7 +140,7 @@ Summary summarize(std::span<const double> samples) {
   const std::vector<double> ascending = sorted(samples);
   Summary summary{moments(samples), median(ascending), quantile(ascending, 0.25),
                   quantile(ascending, 0.75)};
-  summary.smallest_step = smallest_difference(ascending);
+  summary.smallest_step = find_smallest_difference(ascending);
   const auto count_beyond = [&](double reach) {
     const IntervalEnds fences = tukey_fences(summary.q1, summary.q3, reach);
     return static_cast<std::size_t>(
@@ -199,7 +201,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double middle = median(ascending);
   const double q1 = quantile(ascending, 0.25);
   const double q3 = quantile(ascending, 0.75);
-  const double range = std::max(smallest_difference(ascending), q3 - q1);
+  const double range = std::max(find_smallest_difference(ascending), q3 - q1);
   const double reach = (kSevereReach + 15.0 / to_double(series.size())) * range;
   const IntervalEnds fences{.low = q1 - reach, .high = q3 + reach};
   const auto count = std::ranges::count_if(series, [&](double sample) {
@@ -235,7 +237,7 @@ std::optional<Drift> drift(std::span<const double> series) {
   const std::size_t third = series.size() / 3;
   const double before = median(sorted(series.first(third)));
   const double after = median(sorted(series.last(third)));
-  const RankTrend trend = rank_trend(series);
+  const RankTrend trend = find_rank_trend(series);
   Drift result{.rank_correlation = trend.correlation,
                .change = before == 0.0 ? 0.0 : (after - before) / before};
   const double errors =
@@ -248,7 +250,7 @@ std::optional<Drift> drift(std::span<const double> series) {
 std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (series.size() < kMinForModes) return std::nullopt;
   const std::vector<double> ascending = sorted(series);
-  const std::size_t split = best_split(ascending, moments(ascending).mean);
+  const std::size_t split = find_best_split(ascending, moments(ascending).mean);
   const Moments low = moments(std::span(ascending).first(split));
   const Moments high = moments(std::span(ascending).subspan(split));
   const auto count = to_double(series.size());
@@ -261,7 +263,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (distance > 0.0)
     result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
   // The variance of a uniform distribution is a twelfth of its squared range.
-  const double of_tick = smallest_difference(ascending) / std::sqrt(12.0);
+  const double of_tick = find_smallest_difference(ascending) / std::sqrt(12.0);
   result.is_bimodal = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
   return result;
 }

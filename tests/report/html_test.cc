@@ -67,7 +67,7 @@ void add_metric(Results& results) {
 
 /// Returns the rows of the first metric's drawings, as the page's script gets them.
 std::vector<std::string> rows_of(const Results& results, std::size_t max_points = kMaxDrawnPoints) {
-  const std::string attributes = MetricDrawings(results, max_points).attributes(0);
+  const std::string attributes = MetricDrawings(results, max_points).make_attributes(0);
   const std::size_t begin = attributes.find("data-rows=\"") + 11;
   return lines_with_text(attributes.substr(begin, attributes.find('"', begin) - begin));
 }
@@ -207,8 +207,8 @@ TEST_CASE("runs that all metrics share are in a page once") {
   });
   add_metric(results);
   MetricDrawings drawings(results, kMaxDrawnPoints);
-  CHECK(has(drawings.attributes(0), "1;6.00s;3w9mfbl1qr;1 2 2 2 2;"));
-  CHECK(has(drawings.attributes(1), "1;6.00s;3w9mfbl1qr;;3w9mfbl1qr;"));
+  CHECK(has(drawings.make_attributes(0), "1;6.00s;3w9mfbl1qr;1 2 2 2 2;"));
+  CHECK(has(drawings.make_attributes(1), "1;6.00s;3w9mfbl1qr;;3w9mfbl1qr;"));
 }
 
 TEST_CASE("long series are thinned, but outliers are drawn") {
@@ -223,7 +223,7 @@ TEST_CASE("long series are thinned, but outliers are drawn") {
     CHECK(points > kMaxDrawnPoints / 2 - 100);
   }
   CHECK(count_of("qr", field(rows[1], 4)) == 1);
-  CHECK(has(MetricDrawings(results, kMaxDrawnPoints).attributes(0), " data-thinned"));
+  CHECK(has(MetricDrawings(results, kMaxDrawnPoints).make_attributes(0), " data-thinned"));
 }
 
 TEST_CASE("of many runs, and of thinned ones, the distribution is a shape") {

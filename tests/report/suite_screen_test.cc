@@ -218,7 +218,7 @@ TEST_CASE("a page has metrics as rows, and a row for each command where there ar
 TEST_CASE("one caveat of many benchmarks is one sentence") {
   Report suite = suite_of_three();
   for (std::size_t i = 0; i < 3; ++i) suite.benchmarks[i].warnings = {{ManyOutliers{i + 1, 9}, 1}};
-  const WarningText one = worded_warnings(suite.benchmarks[0]).at(0);
+  const WarningText one = make_warning_texts(suite.benchmarks[0]).at(0);
   const std::string general = one.text_for_all_commands + "; " + one.advice;
   CHECK(warning_texts(suite, {}) == std::vector<std::string>{general});
   suite.benchmarks[1].warnings.clear();

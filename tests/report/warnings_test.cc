@@ -214,7 +214,7 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   results.warnings = {{UncertainSplit{0.0012, 0.004}, 0U, Shown::Verbose}};
   CHECK(warning_lines(results, kPlain).empty());
   CHECK_FALSE(warning_lines(results, Style{.verbose = true}).empty());
-  const auto all = worded_warnings(results);
+  const auto all = make_warning_texts(results);
   REQUIRE(all.size() == 1);
   CHECK(all[0].kind == "uncertain_split");
   CHECK(all[0].command_index == 0U);

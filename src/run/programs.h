@@ -58,10 +58,13 @@ class Programs {
   Result<os::ProgramId> program(const Step& step, bool writes_metrics);
 
  private:
-  Result<os::ProgramId> find(std::optional<std::size_t> simulated_by, bool writes_metrics,
-                             std::size_t command, std::uint32_t layout);
+  /// Returns the program of a command in a layout. `simulated_by`: pass whose simulator runs it;
+  /// nullopt: no simulator.
+  Result<os::ProgramId> find_or_register(std::optional<std::size_t> simulated_by,
+                                         bool writes_metrics, std::size_t command,
+                                         std::uint32_t layout);
 
-  Error missing(Error error, std::size_t command) const;
+  Error advise_on_missing_program(Error error, std::size_t command) const;
 
   const Plan& plan_;
   os::Launcher& launcher_;

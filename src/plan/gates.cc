@@ -37,7 +37,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                                  gate.metric, better, other_sign, limit)});
 }
 
-Error unfit_limit(const Condition& gate, Unit unit) {
+Error make_unfit_limit_error(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.limit.unit == Unit::Count;
   const std::string units = units_for(unit);
   const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit.text)
@@ -137,7 +137,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     const Metric& metric = plan.metrics[*place];
     take_unit_of_ratio(metric.unit, gate);
     if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
-      return unfit_limit(gate, metric.unit);
+      return make_unfit_limit_error(gate, metric.unit);
 
     needs_reference = needs_reference || gate.limit.needs_reference();
     note_direction(gate, metric, plan.setting.events.notes);

@@ -183,7 +183,7 @@ Error Programs::advise_on_missing_program(Error error, std::size_t command) cons
     return {std::move(error.what),
             fmt::format("the file {} exists, so quote its name inside the command, as in \"'{}'\"",
                         cited(wanted.text), one_line(wanted.text))};
-  return with_suggestion(std::move(error), plan_, command);
+  return add_suggestion(std::move(error), plan_, command);
 }
 
 Result<void> Programs::prepare() {

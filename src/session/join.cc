@@ -79,7 +79,8 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
       commands.push_back(std::move(command));
     }
   }
-  if (names.size() > commands.size()) return too_many_names(names.size(), commands.size());
+  if (names.size() > commands.size())
+    return make_too_many_names_error(names.size(), commands.size());
   for (std::size_t c = 0; c < names.size(); ++c)
     if (!names[c].empty()) commands[c].name = names[c];
   return commands;

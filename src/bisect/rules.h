@@ -111,7 +111,7 @@ class Search {
   double quarter() const { return (level_after_ - level_before_) / 4.0; }
   bool has_spent_builds() const;
   std::size_t count_untested() const;
-  double error_of_next() const;
+  double error_of_next_step() const;
   void take_answer(const StepResult& result);
   bool take_change_on_both_sides(const StepResult& result);
   void go_before(const StepResult& result, bool uses_level);
@@ -126,7 +126,7 @@ class Search {
   std::optional<OpenQuestion> open_question_{};
   std::size_t undecided_commits_ = 0;
   std::size_t tested_commits_ = 0;  ///< those that could be measured
-  std::size_t most_tests_;          ///< that are needed if none stays undecided
+  std::size_t max_tests_;           ///< that are needed if none stays undecided
 };
 
 /// What the comparison of both ends has shown, as fractions of the good end.

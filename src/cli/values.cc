@@ -26,7 +26,7 @@ Result<T> about_option(const OptionValue& given, Result<T> read) {
   return read;
 }
 
-Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
+Result<OwnMetric> read_own_metric(const OptionValue& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
     return make_value_error(given,
@@ -38,7 +38,7 @@ Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
   return metric;
 }
 
-constexpr const char* kExample = "write, for example, P=0-3,E=4-7";
+constexpr const char* kCoreKindsExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kMaxKindName = 16;
 
 /// Splits "P=0-3,8,E=4-7" into "P=0-3,8" and "E=4-7": a comma before NAME= begins a kind.
@@ -55,7 +55,7 @@ std::vector<std::string> split_kinds(std::string_view text) {
   return parts;
 }
 
-bool is_name(std::string_view name) {
+bool is_kind_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxKindName && is_letter(name.front()) &&
          std::ranges::all_of(
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
@@ -65,20 +65,22 @@ bool is_name(std::string_view name) {
 Result<CoreKind> parse_kind(std::string_view part) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
-  if (equals == std::string_view::npos || !is_name(name))
+  if (equals == std::string_view::npos || !is_kind_name(name))
     return Error{fmt::format("has {} where the name of a kind of core belongs", cited(part)),
-                 kExample};
+                 kCoreKindsExample};
   if (built_in_metric(time_metric_name(name)) != nullptr)
     return Error{fmt::format("would make a second metric {}", time_metric_name(name)),
                  "use another name"};
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
-  if (!cpus || cpus->empty()) return Error{fmt::format("has no CPUs for {}", name), kExample};
+  if (!cpus || cpus->empty())
+    return Error{fmt::format("has no CPUs for {}", name), kCoreKindsExample};
   if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
     return Error{fmt::format("names CPU {} twice", *twice), "name each CPU once"};
   return CoreKind{name, *cpus};
 }
 
-std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
+/// Returns why a kind cannot be added, as a predicate; empty if it can.
+std::string describe_clash(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_name(other.name) == time_metric_name(kind.name))
       return fmt::format("names {} twice", kind.name);
@@ -91,7 +93,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 
 /// Removes blanks around the separator and quotes around a function's name:
 /// instructions @ "operator new".
-std::string without_quotes(std::string_view metric) {
+std::string normalize_metric_name(std::string_view metric) {
   const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);
   std::string_view function = trimmed(metric.substr(at + 1));
@@ -102,7 +104,7 @@ std::string without_quotes(std::string_view metric) {
 }
 
 /// Returns "rate" for "value(rate)"; nullopt for another text.
-std::optional<std::string_view> metric_of_value(std::string_view text) {
+std::optional<std::string_view> find_metric_in_value(std::string_view text) {
   constexpr std::string_view start = "value(";
   if (!text.starts_with(start) || !text.ends_with(')')) return std::nullopt;
   const std::string_view metric =
@@ -111,7 +113,7 @@ std::optional<std::string_view> metric_of_value(std::string_view text) {
 }
 
 /// Returns how to limit the value of the metric of `gate` itself, and not its change.
-std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
+std::string advise_to_limit_value(const Condition& gate, std::string_view limit) {
   const BuiltInMetric* built_in = built_in_metric(gate.metric);
   const Unit unit = built_in == nullptr ? Unit::Count : built_in->unit;
   if (unit == Unit::Count)
@@ -123,16 +125,16 @@ std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
 
 /// Reads `limit`, which does not limit the value itself, into `gate`. `given`: the whole condition.
 /// `unit`: what follows the number.
-Result<Condition> with_limit_from_reference(Condition gate, const LimitKindRow& kind,
-                                            const OptionValue& given, const std::string& limit,
-                                            const std::string& unit) {
+Result<Condition> set_limit_from_reference(Condition gate, const LimitKindRow& kind,
+                                           const OptionValue& given, const std::string& limit,
+                                           const std::string& unit) {
   const std::string number(trimmed(std::string_view(limit).substr(0, limit.size() - unit.size())));
 
   // A number that is too large for a percentage is probably meant as a value.
   if (kind.kind == LimitKind::Change &&
       parse_decimal(number, {kind.high.value, false}, {1e18, true}))
     return make_value_error(given, {"has a limit of more than 1,000 % of the reference",
-                                    how_to_limit_value(gate, number)});
+                                    advise_to_limit_value(gate, number)});
 
   const auto typed =
       about_option({given.option, limit}, parse_decimal(number, kind.low, kind.high));
@@ -176,8 +178,8 @@ Result<Condition> condition(const OptionValue& given) {
     return make_value_error(given, {"is not of the form METRIC > LIMIT", example});
 
   // value(METRIC) limits the metric itself, and METRIC alone its change.
-  const std::optional<std::string_view> metric_in_value = metric_of_value(metric);
-  Condition gate{.metric = without_quotes(metric_in_value.value_or(metric)),
+  const std::optional<std::string_view> metric_in_value = find_metric_in_value(metric);
+  Condition gate{.metric = normalize_metric_name(metric_in_value.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
 
   const std::string limit(trimmed(value.substr(sign + 1)));
@@ -215,7 +217,7 @@ Result<Condition> condition(const OptionValue& given) {
   }
 
   if (unit == nullptr)
-    return with_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
+    return set_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
 
   const auto number = parse_decimal(number_text, kind->low, kind->high);
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
@@ -365,14 +367,14 @@ Result<std::size_t> choice(const OptionValue& given) {
 }
 
 Result<OwnMetric> derived_metric(const OptionValue& given) {
-  auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
+  auto metric = read_own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
   const auto expression = about_option(given, parse_expression(metric->formula));
   return expression ? metric : expression.error();
 }
 
 Result<OwnMetric> scraped_metric(const OptionValue& given) {
-  auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
+  auto metric = read_own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
   auto pattern = about_option(given, Pattern::compile(std::exchange(metric->formula, {})));
   if (!pattern) return pattern.error();
@@ -390,11 +392,12 @@ Result<CoreKinds> core_kinds(const OptionValue& given) {
   for (const std::string& part : split_kinds(given.value)) {
     auto kind = about_option(given, parse_kind(part));
     if (!kind) return kind.error();
-    if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
+    if (const std::string clash = describe_clash(kinds, *kind); !clash.empty())
       return make_value_error(given, {clash, "put each CPU into one kind"});
     kinds.push_back(*std::move(kind));
   }
-  if (kinds.size() < 2) return make_value_error(given, {"names only one kind of core", kExample});
+  if (kinds.size() < 2)
+    return make_value_error(given, {"names only one kind of core", kCoreKindsExample});
   return kinds;
 }
 
@@ -446,12 +449,12 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
 }
 
 Result<FunctionChoice> function_choice(const OptionValue& given) {
-  constexpr std::uint64_t most = 1'000'000;
+  constexpr std::uint64_t max_rows = 1'000'000;
   FunctionChoice rows;
   if (given.value.empty()) return rows;
   // A number that is not a count of rows was not meant as a regular expression.
   if (is_decimal(given.value)) {
-    const auto number = whole_number(given, 1, most);
+    const auto number = whole_number(given, 1, max_rows);
     if (!number) return number.error();
     rows.most = *number;
   } else {
@@ -462,10 +465,10 @@ Result<FunctionChoice> function_choice(const OptionValue& given) {
 }
 
 Result<std::size_t> line_count(const OptionValue& given) {
-  constexpr std::uint64_t most = 1'000'000;
-  constexpr std::size_t usual = 40;
-  if (given.value.empty()) return usual;
-  const auto number = whole_number(given, 1, most);
+  constexpr std::uint64_t max_lines = 1'000'000;
+  constexpr std::size_t default_lines = 40;
+  if (given.value.empty()) return default_lines;
+  const auto number = whole_number(given, 1, max_lines);
   if (!number) return number.error();
   return static_cast<std::size_t>(*number);
 }
@@ -486,12 +489,12 @@ Result<std::chrono::nanoseconds> interval(const OptionValue& given) {
 }
 
 Result<Shard> shard(const OptionValue& given) {
-  constexpr std::uint64_t most = 100'000;
+  constexpr std::uint64_t max_parts = 100'000;
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');
   if (slash == std::string::npos) return make_value_error(given, wrong);
-  const auto part = parse_whole_number(given.value.substr(0, slash), 1, most);
-  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, most);
+  const auto part = parse_whole_number(given.value.substr(0, slash), 1, max_parts);
+  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, max_parts);
   if (!part || !parts || *part > *parts) return make_value_error(given, wrong);
   return Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
 }

@@ -137,7 +137,7 @@ class AcceptedReader {
     if (key == "benchmark") accepted.benchmark = text->get();
     if (key == "reason") accepted.reason = text->get();
     if (key == "condition") {
-      auto read = condition(OptionValue{*find_option("fail-if"), text->get()});
+      auto read = read_condition(OptionValue{*find_option("fail-if"), text->get()});
       if (!read) return read.error();
       accepted.condition = *std::move(read);
     }

@@ -149,27 +149,28 @@ Error make_value_error(const OptionValue& given, const Error& predicate) {
   return predicate.about(fmt::format("{} {}", given.option.spelling(), cited(given.value)));
 }
 
-Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max) {
+Result<std::uint64_t> read_whole_number(const OptionValue& given, std::uint64_t min,
+                                        std::uint64_t max) {
   return about_option(given, parse_whole_number(given.value, min, max));
 }
 
-Result<std::chrono::nanoseconds> duration(const OptionValue& given) {
+Result<std::chrono::nanoseconds> read_duration(const OptionValue& given) {
   return about_option(given, parse_duration(given.value));
 }
 
-Result<double> percentage(const OptionValue& given, Limit low, Limit high) {
+Result<double> read_percentage(const OptionValue& given, Limit low, Limit high) {
   std::string_view number = given.value;
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
   return about_option(given, parse_decimal(number, low, high));
 }
 
-Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit high) {
-  const auto percent = percentage(given, low, high);
+Result<double> read_percentage_as_fraction(const OptionValue& given, Limit low, Limit high) {
+  const auto percent = read_percentage(given, low, high);
   if (!percent) return percent.error();
   return *percent / 100.0;
 }
 
-Result<Condition> condition(const OptionValue& given) {
+Result<Condition> read_condition(const OptionValue& given) {
   constexpr const char* example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
@@ -232,8 +233,8 @@ Condition for_keeping(Condition gate) {
   return gate;
 }
 
-Result<Condition> keep_condition(const OptionValue& given) {
-  auto typed = condition(given);
+Result<Condition> read_keep_condition(const OptionValue& given) {
+  auto typed = read_condition(given);
   if (!typed) return typed.error();
   return for_keeping(*std::move(typed));
 }
@@ -244,7 +245,7 @@ Result<std::string> read_nonempty_text(const OptionValue& given) {
   return given.value;
 }
 
-Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
+Result<IgnoreFailure> read_ignored_failures(const OptionValue& given) {
   IgnoreFailure ignored;
   ignored.ignores_all = given.value.empty() || given.value == "all-non-zero";
   if (ignored.ignores_all) return ignored;
@@ -258,7 +259,7 @@ Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
   return ignored;
 }
 
-Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given) {
+Result<std::vector<std::string>> read_event_or_metric_names(const OptionValue& given) {
   std::vector<std::string> names(1);
   bool between_slashes = false;
   for (const char c : given.value) {
@@ -275,7 +276,7 @@ Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given)
   return names;
 }
 
-Result<std::optional<Shell>> shell(const OptionValue& given) {
+Result<std::optional<Shell>> read_shell(const OptionValue& given) {
   if (given.value == "none") return std::optional<Shell>();
   if (given.value == "default") return std::optional(Shell{{"sh"}});
   auto words = split_words(given.value);
@@ -289,7 +290,7 @@ Result<std::string> read_input_path(const OptionValue& given) {
   return given.value == "null" ? Result<std::string>(std::string()) : read_nonempty_text(given);
 }
 
-Result<OutputChoice> output(const OptionValue& given) {
+Result<OutputChoice> read_output(const OptionValue& given) {
   for (const OutputWord& known : kOutputWords)
     if (given.value == known.word) return OutputChoice{known.kind};
 
@@ -298,7 +299,7 @@ Result<OutputChoice> output(const OptionValue& given) {
               : path.error();
 }
 
-Result<ExpectedOutput> expected_output(const OptionValue& given) {
+Result<ExpectedOutput> read_expected_output(const OptionValue& given) {
   constexpr std::size_t digits = 64;
   if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   ExpectedOutput expected = *parse_expected_output(given.value);
@@ -313,7 +314,7 @@ Result<ExpectedOutput> expected_output(const OptionValue& given) {
        "sha256sum FILE prints the hash; if you mean a file of this name, write ./ before it"});
 }
 
-Result<std::vector<std::string>> environment(const OptionValue& given) {
+Result<std::vector<std::string>> read_environment(const OptionValue& given) {
   auto variables = split_words(given.value);
   if (!variables) return make_value_error(given, variables.error());
   if (variables->empty())
@@ -341,7 +342,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return values;
 }
 
-Result<const DisplayUnit*> time_unit(const OptionValue& given) {
+Result<const DisplayUnit*> read_time_unit(const OptionValue& given) {
   constexpr auto of_hyperfine = std::to_array<std::pair<std::string_view, std::string_view>>(
       {{"microsecond", "us"}, {"millisecond", "ms"}, {"second", "s"}});
   std::string_view name = given.value;
@@ -353,27 +354,27 @@ Result<const DisplayUnit*> time_unit(const OptionValue& given) {
   return unit;
 }
 
-Result<SortChoice> sort_order(const OptionValue& given) {
+Result<SortChoice> read_sort_order(const OptionValue& given) {
   if (given.value == "auto") return SortChoice::Command;
   if (given.value == "mean-time") return SortChoice::Time;
-  return choice(given, std::array{SortChoice::Command, SortChoice::Time});
+  return read_choice(given, std::array{SortChoice::Command, SortChoice::Time});
 }
 
-Result<std::size_t> choice(const OptionValue& given) {
+Result<std::size_t> read_choice(const OptionValue& given) {
   const auto choices = split(given.option.value_placeholder, '|');
   const auto found = std::ranges::find(choices, given.value);
   if (found == choices.end()) return make_value_error(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-Result<OwnMetric> derived_metric(const OptionValue& given) {
+Result<OwnMetric> read_derived_metric(const OptionValue& given) {
   auto metric = read_own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
   const auto expression = about_option(given, parse_expression(metric->formula));
   return expression ? metric : expression.error();
 }
 
-Result<OwnMetric> scraped_metric(const OptionValue& given) {
+Result<OwnMetric> read_scraped_metric(const OptionValue& given) {
   auto metric = read_own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
   auto pattern = about_option(given, Pattern::compile(std::exchange(metric->formula, {})));
@@ -382,12 +383,12 @@ Result<OwnMetric> scraped_metric(const OptionValue& given) {
   return metric;
 }
 
-Result<Pattern> regular_expression(const OptionValue& given) {
+Result<Pattern> read_regular_expression(const OptionValue& given) {
   if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   return about_option(given, Pattern::compile(given.value, Pattern::Groups::NotNeeded));
 }
 
-Result<CoreKinds> core_kinds(const OptionValue& given) {
+Result<CoreKinds> read_core_kinds(const OptionValue& given) {
   CoreKinds kinds;
   for (const std::string& part : split_kinds(given.value)) {
     auto kind = about_option(given, parse_kind(part));
@@ -401,7 +402,7 @@ Result<CoreKinds> core_kinds(const OptionValue& given) {
   return kinds;
 }
 
-Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
+Result<TuneRequest> read_tune_request(const OptionValue& given, bool& is_list) {
   constexpr std::string_view cpus = "cpus=";
   TuneRequest request;
   std::optional<std::string> given_cpus;
@@ -437,7 +438,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
   return request;
 }
 
-Result<std::vector<double>> percentiles(const OptionValue& given) {
+Result<std::vector<double>> read_percentiles(const OptionValue& given) {
   std::vector<double> all;
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
@@ -448,47 +449,47 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
   return all;
 }
 
-Result<FunctionChoice> function_choice(const OptionValue& given) {
+Result<FunctionChoice> read_function_choice(const OptionValue& given) {
   constexpr std::uint64_t max_rows = 1'000'000;
   FunctionChoice rows;
   if (given.value.empty()) return rows;
   // A number that is not a count of rows was not meant as a regular expression.
   if (is_decimal(given.value)) {
-    const auto number = whole_number(given, 1, max_rows);
+    const auto number = read_whole_number(given, 1, max_rows);
     if (!number) return number.error();
     rows.most = *number;
   } else {
-    if (auto pattern = regular_expression(given); !pattern) return pattern.error();
+    if (auto pattern = read_regular_expression(given); !pattern) return pattern.error();
     rows.pattern = given.value;
   }
   return rows;
 }
 
-Result<std::size_t> line_count(const OptionValue& given) {
+Result<std::size_t> read_line_count(const OptionValue& given) {
   constexpr std::uint64_t max_lines = 1'000'000;
   constexpr std::size_t default_lines = 40;
   if (given.value.empty()) return default_lines;
-  const auto number = whole_number(given, 1, max_lines);
+  const auto number = read_whole_number(given, 1, max_lines);
   if (!number) return number.error();
   return static_cast<std::size_t>(*number);
 }
 
-Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
+Result<std::chrono::nanoseconds> read_sampling_period(const OptionValue& given) {
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
-  auto period = duration(given);
+  auto period = read_duration(given);
   if (period && (*period < std::chrono::microseconds(50) || *period > std::chrono::seconds(1)))
     return make_value_error(given, {"is not between 50us and 1s", "the default is 1ms"});
   return period;
 }
 
-Result<std::chrono::nanoseconds> interval(const OptionValue& given) {
-  auto read = duration(given);
+Result<std::chrono::nanoseconds> read_interval(const OptionValue& given) {
+  auto read = read_duration(given);
   if (read && (*read < std::chrono::milliseconds(1) || *read > std::chrono::hours(1)))
     return make_value_error(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
   return read;
 }
 
-Result<Shard> shard(const OptionValue& given) {
+Result<Shard> read_shard(const OptionValue& given) {
   constexpr std::uint64_t max_parts = 100'000;
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');

@@ -79,8 +79,8 @@ void add_evidence(const Results& results, SeriesDecision& decision) {
           .tail_probabilities_of(verdict->metric, stats::tails_of(results.session.confidence))
           .tail_of_delta;
 
-  // The noise is the standard error of a single round. Half of the interval is as many standard
-  // errors of all rounds as its tail demands.
+  // Half of the interval is as many standard errors as its tail demands. The noise is the standard
+  // deviation of one round: the standard error times the root of the number of rounds.
   decision.noise = (*decision.high - *decision.low) / 2.0 / stats::normal_quantile_above(tail) *
                    std::sqrt(static_cast<double>(verdict->rounds));
 }

@@ -34,7 +34,7 @@ Search::Search(std::size_t last, double error, Ranking ranking)
       error_left_(error),
       max_tests_(steps_for(last)) {}
 
-std::optional<Step> Search::next() const {
+std::optional<Step> Search::next_step() const {
   if (open_question_)
     return Step{.commit = open_question_->commit,
                 .dividing_level = open_question_->dividing_level,

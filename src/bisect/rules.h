@@ -80,9 +80,9 @@ class Search {
   Search(std::size_t last, double error, Ranking ranking = rank_line);
 
   /// Returns the step to do next; nullopt if the search has ended.
-  std::optional<Step> next() const;
+  std::optional<Step> next_step() const;
 
-  /// Takes the result of the step that next() returned. A level that is shown to lie between a
+  /// Takes the result of the step that next_step() returned. A level that is shown to lie between a
   /// quarter and three quarters of what is searched proves a change on both sides; the search then
   /// goes on in the part with the larger one.
   void take(const StepResult& result);

@@ -95,6 +95,7 @@ Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
 }
 
 Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
+  // The two names may be in either order, but the table of engines has only one.
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
       read_choice(is_reversed ? OptionValue{given.option, "cachegrind,dhat"} : given);
@@ -155,13 +156,13 @@ Result<void> add_export(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
-Result<std::string> any_text(const OptionValue& given) {
+Result<std::string> read_any_text(const OptionValue& given) {
   return given.value;
 }
 
 Result<void> add_hook(ParsedOptions& draft, const OptionValue& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(any_text(given), draft.options.commands.hooks[row.kind]);
+  return add(read_any_text(given), draft.options.commands.hooks[row.kind]);
 }
 
 Result<void> set_style(ParsedOptions& draft, const OptionValue& given) {
@@ -181,6 +182,7 @@ Result<void> ask(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
+/// Returns the member of the options that `member` names, whichever struct has it.
 template <typename T, typename Owner>
 T& target(ParsedOptions& draft, T Owner::*member) {
   Options& all = draft.options;
@@ -282,20 +284,21 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      brief("measure N builds of each command")},
     {"build", '\0', ValueForm::Value, "CMD",
      "run CMD once for each layout, before the first run (needs --layouts)",
-     push<any_text, &CommandOptions::build_commands>},
+     push<read_any_text, &CommandOptions::build_commands>},
     {"build-jobs", '\0', ValueForm::Value, "N", "run N builds at a time (default 1, needs --build)",
      set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({
     {"command-name", 'n', ValueForm::Value, "NAME", "show a command under the name NAME",
-     push<any_text, &CommandOptions::names>, brief("show a command under this name", kFitsSaved)},
+     push<read_any_text, &CommandOptions::names>,
+     brief("show a command under this name", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
      "use COMMAND as the reference, and compare the other commands with it",
      put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
     {"reference-name", '\0', ValueForm::Value, "NAME",
      "show the command of --reference under the name NAME",
-     put<any_text, &ParsedOptions::reference_name>},
+     put<read_any_text, &ParsedOptions::reference_name>},
     {"shell", '\0', ValueForm::Value, "SHELL",
      "run each command with SHELL -c (default none: run it without a shell)",
      put<read_shell, &CommandOptions::shell>},
@@ -616,7 +619,7 @@ constexpr std::array<OptionInfo, kRows> make_table() {
 constexpr std::array<OptionInfo, kRows> kTable = make_table();
 
 template <typename Is>
-const OptionInfo* row_where(const Is& is) {
+const OptionInfo* find_row_if(const Is& is) {
   const auto rows = option_table();
   const auto found = std::ranges::find_if(rows, is);
   return found == rows.end() ? nullptr : &*found;
@@ -650,11 +653,11 @@ bool contradict_each_other(const OptionInfo& option, const OptionInfo& other) {
 }
 
 const OptionInfo* find_option(std::string_view name) {
-  return row_where([&](const OptionInfo& row) { return !name.empty() && row.name == name; });
+  return find_row_if([&](const OptionInfo& row) { return !name.empty() && row.name == name; });
 }
 
 const OptionInfo* find_option(char letter) {
-  return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
+  return find_row_if([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
 }
 
 std::string key_of(const OptionInfo& option) {

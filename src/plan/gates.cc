@@ -39,7 +39,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 
 Error make_unfit_limit_error(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.limit.unit == Unit::Count;
-  const std::string units = units_for(unit);
+  const std::string units = list_units_for(unit);
   const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit.text)
                              : units.empty()
                                  ? fmt::format(
@@ -131,7 +131,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
       return Error{
           fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
-          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
+          make_suggestion(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
 
     const Metric& metric = plan.metrics[*place];

@@ -265,7 +265,7 @@ class CommandMaker {
 
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
-    command.text = filled(options_.command_lines[combination.typed], combination.parameters);
+    command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
     command.name = make_name(combination, measured);
     command.parameters = combination.parameters;
     command.source_command_index = combination.typed;
@@ -283,9 +283,9 @@ class CommandMaker {
 
       auto& part = part_of(command);
       if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
-        part = filled_or_none(given.at(place), combination.parameters);
+        part = fill_in_or_none(given.at(place), combination.parameters);
       else
-        part = filled(given.at(place), combination.parameters);
+        part = fill_in(given.at(place), combination.parameters);
     });
 
     auto words = make_argv(command.text);
@@ -311,14 +311,14 @@ class CommandMaker {
   std::string make_name(const Combination& combination, std::size_t measured) const {
     const bool is_per_measured = options_.names.size() > typed_count_;
     if (is_per_measured && !options_.names[measured].empty())
-      return filled(options_.names[measured], combination.parameters);
+      return fill_in(options_.names[measured], combination.parameters);
     const std::string& name = unfilled_name_of(combination.typed);
     std::string hidden;
     for (const Parameter& parameter : combination.parameters) {
       if (mentions(name, parameter.name)) continue;
       hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     }
-    return filled(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+    return fill_in(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
   const std::string& unfilled_name_of(std::size_t typed) const {

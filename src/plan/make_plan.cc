@@ -295,8 +295,8 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   if (!place)
     return Error{
         fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
-        suggestion_for(options.precision_metric, plan.metrics,
-                       "--metrics all shows what is measured")};
+        make_suggestion(options.precision_metric, plan.metrics,
+                        "--metrics all shows what is measured")};
   const Metric& metric = plan.metrics[*place];
   if (metric.kind != RoundKind::Timed) {
     return Error{fmt::format("--precision cannot wait for {}, which is counted in separate runs",

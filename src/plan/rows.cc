@@ -36,7 +36,7 @@ Error make_unknown_metric_error(std::string_view name, const std::vector<Metric>
                  fmt::format("write --metrics {} alone, or only names", name)};
   return Error{
       fmt::format("--metrics asks for {}, which is not measured", cited(name)),
-      suggestion_for(
+      make_suggestion(
           name, metrics,
           "if it is an event, add it with -e; if the program reports it, write NAME:lower or "
           "NAME:higher; --metrics all shows everything that is measured")};
@@ -45,7 +45,7 @@ Error make_unknown_metric_error(std::string_view name, const std::vector<Metric>
 Result<void> set_display_unit(std::string_view name, Metric& metric) {
   const DisplayUnit* unit = find_display_unit(name);
   if (unit == nullptr || unit->unit != metric.unit) {
-    const std::string fitting = units_for(metric.unit);
+    const std::string fitting = list_units_for(metric.unit);
     return Error{fmt::format("--metrics cannot show {} in {}", metric.name, cited(name)),
                  fitting.empty() ? "leave out the unit" : "write one of " + fitting};
   }
@@ -279,7 +279,7 @@ class FormulaMaker {
     if (part == nullptr)
       return Error{
           fmt::format("{} needs {}, which is not measured", name_in_messages(formula), cited(name)),
-          suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
+          make_suggestion(name, metrics_, "lauka --check says what can be counted here")};
 
     // A part that occurs twice is computed once.
     if (const auto known = places_.find(part); known != places_.end()) {
@@ -478,7 +478,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
 
 }  // namespace
 
-std::string units_for(Unit unit) {
+std::string list_units_for(Unit unit) {
   std::string names;
   for (const DisplayUnit& row : kDisplayUnits) {
     if (row.unit != unit || row.name == "us") continue;
@@ -502,8 +502,8 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
   return std::ranges::find(metrics, name, &OwnMetric::name) != metrics.end();
 }
 
-std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
-                           std::string_view otherwise) {
+std::string make_suggestion(std::string_view name, const std::vector<Metric>& metrics,
+                            std::string_view otherwise) {
   std::vector<std::string_view> names;
   names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
@@ -625,7 +625,7 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
   return {};
 }
 
-std::vector<OwnMetric> region_metrics() {
+std::vector<OwnMetric> make_region_metrics() {
   OwnMetric time{.name = std::string(kRegionTime), .region = RegionValue::Time};
   time.unit.unit = Unit::Seconds;
   OwnMetric entries{
@@ -671,7 +671,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   }
 
   if (options.measures_region) {
-    for (OwnMetric& metric : region_metrics()) {
+    for (OwnMetric& metric : make_region_metrics()) {
       if (has_name(reported, metric.name))
         return Error{fmt::format("{} is the name of a metric of --region", metric.name),
                      "give your metric a name of its own"};

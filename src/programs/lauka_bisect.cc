@@ -396,7 +396,7 @@ std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
 /// Takes up the steps of an earlier call, up to the first one that this search would not do.
 void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const {
   for (auto step = record.steps.begin(); step != record.steps.end(); ++step) {
-    const auto next = search.next();
+    const auto next = search.next_step();
     if (!next || commits_[next->commit].id != step->commit.id) {
       record.steps.erase(step, record.steps.end());
       break;
@@ -417,7 +417,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
 
   repeat_steps(ends, record, search);
 
-  for (auto step = search.next(); step; step = search.next()) {
+  for (auto step = search.next_step(); step; step = search.next_step()) {
     workshop_.say(step->asks_again
                       ? fmt::format("measuring {} again, for longer and with another limit",
                                     commits_[step->commit].short_id())

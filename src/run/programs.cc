@@ -203,7 +203,7 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
+Result<os::ProgramId> Programs::program_of_run(const Step& step, bool writes_metrics) {
   auto timed = find_or_register(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;

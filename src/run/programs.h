@@ -55,7 +55,7 @@ class Programs {
 
   /// Returns the program of a run. `writes_metrics`: true if counting and simulated runs also get
   /// LAUKA_METRICS.
-  Result<os::ProgramId> program(const Step& step, bool writes_metrics);
+  Result<os::ProgramId> program_of_run(const Step& step, bool writes_metrics);
 
  private:
   /// Returns the program of a command in a layout. `simulated_by`: pass whose simulator runs it;

@@ -40,7 +40,7 @@ class Runner final : NonCopyable {
   /// be in its batch.
   const RunSteps* find_action_to_share() {
     if (is_replaying() || context_.pending_interrupt() != 0) return nullptr;
-    if (!next_action_) next_action_ = scheduler_.next();
+    if (!next_action_) next_action_ = scheduler_.next_action();
     return std::get_if<RunSteps>(&*next_action_);
   }
   StepRunner& steps() { return steps_; }
@@ -50,7 +50,7 @@ class Runner final : NonCopyable {
     if (!began_at_) begin();
     for (;;) {
       const Action action =
-          next_action_ ? *std::exchange(next_action_, std::nullopt) : scheduler_.next();
+          next_action_ ? *std::exchange(next_action_, std::nullopt) : scheduler_.next_action();
       if (std::holds_alternative<YieldTurn>(action)) return true;
       if (std::holds_alternative<End>(action)) break;
       std::visit([this](const auto& what) { carry_out(what); }, action);

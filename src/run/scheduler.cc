@@ -61,7 +61,7 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions, const Runs&
   if (plan.race) race_.emplace(plan, runs);
 }
 
-Action Scheduler::next() {
+Action Scheduler::next_action() {
   for (;;) {
     if (!requests_.empty()) return issue_request();
     while (!goals_.empty()) {

@@ -70,7 +70,7 @@ class Scheduler : NonCopyable {
   Scheduler(const Plan& plan, const Conditions& conditions, const Runs& runs);
 
   /// Returns the next action. Steps whose results were not taken are requested again.
-  Action next();
+  Action next_action();
 
   /// True if `done` can be the result of the latest RunSteps, or of its first rounds.
   bool accepts(const FinishedRounds& done) const;

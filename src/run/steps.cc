@@ -292,7 +292,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   launches.reserve(steps.size());
   for (const Step& step : steps) {
     look_for_counter_loss(step.command);
-    const auto program = programs_.program(step, reported_.uses_metric_files());
+    const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
     if (!program) return program.error();
 
     os::Launch launch{.program = *program};

@@ -283,7 +283,8 @@ OrStop<std::string> Workshop::run_build(Tree tree, const Commit& commit) {
   for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
     Build& next = builds.emplace_back();
     next.name_in_messages = commit.short_id();
-    next.line = request_.options.run.layouts ? with_layout(request_.build, layout) : request_.build;
+    next.line =
+        request_.options.run.layouts ? fill_in_layout(request_.build, layout) : request_.build;
     next.folder = path_of(tree);
     if (!environment.empty()) next.environment = environment.front();
   }

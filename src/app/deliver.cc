@@ -82,19 +82,19 @@ Result<void> show_tables(const Options& options, const Report& report) {
 }
 
 /// What has failed while a report was shown and exported.
-struct PutOut {
+struct DeliveryResult {
   std::optional<int> status_of_failure{};  ///< nullopt if nothing failed
   bool is_exported = true;                 ///< false if a file could not be written
 };
 
 /// Shows and exports the report. After a failure, goes on with the next export.
-PutOut put_out(Call& call, const Report& report) {
-  PutOut done;
-  const auto say_why = [&](const Error& error) {
+DeliveryResult show_and_write_exports(Call& call, const Report& report) {
+  DeliveryResult done;
+  const auto note_failure = [&](const Error& error) {
     done.status_of_failure = refuse(error, ExitStatus::Failed);
   };
 
-  if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
+  if (const auto said = show_tables(call.options, report); !said) note_failure(said.error());
   for (const os::OpenExport& open_export : call.exports) {
     const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
     if (open_export.target.kind == ExportKind::Folded)
@@ -103,7 +103,7 @@ PutOut put_out(Call& call, const Report& report) {
       exporter_of(open_export.target.kind)(report, write);
     if (const auto written = open_export.file->commit(); !written) {
       done.is_exported = false;
-      say_why(written.error());
+      note_failure(written.error());
     }
   }
   return done;
@@ -121,7 +121,7 @@ std::string_view why_verdicts_are_void(const Benchmark& benchmark, const Recordi
 
 /// Judges `joined` by new conditions, if any. Else returns the saved session's own findings, if
 /// they hold, or adds a note to `joined`.
-gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) {
+gate::Findings judge_saved(const Benchmark& benchmark, Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
     return judge(joined, benchmark.plan.gates, benchmark.plan.decisions_sharing_error_rate);
   const std::string_view why = why_verdicts_are_void(benchmark, joined);
@@ -156,8 +156,9 @@ Circumstances make_circumstances(const Call& call) {
           is_needed ? os::own_priority() : std::nullopt};
 }
 
-std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,
-                                              std::size_t command) {
+/// Returns the mean in seconds and the number of runs that have a wall time; 0 without such a run.
+std::pair<double, std::size_t> find_mean_wall_time(const Recording& session, std::size_t wall_time,
+                                                   std::size_t command) {
   double sum = 0.0;
   std::size_t runs = 0;
   for (const std::uint32_t run : session.runs.of_command(command)) {
@@ -173,8 +174,8 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
 /// Returns nullopt without such a command, if the first command's runs took less than 100 ms in
 /// all, or if it would not be shown: for saved sessions, suites, shells and sessions that were cut
 /// short, with -q, and if the wall time is not shown.
-std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
-  constexpr double long_enough = 0.1;  // seconds
+std::optional<double> measure_start_if_runs_are_short(const Call& call, const Recording& session) {
+  constexpr double enough_seconds = 0.1;
   const Benchmark& benchmark = call.benchmarks.front();
   const bool shows_start = !call.reads_saved_sessions() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
@@ -186,8 +187,8 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
 
   bool has_short_command = false;
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
-    const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
-    if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
+    const auto [mean, runs] = find_mean_wall_time(session, *wall_time, c);
+    if (c == 0 && mean * static_cast<double>(runs) < enough_seconds) return std::nullopt;
     if (mean > 0.0 && mean < report::kShortRunSeconds) has_short_command = true;
   }
 
@@ -196,7 +197,7 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                                os::first_interrupt_signal);
 }
 
-TimerResolutions timer_resolutions() {
+TimerResolutions read_timer_resolutions() {
   return {os::MonotonicClock().resolution(), os::scheduler_tick()};
 }
 
@@ -206,7 +207,7 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
   Results results;
   if (call.reads_saved_sessions()) {
     results.session = join(benchmark.saved_recordings, benchmark.plan);
-    results.findings = findings_of_saved(benchmark, results.session);
+    results.findings = judge_saved(benchmark, results.session);
   } else {
     SessionResult& just_run = benchmark.session_result;
 
@@ -233,7 +234,7 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
 Report make_report(Call& call) {
   const Circumstances now =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
-  const TimerResolutions timers = timer_resolutions();
+  const TimerResolutions timers = read_timer_resolutions();
 
   std::vector<Results> all;
   all.reserve(call.benchmarks.size());
@@ -241,7 +242,7 @@ Report make_report(Call& call) {
     all.push_back(make_results(call, benchmark, timers, now));
 
   Recording& first = all.front().session;
-  first.seconds_of_running_true = measure_start_of_process(call, first);
+  first.seconds_of_running_true = measure_start_if_runs_are_short(call, first);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
 
   // Without new gates, the gates of a saved session are already settled.
@@ -256,6 +257,7 @@ Report make_report(Call& call) {
   return make_report(std::move(all), call.gate_error_rate);
 }
 
+/// Returns the exit status that the verdicts decide, unless a benchmark failed or was cut short.
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.inconclusive_status);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
@@ -268,7 +270,7 @@ int status_of(const Call& call, const Report& report) {
 }
 
 /// Returns the advice for a benchmark of which no timed run has ended.
-report::AdviceToEndRuns advice_to_end_runs(const Benchmark& benchmark) {
+report::AdviceToEndRuns choose_advice_to_end_runs(const Benchmark& benchmark) {
   const RunOptions& run = benchmark.options.run;
   if (run.timeout || run.end_pattern) return report::AdviceToEndRuns::None;
   return why_no_until(benchmark.options, benchmark.plan) ? report::AdviceToEndRuns::Timeout
@@ -296,12 +298,13 @@ void say_endings(const Call& call, const Report& report) {
       names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
 
     const report::AdviceToEndRuns advice =
-        has_run ? report::AdviceToEndRuns::None : advice_to_end_runs(benchmark);
+        has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark);
     print_to_standard_error(report::early_end_lines(session, names, advice,
                                                     os::terminal_width(StandardStream::Error, 0)));
   }
 }
 
+/// True if something is piped into lauka that no command gets.
 bool ignores_input(const Call& call) {
   const bool has_own = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return !benchmark.options.commands.inputs.empty();
@@ -327,7 +330,7 @@ int show_and_export(Call& call, bool& is_exported) {
   Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int decided_status = leave_series(call, report, status_of(call, report));
-  const PutOut done = put_out(call, report);
+  const DeliveryResult done = show_and_write_exports(call, report);
   if (!done.is_exported) is_exported = false;
 
   // What is in the file of a series holds, even if nothing can be shown or exported.
@@ -350,7 +353,7 @@ int show_and_export(Call& call, bool& is_exported) {
 }  // namespace
 
 Results analyse_session(Call& call) {
-  Results results = make_results(call, call.benchmarks.front(), timer_resolutions(), {});
+  Results results = make_results(call, call.benchmarks.front(), read_timer_resolutions(), {});
   analyse(results);
   return results;
 }

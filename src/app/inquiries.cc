@@ -144,8 +144,8 @@ Result<std::unique_ptr<os::ExportFile>> open_answer(const Call& call) {
 }
 
 /// Shows and exports an answer. `file`: from open_answer().
-Result<void> put_answer(const Call& call, const std::string& text, const std::string& json,
-                        os::ExportFile* file) {
+Result<void> show_and_export_answer(const Call& call, const std::string& text,
+                                    const std::string& json, os::ExportFile* file) {
   Result<void> shown;
   if (call.options.output.verbosity != Verbosity::Quiet)
     shown = os::write_to(shown_on(call.options.output), text);
@@ -194,8 +194,8 @@ int check_machine(Call& call) {
 
   const auto lines = inquire::check(facts, engines);
   const std::size_t width = os::terminal_width(shown_on(options.output), 0);
-  return status_of(put_answer(call, inquire::check_text(facts, lines, width),
-                              inquire::check_json(facts, engines, lines), file->get()));
+  return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
+                                          inquire::check_json(facts, engines, lines), file->get()));
 }
 
 int show_series(Call& call) {
@@ -208,8 +208,8 @@ int show_series(Call& call) {
   if (!series) return refuse(series.error(), ExitStatus::Usage);
 
   const std::size_t width = os::terminal_width(shown_on(call.options.output), 0);
-  return status_of(put_answer(call, inquire::series_text(*series, path, width),
-                              series_state_json(*series, path), file->get()));
+  return status_of(show_and_export_answer(call, inquire::series_text(*series, path, width),
+                                          series_state_json(*series, path), file->get()));
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMaxSuiteBytes = std::size_t{4} << 20U;
 
+/// Returns a seed that differs between the benchmarks, so that their orders are independent.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
@@ -149,10 +150,10 @@ std::optional<int> build_layouts(const Call& call) {
   return std::nullopt;
 }
 
-constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
+constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30U;
 
 /// Returns the path of the log of rounds; nullopt if no JSON is exported to a regular file.
-std::optional<std::string> log_path(const OutputOptions& options) {
+std::optional<std::string> choose_log_path(const OutputOptions& options) {
   for (const ExportTarget& target : options.exports)
     if (target.kind == ExportKind::Json && !os::is_standard_output(target.file) &&
         !os::resolve(target.file).descriptor &&
@@ -162,8 +163,8 @@ std::optional<std::string> log_path(const OutputOptions& options) {
 }
 
 /// Reads the first line of a log; nullopt if the line is missing or cut off, as after a full disk.
-Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::string& file,
-                                           Seals& seals) {
+Result<std::optional<LogHead>> read_log_head(const std::string& text, const std::string& file,
+                                             Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
   if (end == std::string::npos && may_be_cut_head(line)) return std::optional<LogHead>();
@@ -174,18 +175,20 @@ Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::s
                "start again without --resume"};
 }
 
-using MadeOf = std::vector<std::pair<std::string, std::string>>;
+/// Values with the names that messages give them.
+using TextByName = std::vector<std::pair<std::string, std::string>>;
 
-void add_typed(const Call& call, MadeOf& all) {
+/// Adds the typed options that decide what is measured or how.
+void add_typed_options(const Call& call, TextByName& all) {
   for (const CommandLineOption& typed : call.options.command_line_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
-    const bool is_free = option == nullptr || option->group == cli::OptionSection::Output ||
-                         option->name == "resume" || option->name == "suite";
-    if (is_free) continue;
+    const bool may_differ = option == nullptr || option->group == cli::OptionSection::Output ||
+                            option->name == "resume" || option->name == "suite";
+    if (may_differ) continue;
     std::string value;
     for (const std::string& word : typed.words) value += (value.empty() ? "" : " ") + word;
     const std::string name = option->spelling();
-    const auto known = std::ranges::find(all, name, &MadeOf::value_type::first);
+    const auto known = std::ranges::find(all, name, &TextByName::value_type::first);
     if (known == all.end())
       all.emplace_back(name, std::move(value));
     else
@@ -195,13 +198,13 @@ void add_typed(const Call& call, MadeOf& all) {
 
 /// What --resume compares with what the kept rounds were made of.
 struct Origin {
-  MadeOf settings{};       ///< what must be the same
-  MadeOf circumstances{};  ///< what is only noted if it differs
+  TextByName settings{};       ///< what must be the same
+  TextByName circumstances{};  ///< what is only noted if it differs
 };
 
 /// Leaves out programs and scripts of commands with a setup, because the setup may make them.
-void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
-                  Origin& origin) {
+void add_program_hashes(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
+                        Origin& origin) {
   const ReadContext reader{context.user, context.pending_interrupt};
   for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -221,7 +224,7 @@ void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& con
 }
 
 /// Adds the settings of each command and of the session, by the names that messages have.
-void add_circumstances(const Call& call, MadeOf& circumstances) {
+void add_circumstances(const Call& call, TextByName& circumstances) {
   Circumstances now;
   now.machine = os::this_machine_with_class_facts();
   now.machine.allowance = call.allowance;
@@ -236,8 +239,8 @@ void add_circumstances(const Call& call, MadeOf& circumstances) {
 Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
   Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
-  MadeOf& settings = origin.settings;
-  add_typed(call, settings);
+  TextByName& settings = origin.settings;
+  add_typed_options(call, settings);
 
   Sha256 suite_hash;
   suite_hash.add(call.suite_text);
@@ -277,14 +280,16 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     }
   }
 
-  add_programs(runs, context, origin);
+  add_program_hashes(runs, context, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
 }
 
-std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
-  const auto find = [](const MadeOf& all, const std::string& name) {
-    return std::ranges::find(all, name, &MadeOf::value_type::first);
+/// Returns a sentence about the first difference; nullopt if there is none.
+std::optional<std::string> describe_first_difference(const TextByName& then,
+                                                     const TextByName& now) {
+  const auto find = [](const TextByName& all, const std::string& name) {
+    return std::ranges::find(all, name, &TextByName::value_type::first);
   };
   for (const auto& [name, value] : now) {
     const auto before = find(then, name);
@@ -332,7 +337,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
 }
 
 /// Returns the settings among `all`.
-SettingValues settings_in(const MadeOf& all) {
+SettingValues find_settings(const TextByName& all) {
   SettingValues values;
   for (const SettingRow& row : kSettings)
     for (const auto& [name, value] : all)
@@ -341,16 +346,17 @@ SettingValues settings_in(const MadeOf& all) {
 }
 
 /// Notes circumstances that are not as they were when the kept rounds were measured.
-void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now) {
+void note_circumstances(const Call& call, const TextByName& then, const TextByName& now) {
   std::string text;
   const auto add = [&](const std::string& difference) {
     text += (text.empty() ? "" : ", ") + difference;
   };
-  for (const SettingDifference& difference : find_differences(settings_in(then), settings_in(now)))
+  for (const SettingDifference& difference :
+       find_differences(find_settings(then), find_settings(now)))
     add(fmt::format("{} {}, not {}", row_of(difference.kind).title,
                     cited(difference.reference_value), cited(difference.candidate_value)));
   for (const auto& [name, value] : now) {
-    const auto before = std::ranges::find(then, name, &MadeOf::value_type::first);
+    const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
     const bool is_setting =
         std::ranges::find(kSettings, name, &SettingRow::title) != kSettings.end();
     if (!is_setting && before != then.end() && before->second != value) add(name + " has changed");
@@ -361,13 +367,15 @@ void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now)
                                  text)});
 }
 
-Result<std::size_t> take_up(const std::string& text, const Origin& origin, Call& call) {
+/// Takes up the rounds in the text of a log. Returns the size of the part of the log to keep; 0 if
+/// the log has no head, so that nothing is kept.
+Result<std::size_t> take_up_log(const std::string& text, const Origin& origin, Call& call) {
   const std::string& file = call.log->file;
-  auto found = head_of_log(text, file, call.log->seals);
+  auto found = read_log_head(text, file, call.log->seals);
   if (!found) return found.error();
   const std::optional<LogHead> head = *std::move(found);
   if (!head) return std::size_t{0};
-  if (const auto what = difference(head->settings, origin.settings))
+  if (const auto what = describe_first_difference(head->settings, origin.settings))
     return Error{
         fmt::format("--resume cannot continue with the rounds in {}: {}", cited(file), *what),
         "undo this change, or start again without --resume"};
@@ -385,7 +393,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origi
   // Drops the old log, or with --resume what follows its last whole line.
   std::size_t bytes_to_keep = 0;
   if (resumes) {
-    const auto whole_lines = take_up(lines->text_at_open(), origin, call);
+    const auto whole_lines = take_up_log(lines->text_at_open(), origin, call);
     if (!whole_lines) return whole_lines.error();
     bytes_to_keep = *whole_lines;
   }
@@ -419,7 +427,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origi
 /// Takes the seed from the log for --resume, because the seed decides the order of runs.
 Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
-  const auto file = log_path(call.options.output);
+  const auto file = choose_log_path(call.options.output);
   if (!file)
     return Error{
         "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
@@ -428,12 +436,12 @@ Result<void> take_seed(Call& call) {
 
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
-  const auto text = os::AppendLog::read(*file, kMaxOfLog);
+  const auto text = os::AppendLog::read(*file, kMaxLogBytes);
   if (!text) return text.error();
 
   // A log without a head is new, so that the suite takes a new seed.
   Seals seals;
-  const auto head = head_of_log(*text, *file, seals);
+  const auto head = read_log_head(*text, *file, seals);
   if (!head) return head.error();
   if (*head) {
     call.options.run.seed = (*head)->seed;
@@ -443,12 +451,12 @@ Result<void> take_seed(Call& call) {
 }
 
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
-  const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
+  const auto file = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
   if (!file) return {};
   const Origin origin = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
-  auto lines = os::AppendLog::open(*file, kMaxOfLog);
+  auto lines = os::AppendLog::open(*file, kMaxLogBytes);
   if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {
     say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});
@@ -505,7 +513,7 @@ std::optional<int> measure_benchmarks(Call& call) {
 
 Result<void> add_suite(Call& call) {
   os::watch_for_interrupts();
-  auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxBytes);
+  auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxSuiteBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();

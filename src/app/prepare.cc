@@ -44,7 +44,7 @@ namespace lauka {
 
 namespace {
 
-Result<void> open_database(const Call& call, Benchmark& benchmark) {
+Result<void> open_event_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (reader.error()) return *reader.error();
   const CountingOptions& counting = benchmark.options.counting;
@@ -53,7 +53,9 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
               benchmark.chosen.engine);
 }
 
-Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
+/// Opens the groups that measure tree_peak_memory, if it is asked for. Returns the reason if it is
+/// left out; empty if it is measured or not asked for. An error if the user named it.
+Result<std::string> open_groups_if_asked(Call& call, Benchmark& benchmark) {
   const TreePeakRequest asked = tree_peak_request(benchmark.options);
   if (asked == TreePeakRequest::No) return std::string();
   if (!call.groups) {
@@ -67,14 +69,14 @@ Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
   return std::string();
 }
 
-cores::CoreRequest core_request_of(const Options& options) {
+cores::CoreRequest make_core_request(const Options& options) {
   if (options.inquiry && options.inquiry->kind != InquiryKind::Threads) return {};
   return {options.counting.core_kinds, options.counting.core_preference,
           options.counting.min_p_share, options.counting.counting_choice == CountingChoice::Apart};
 }
 
 /// Sets CountingMethod::engine of the events that `engine` counts with counters.
-void name_engine(const engine::CounterEngine& engine, EventSet& set) {
+void set_engine_of_counted(const engine::CounterEngine& engine, EventSet& set) {
   for (Event& event : set.events) {
     const bool is_of_counter = !event.simulated && !event.is_energy && event.role != Role::CoreTime;
     if (is_of_counter && event.method == CountingMethod()) event.method.engine = engine.name();
@@ -86,7 +88,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (auto decided = decide_cores(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
   if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
-  const auto grouped = open_groups(call, benchmark);
+  const auto grouped = open_groups_if_asked(call, benchmark);
   if (!grouped) return grouped.error();
 
   const auto select = [&](EventRequest wanted) {
@@ -94,7 +96,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     if (benchmark.options.counting.measures_region)
       wanted.counted_part = all ? CountedPart::RegionAndWhole : CountedPart::Region;
     auto events = benchmark.chosen.engine->select(wanted);
-    if (events) name_engine(*benchmark.chosen.engine, *events);
+    if (events) set_engine_of_counted(*benchmark.chosen.engine, *events);
     return events;
   };
 
@@ -121,18 +123,18 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
 
 /// Opens a file ("-": standard input) with the rights of Call::user.
 Result<os::InputFile> open_text(const Call& call, const std::string& file, std::string_view what,
-                                std::size_t most_bytes) {
+                                std::size_t max_bytes) {
   const os::ActAs reader(call.user);
   if (reader.error()) return *reader.error();
-  auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, most_bytes);
+  auto input = os::InputFile::open(file == "-" ? "/dev/stdin" : file, max_bytes);
   if (!input) return input.error().about(fmt::format("{} {}", what, cited(file)));
   return input;
 }
 
 Result<FileSessions> read_saved_file(const Call& call, const std::string& file,
                                      std::string_view what) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
-  auto input = open_text(call, file, what, most_bytes);
+  constexpr std::size_t max_bytes = std::size_t{1} << 30U;
+  auto input = open_text(call, file, what, max_bytes);
   if (!input) return input.error();
 
   auto read = read_sessions([&] { return input->next(); });
@@ -144,7 +146,7 @@ Result<FileSessions> read_saved_file(const Call& call, const std::string& file,
   return read;
 }
 
-void enter_saved(SessionFromFile session, Call& call) {
+void add_saved_session(SessionFromFile session, Call& call) {
   const std::string& name = session.benchmark;
   auto benchmark = std::ranges::find(call.benchmarks, name, &Benchmark::name);
   if (benchmark == call.benchmarks.end()) {
@@ -169,7 +171,7 @@ Result<void> read_saved(Call& call) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.gate_error_rate = read->suite_error_rate;
-    for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
+    for (SessionFromFile& session : read->benchmarks) add_saved_session(std::move(session), call);
   }
 
   // Only the benchmarks of a suite have names.
@@ -190,10 +192,10 @@ Result<void> read_saved(Call& call) {
 
 /// Gives the gates the limits that the file of --accept accepts today.
 Result<void> accept_regressions(Call& call) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   if (!call.options.gates.accepted_file) return {};
   const std::string& file = *call.options.gates.accepted_file;
-  auto text = read_text(call, file, "--accept", most_bytes);
+  auto text = read_text(call, file, "--accept", max_bytes);
   if (!text) return text.error();
   auto accepted = cli::read_accepted(file, *text);
   if (!accepted) return accepted.error();
@@ -243,9 +245,9 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-Result<void> use_file(const std::string& file, FileSessions& read, Benchmark& benchmark) {
-  const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& there) {
-    return there.benchmark.empty() || there.benchmark == benchmark.name;
+Result<void> use_baseline_file(const std::string& file, FileSessions& read, Benchmark& benchmark) {
+  const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& saved) {
+    return saved.benchmark.empty() || saved.benchmark == benchmark.name;
   });
   if (found == read.benchmarks.end() && benchmark.name.empty())
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
@@ -264,13 +266,13 @@ Result<void> use_file(const std::string& file, FileSessions& read, Benchmark& be
 
 /// Adds notes about benchmarks that the baseline has and the suite lacks, unless --only or --shard
 /// selects benchmarks.
-void note_gone(const std::string& file, const FileSessions& read, Call& call) {
+void note_missing_benchmarks(const std::string& file, const FileSessions& read, Call& call) {
   if (!call.is_suite() || call.options.suite.benchmark_filter || call.options.suite.shard) return;
   std::vector<std::string> gone;
-  for (const SessionFromFile& there : read.benchmarks)
-    if (!there.benchmark.empty() && std::ranges::find(call.benchmarks, there.benchmark,
+  for (const SessionFromFile& saved : read.benchmarks)
+    if (!saved.benchmark.empty() && std::ranges::find(call.benchmarks, saved.benchmark,
                                                       &Benchmark::name) == call.benchmarks.end())
-      gone.push_back(cited(there.benchmark));
+      gone.push_back(cited(saved.benchmark));
   if (gone.empty()) return;
   for (Benchmark& benchmark : call.benchmarks)
     if (benchmark.options.gates.baseline_file == file)
@@ -290,10 +292,10 @@ Result<void> add_baselines(Call& call) {
       if (!read) return with_benchmark_name(read.error(), benchmark);
       files.emplace(file, *std::move(read));
     }
-    if (auto used = use_file(file, files.at(file), benchmark); !used)
+    if (auto used = use_baseline_file(file, files.at(file), benchmark); !used)
       return with_benchmark_name(used.error(), benchmark);
   }
-  for (const auto& [file, read] : files) note_gone(file, read, call);
+  for (const auto& [file, read] : files) note_missing_benchmarks(file, read, call);
   return {};
 }
 
@@ -351,7 +353,7 @@ bool has_call_paths(const Benchmark& benchmark) {
 }
 
 /// Returns a name as a part of a file's name.
-std::string file_name_part(std::string_view name) {
+std::string make_file_name_part(std::string_view name) {
   std::string part(name);
   for (char& c : part) {
     const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -383,7 +385,7 @@ Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
       std::string name = name_of_command;
       if (!benchmark.name.empty()) name = benchmark.name;
       if (!benchmark.name.empty() && commands.size() > 1) name += "-" + name_of_command;
-      added.file.replace(placeholder_at, placeholder.size(), file_name_part(name));
+      added.file.replace(placeholder_at, placeholder.size(), make_file_name_part(name));
     }
   }
 
@@ -474,17 +476,17 @@ std::optional<std::string> find_repository() {
 /// Starts git with options that keep it from writing the index and from starting a monitor.
 std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
                                            const std::vector<std::string>& words) {
-  constexpr auto most = std::chrono::seconds(5);
+  constexpr auto max_time = std::chrono::seconds(5);
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
   git.words.insert(git.words.end(), words.begin(), words.end());
   git.user = call.user;
-  auto aside = std::make_unique<os::HelperProgram>();
-  aside->begin(git, most);
-  return aside;
+  auto running_git = std::make_unique<os::HelperProgram>();
+  running_git->begin(git, max_time);
+  return running_git;
 }
 
 /// Asks git before the runs, because runs may change commit and branch.
-void ask_for_head(Call& call) {
+void ask_git_for_head(Call& call) {
   call.labels = merge_labels(call.options.output.labels, {});
   const bool has_use =
       describes_session(call.options.output) || call.options.gates.series_file.has_value();
@@ -516,10 +518,10 @@ Result<void> start_launcher(Call& call) {
 }
 
 Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
-  const cores::CoreRequest request = core_request_of(benchmark.options);
+  const cores::CoreRequest request = make_core_request(benchmark.options);
   const Benchmark& first = call.benchmarks.front();
   // Asking the system again would give the same answer.
-  if (&first != &benchmark && request == core_request_of(first.options)) {
+  if (&first != &benchmark && request == make_core_request(first.options)) {
     benchmark.cores = first.cores;
     return {};
   }
@@ -534,7 +536,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const bool is_inquiry = benchmark.options.inquiry.has_value();
   const CountingOptions& counting = benchmark.options.counting;
-  if (counting.event_database_path) return open_database(call, benchmark);
+  if (counting.event_database_path) return open_event_database(call, benchmark);
 
   engine::MacosEngineOptions macos;
   macos.launcher = is_inquiry ? nullptr : call.launcher.get();
@@ -612,16 +614,16 @@ std::optional<int> prepare(Call& call) {
   if (const auto status = status_if_failed(choose_tuning(call))) return status;
   os::watch_for_interrupts();  // before engines take counters, which must be released
   if (const auto status = status_if_failed(make_plans(call))) return status;
-  if (!call.reads_saved_sessions()) ask_for_head(call);
+  if (!call.reads_saved_sessions()) ask_git_for_head(call);
   if (const auto status = status_if_failed(add_baselines(call))) return status;
   share_error_rate(call);
   return status_if_failed(open_exports(call));
 }
 
 std::vector<Label> await_head_labels(Call& call) {
-  constexpr std::size_t most_bytes = 4096;
+  constexpr std::size_t max_bytes = 4096;
   if (!call.git) return {};
-  const auto answer = call.git->program->wait(most_bytes);
+  const auto answer = call.git->program->wait(max_bytes);
   const std::string folder = std::move(call.git->repository);
   call.git.reset();
   if (succeeded(answer.outcome)) return labels_of_git_head(answer.output);
@@ -651,8 +653,8 @@ void add_git_labels(Call& call, std::vector<Label> head) {
 }
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
-                              std::size_t most_bytes) {
-  auto input = open_text(call, file, what, most_bytes);
+                              std::size_t max_bytes) {
+  auto input = open_text(call, file, what, max_bytes);
   if (!input) return input.error();
   auto text = input->rest();
   return text ? text : text.error().about(fmt::format("{} {}", what, cited(file)));

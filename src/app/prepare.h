@@ -48,6 +48,6 @@ void add_git_labels(Call& call, std::vector<Label> head);
 /// Reads a file ("-": standard input) with the rights of Call::user. `what` precedes the file's
 /// name in errors.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
-                              std::size_t most_bytes);
+                              std::size_t max_bytes);
 
 }  // namespace lauka

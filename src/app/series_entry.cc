@@ -20,9 +20,10 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kMaxOfSeries = std::size_t{1} << 28U;
+constexpr std::size_t kMaxSeriesBytes = std::size_t{1} << 28U;
 
-const gate::Verdict* first_for_keeping(const std::vector<gate::Verdict>& verdicts) {
+/// Null if no condition is for keeping.
+const gate::Verdict* find_first_for_keeping(const std::vector<gate::Verdict>& verdicts) {
   const auto found = std::ranges::find_if(
       verdicts, [](const gate::Verdict& verdict) { return verdict.condition.is_for_keeping(); });
   return found == verdicts.end() ? nullptr : &*found;
@@ -52,12 +53,12 @@ SeriesTerms make_terms(const Benchmark& benchmark) {
   return terms;
 }
 
-SeriesProgram program_of(const Command& command) {
+SeriesProgram make_series_program(const Command& command) {
   return {command.name, command.fingerprint.executable_sha256,
           command.fingerprint.argument_files_sha256};
 }
 
-Result<SeriesFile> read_file_of(const std::string& text, const std::string& path) {
+Result<SeriesFile> parse_series_file(const std::string& text, const std::string& path) {
   auto file = read_series(text);
   if (!file) return file.error().about("the series " + cited(path));
   return file;
@@ -65,7 +66,7 @@ Result<SeriesFile> read_file_of(const std::string& text, const std::string& path
 
 /// Adds what was measured to a decision.
 void add_evidence(const Results& results, SeriesDecision& decision) {
-  const gate::Verdict* verdict = first_for_keeping(results.findings.verdicts);
+  const gate::Verdict* verdict = find_first_for_keeping(results.findings.verdicts);
   decision.rounds = verdict->rounds;
   decision.rounds_at_last_look = std::max(verdict->rounds, verdict->rounds_at_last_look);
   decision.change = verdict->delta.change;
@@ -77,6 +78,9 @@ void add_evidence(const Results& results, SeriesDecision& decision) {
       results.findings
           .tail_probabilities_of(verdict->metric, stats::tails_of(results.session.confidence))
           .tail_of_delta;
+
+  // Half of the interval is as many standard errors as its tail demands. The noise is the standard
+  // deviation of one round: the standard error times the root of the number of rounds.
   decision.noise = (*decision.high - *decision.low) / 2.0 / stats::normal_quantile_above(tail) *
                    std::sqrt(static_cast<double>(verdict->rounds));
 }
@@ -111,7 +115,7 @@ Result<std::size_t> write_decision(const SeriesDecision& decision, const std::st
                                    SeriesEntry& entry) {
   std::size_t kept = 0;
   const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
-    auto file = read_file_of(text, path);
+    auto file = parse_series_file(text, path);
     if (!file) return file.error();
     kept = file->series.list_kept().size() + (decision.is_kept() ? 1 : 0);
     return os::LogAddition{file->bytes_of_whole_lines,
@@ -138,14 +142,14 @@ Result<void> enter_series(Call& call) {
 
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
-  auto log = os::SharedLog::open(path, kMaxOfSeries);
+  auto log = os::SharedLog::open(path, kMaxSeriesBytes);
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
 
   // Other processes wait for the file's lock while the number and the level are reserved.
   bool has_unfinished_line = false;
   const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
-    auto file = read_file_of(text, path);
+    auto file = parse_series_file(text, path);
     if (!file) return file.error();
     const CandidateSeries& series = file->series;
     has_unfinished_line = file->has_unfinished_line;
@@ -195,8 +199,8 @@ int leave_series(Call& call, Report& report, int status) {
   SeriesDecision decision{.number = place.number,
                           .time = os::utc_now(),
                           .decision = decision_of(results.findings.verdicts, status),
-                          .reference = program_of(results.session.commands.front()),
-                          .candidate = program_of(results.session.commands.back()),
+                          .reference = make_series_program(results.session.commands.front()),
+                          .candidate = make_series_program(results.session.commands.back()),
                           .labels = call.labels};
 
   // The series goes on from the candidate that was kept last, so this should be the reference now.
@@ -223,10 +227,10 @@ Result<CandidateSeries> read_series_of(const Call& call) {
   const std::string& path = *call.options.gates.series_file;
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
-  const auto text = os::SharedLog::read(path, kMaxOfSeries);
+  const auto text = os::SharedLog::read(path, kMaxSeriesBytes);
   if (!text) return text.error().prefixed("--series");
 
-  auto file = read_file_of(*text, path);
+  auto file = parse_series_file(*text, path);
   if (!file) return file.error();
   if (file->series.terms) return std::move(file->series);
   return Error{"there is no series in " + cited(path),

@@ -29,7 +29,7 @@ os::SettingFiles* open_settings(Call& call) {
   return call.settings.get();
 }
 
-tune::CpuFacts cpu_facts(const CountingOptions& options) {
+tune::CpuFacts read_cpu_facts(const CountingOptions& options) {
   const os::LinuxCalls& calls = *os::linux_calls();
   tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
   const CoreKinds kinds =
@@ -41,14 +41,14 @@ tune::CpuFacts cpu_facts(const CountingOptions& options) {
   return facts;
 }
 
-std::vector<std::string> restored_lines(const tune::RestoreResult& restored) {
+std::vector<std::string> list_restore_messages(const tune::RestoreResult& restored) {
   std::vector<std::string> lines = restored.failure_messages;
   lines.insert(lines.end(), restored.foreign_change_messages.begin(),
                restored.foreign_change_messages.end());
   return lines;
 }
 
-void say_without_root(Call& call) {
+void say_what_needs_root(Call& call) {
   std::vector<std::string> more;
   for (const tune::SettingState& setting :
        tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
@@ -84,13 +84,14 @@ void resume_tuning(Call& call) {
 
 class TunedByCall final : public TunedMachine {
  public:
-  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->before.throttles) {}
+  explicit TunedByCall(Call& call)
+      : call_(call), latest_throttles_(call.tuning->before.throttles) {}
 
   bool watches_throttling() const override { return call_.tuning->before.throttles.has_value(); }
   bool was_throttled() override {
     if (!watches_throttling()) return false;
     const auto now = tune::read_vitals(*call_.settings, call_.tuning->cpus).throttles;
-    return std::exchange(last_, now) != now;
+    return std::exchange(latest_throttles_, now) != now;
   }
 
   bool compares_tuning() const override {
@@ -102,7 +103,7 @@ class TunedByCall final : public TunedMachine {
 
  private:
   Call& call_;
-  std::optional<std::uint64_t> last_;
+  std::optional<std::uint64_t> latest_throttles_;
 };
 
 }  // namespace
@@ -121,7 +122,7 @@ void restore_leftovers(Call& call) {
   const auto leftovers = tune::restore_leftover_settings(*files);
   if (leftovers && *leftovers) {
     const tune::RestoreResult& restored = **leftovers;
-    std::vector<std::string> lines = restored_lines(restored);
+    std::vector<std::string> lines = list_restore_messages(restored);
     if (restored.restored_count > 0)
       lines.push_back(
           fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
@@ -176,7 +177,7 @@ int list_tuning(Call& call) {
   const TuneRequest& request = *call.options.run.tune;
   if (auto known = tune::check_names(request); !known)
     return refuse(known.error(), ExitStatus::Usage);
-  const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options.counting));
+  const auto cpus = tune::choose_cpus(*files, request, read_cpu_facts(call.options.counting));
   if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
   return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
 }
@@ -184,7 +185,7 @@ int list_tuning(Call& call) {
 std::vector<std::string> tunable_settings() {
   const auto files = os::open_setting_files();
   if (!files) return {};
-  const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
+  const auto cpus = tune::choose_cpus(*files, {}, read_cpu_facts({}));
   std::vector<std::string> names;
   for (const tune::SettingState& setting : tune::find_settings(*files, {}, *cpus)) {
     const std::string name(setting.row->name);
@@ -224,8 +225,9 @@ Result<void> choose_tuning(Call& call) {
            "leave one of them out"},
           benchmark);
 
-  return keep(tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting)),
-              call.tune_cpus);
+  return keep(
+      tune::choose_cpus(*files, *call.options.run.tune, read_cpu_facts(call.options.counting)),
+      call.tune_cpus);
 }
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
@@ -244,7 +246,7 @@ Result<void> begin_tuning(Call& call) {
   const auto& cpus = call.tune_cpus.command_cpus;
 
   if (!os::has_root_rights()) {
-    say_without_root(call);
+    say_what_needs_root(call);
     call.tuning = Tuning{.cpus = cpus};
 
     // Without root, the commands can still be kept on their CPUs.
@@ -281,7 +283,7 @@ Result<void> begin_tuning(Call& call) {
 
   std::vector<std::string> notes;
   const auto& leftovers = call.tuning_session->leftovers_restored();
-  if (leftovers) notes = restored_lines(*leftovers);
+  if (leftovers) notes = list_restore_messages(*leftovers);
 
   if (changed_switches.empty())
     notes.emplace_back("--tune found no setting that it can change here");
@@ -312,7 +314,7 @@ void end_tuning(Call& call) {
   if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuning_session) return;
   call.launcher->use_program_cpus("");
-  say_notes(call, restored_lines(call.tuning_session->restore()));
+  say_notes(call, list_restore_messages(call.tuning_session->restore()));
   call.tuning_session.reset();
 }
 

@@ -61,7 +61,7 @@ constexpr auto kRefused = std::to_array<std::pair<std::string_view, const char*>
 });
 
 /// Returns the refusal of the option `name`; nullopt if it is not refused.
-std::optional<Error> refusal_of(std::string_view name) {
+std::optional<Error> make_refusal(std::string_view name) {
   const auto* const refused =
       std::ranges::find(kRefused, name, [](const auto& row) { return row.first; });
   if (refused == kRefused.end()) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Error> refusal_of(std::string_view name) {
                "leave it out"};
 }
 
-cli::OptionGroup own_options() {
+cli::OptionGroup list_own_options() {
   return {"The search",
           {{.name = "build",
             .value_placeholder = "CMD",
@@ -97,7 +97,7 @@ cli::OptionGroup own_options() {
 }
 
 /// Describes the program, with the options of lauka that work here.
-cli::ProgramDescription description() {
+cli::ProgramDescription describe_program() {
   cli::ProgramDescription bisect{.name = "lauka-bisect",
                                  .completions_made_by = "lauka-bisect",
                                  .purpose = "names the commit that changed the performance"};
@@ -120,13 +120,13 @@ cli::ProgramDescription description() {
       {"128+N", "signal N ended the search"}};
   bisect.see_also = {"lauka (1)", "git-bisect (1)"};
 
-  cli::CommandDescription whole{.argument_usage = "GOOD BAD -- COMMAND"};
-  whole.groups.push_back(own_options());
+  cli::CommandDescription only_command{.argument_usage = "GOOD BAD -- COMMAND"};
+  only_command.groups.push_back(list_own_options());
   // A copy, because the groups that are added below move the first one.
-  const cli::OptionGroup own = whole.groups.front();
+  const cli::OptionGroup own = only_command.groups.front();
   const auto is_unfit = [&](const cli::OptionDescription& option) {
     const cli::OptionInfo* info = cli::find_option(option.name);
-    return refusal_of(option.name) ||
+    return make_refusal(option.name) ||
            std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end() ||
            (info != nullptr && info->rules.scope == cli::Scope::Call) ||
            std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
@@ -135,18 +135,18 @@ cli::ProgramDescription description() {
   cli::ProgramDescription lauka = cli::lauka_description();
   for (cli::OptionGroup& group : lauka.commands.front().groups) {
     std::erase_if(group.options, is_unfit);
-    if (!group.options.empty()) whole.groups.push_back(std::move(group));
+    if (!group.options.empty()) only_command.groups.push_back(std::move(group));
   }
-  bisect.commands.push_back(std::move(whole));
+  bisect.commands.push_back(std::move(only_command));
   return bisect;
 }
 
-std::string help() {
-  const cli::ProgramDescription program = description();
+std::string write_help() {
+  const cli::ProgramDescription program = describe_program();
   std::string text = fmt::format("usage: lauka-bisect [options] GOOD BAD -- 'COMMAND'\n\n{}\n\n",
                                  fmt::join(wrapped(program.paragraphs.front(), 79), "\n"));
   text += fmt::format("For example:\n\n  {}\n", program.examples.front());
-  text += cli::options_help({.groups = {own_options()}});
+  text += cli::options_help({.groups = {list_own_options()}});
   text += fmt::format(
       "\n{}\n",
       fmt::join(
@@ -160,14 +160,14 @@ std::string help() {
 }
 
 /// Answers a question about the program; nullopt if there is none.
-std::optional<std::string> answer_to(std::span<const std::string> words) {
+std::optional<std::string> answer_question(std::span<const std::string> words) {
   if (words.size() == 2 && words[0] == "--completions")
-    return cli::completion(description(), words[1]);
+    return cli::completion(describe_program(), words[1]);
   if (words.size() != 1) return std::nullopt;
   const std::string& word = words.front();
-  if (word == "--help" || word == "-h") return help();
+  if (word == "--help" || word == "-h") return write_help();
   if (word == "--version" || word == "-V") return fmt::format("lauka-bisect {}\n", cli::version());
-  if (word == "--man-page") return cli::man_page(description());
+  if (word == "--man-page") return cli::man_page(describe_program());
   return std::nullopt;
 }
 
@@ -199,7 +199,7 @@ bool take_flag(Words& words, std::string_view name) {
   return std::erase(words, "--" + std::string(name)) > 0;
 }
 
-bool is_writable(const ExportTarget& target) {
+bool has_exporter(const ExportTarget& target) {
   return target.kind == ExportKind::Json || target.kind == ExportKind::Markdown;
 }
 
@@ -207,8 +207,9 @@ bool is_writable(const ExportTarget& target) {
 std::optional<Error> find_refusal(std::span<const std::string> words) {
   for (const std::string& word : words) {
     if (!word.starts_with("--")) continue;
-    const std::size_t name = 2;
-    if (auto refusal = refusal_of(std::string_view(word).substr(name, word.find('=') - name)))
+    constexpr std::size_t name_begin = 2;                       // after "--"
+    const std::size_t name_size = word.find('=') - name_begin;  // to the end without "="
+    if (auto refusal = make_refusal(std::string_view(word).substr(name_begin, name_size)))
       return refusal;
   }
   return std::nullopt;
@@ -216,13 +217,13 @@ std::optional<Error> find_refusal(std::span<const std::string> words) {
 
 Result<void> refuse_unfit(const Options& options) {
   for (const CommandLineOption& typed : options.command_line_options)
-    if (auto refusal = refusal_of(typed.key)) return *std::move(refusal);
+    if (auto refusal = make_refusal(typed.key)) return *std::move(refusal);
 
   if (options.inquiry)
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
   const auto& exports = options.output.exports;
-  const auto unfit = std::ranges::find_if_not(exports, is_writable);
+  const auto unfit = std::ranges::find_if_not(exports, has_exporter);
   if (unfit != exports.end())
     return Error{fmt::format("--{} cannot be used here, because {}", unfit->option, kOtherExports),
                  "use --export-json or --export-markdown"};
@@ -252,7 +253,7 @@ std::string Request::metric() const {
 }
 
 Result<Request> parse(std::span<const std::string> words) {
-  if (auto answer = answer_to(words)) return Request{.answer = *std::move(answer)};
+  if (auto answer = answer_question(words)) return Request{.answer = *std::move(answer)};
   const auto dashes = std::ranges::find(words, "--");
   Words before(words.begin(), dashes);
   if (dashes == words.end() || dashes + 1 == words.end())
@@ -275,6 +276,7 @@ Result<Request> parse(std::span<const std::string> words) {
   if (take_flag(before, "no-first-parent")) request.parents = Parents::All;
   request.finds_all = take_flag(before, "all");
 
+  // What is left are options of lauka, and the command.
   before.insert(before.end(), dashes, words.end());
   std::vector<const char*> argv{"lauka-bisect"};
   for (const std::string& word : before) argv.push_back(word.c_str());

@@ -16,7 +16,7 @@ namespace lauka::bisect {
 
 namespace {
 
-constexpr std::size_t kMaxOutput = std::size_t{1} << 28U;
+constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 28U;
 constexpr auto kForever = std::chrono::hours(24 * 365);
 
 /// What makes git leave the user's repository alone: it runs no hook, starts no monitor, and does
@@ -29,6 +29,7 @@ constexpr std::array<const char*, 8> kSettings{
 constexpr std::array<const char*, 4> kMisleadingVariables{"GIT_DIR", "GIT_WORK_TREE",
                                                           "GIT_INDEX_FILE", "GIT_COMMON_DIR"};
 
+// Separates the fields of kLogFormat, because it hardly occurs in a subject.
 constexpr char kFieldEnd = '\x1f';
 
 std::string_view first_line(std::string_view text) {
@@ -43,7 +44,8 @@ std::optional<Commit> parse_commit(std::string_view line) {
   return Commit{std::string(fields[0]), std::string(fields[1]), std::string(line.substr(subject))};
 }
 
-const std::string kFormat = std::string("--format=%H%x1f%cs%x1f%s");
+// The id of a commit, its date (YYYY-MM-DD) and its subject.
+const std::string kLogFormat = std::string("--format=%H%x1f%cs%x1f%s");
 
 }  // namespace
 
@@ -110,7 +112,7 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
                    obstacle->remedy};
 
   std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
-                                 kFormat};
+                                 kLogFormat};
   if (parents == Parents::First) words.emplace_back("--first-parent");
   words.push_back(first->id + ".." + last->id);
   const Answer log = ask(folder_, words);
@@ -121,6 +123,8 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
     if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
   if (parents == Parents::All) return commits;
 
+  // If `good` is on a merged branch, git log lists commits all the same, but the first of them is a
+  // child of another commit.
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
   const std::string begin(first_line(parent.output));
   if (begin != commits.front().id)
@@ -189,6 +193,7 @@ void Repository::remove_worktree(const std::string& path) const {
 
 Repository::Answer Repository::ask(const std::string& folder, const std::vector<std::string>& words,
                                    Errors errors) const {
+  // The shell sends git's errors into its output. "sh" is the shell's own name, $0.
   std::vector<std::string> git{"git"};
   if (errors == Errors::InOutput) git = {"/bin/sh", "-c", "exec 2>&1; exec git \"$@\"", "sh"};
   git.insert(git.end(), kSettings.begin(), kSettings.end());
@@ -205,12 +210,12 @@ Repository::Answer Repository::wait_for(std::vector<std::string> words,
 
   os::HelperProgram program;
   program.begin(spec, kForever);
-  auto answer = program.wait(kMaxOutput);
+  auto answer = program.wait(kMaxOutputBytes);
   return {succeeded(answer.outcome), std::move(answer.output)};
 }
 
 Result<Commit> Repository::find_commit(const std::string& revision) const {
-  const Answer answer = ask(folder_, {"log", "--no-show-signature", "-1", kFormat,
+  const Answer answer = ask(folder_, {"log", "--no-show-signature", "-1", kLogFormat,
                                       "--end-of-options", revision + "^{commit}", "--"});
   auto commit = answer.succeeded ? parse_commit(first_line(answer.output)) : std::nullopt;
   if (commit) return *std::move(commit);

@@ -32,19 +32,19 @@ Search::Search(std::size_t last, double error, Ranking ranking)
       known_{.after = last, .is_passed_over = std::vector<bool>(last + 1)},
       suspects_(ranking_(known_)),
       error_left_(error),
-      most_tests_(steps_for(last)) {}
+      max_tests_(steps_for(last)) {}
 
-std::optional<Step> Search::next() const {
+std::optional<Step> Search::next_step() const {
   if (open_question_)
     return Step{.commit = open_question_->commit,
                 .dividing_level = open_question_->dividing_level,
-                .error = error_of_next(),
+                .error = error_of_next_step(),
                 .asks_again = true};
 
   if (undecided_commits_ >= kMaxUndecidedCommits || has_spent_builds()) return std::nullopt;
   for (const std::size_t commit : suspects_)
     if (!known_.is_passed_over[commit])
-      return Step{.commit = commit, .dividing_level = middle(), .error = error_of_next()};
+      return Step{.commit = commit, .dividing_level = middle(), .error = error_of_next_step()};
   return std::nullopt;
 }
 
@@ -57,7 +57,7 @@ std::vector<std::size_t> Search::suspects() const {
 /// Without undecided commits there is no limit, because the middle of merged branches may be far
 /// from half of their commits.
 bool Search::has_spent_builds() const {
-  return undecided_commits_ > 0 && tested_commits_ >= most_tests_;
+  return undecided_commits_ > 0 && tested_commits_ >= max_tests_;
 }
 
 std::size_t Search::count_untested() const {
@@ -68,12 +68,12 @@ std::size_t Search::count_untested() const {
 std::size_t Search::steps_left() const {
   const std::size_t needed = steps_for(count_untested() + 1);
   if (undecided_commits_ == 0) return needed;
-  return std::min(needed, most_tests_ - std::min(most_tests_, tested_commits_));
+  return std::min(needed, max_tests_ - std::min(max_tests_, tested_commits_));
 }
 
 /// Each step gets the same share if each halves what is left. One more share is kept in reserve, so
 /// that something is left for steps that become necessary because others stay undecided.
-double Search::error_of_next() const {
+double Search::error_of_next_step() const {
   return error_left_ / static_cast<double>(steps_for(count_untested() + 1) + 1);
 }
 
@@ -81,7 +81,7 @@ void Search::take(const StepResult& result) {
   // An undecided step could have been wrong, too. Only a commit that was not measured costs
   // nothing.
   if (result.answer != StepAnswer::Untestable) {
-    error_left_ -= error_of_next();
+    error_left_ -= error_of_next_step();
     if (!open_question_) ++tested_commits_;
   }
 

@@ -80,9 +80,9 @@ class Search {
   Search(std::size_t last, double error, Ranking ranking = rank_line);
 
   /// Returns the step to do next; nullopt if the search has ended.
-  std::optional<Step> next() const;
+  std::optional<Step> next_step() const;
 
-  /// Takes the result of the step that next() returned. A level that is shown to lie between a
+  /// Takes the result of the step that next_step() returned. A level that is shown to lie between a
   /// quarter and three quarters of what is searched proves a change on both sides; the search then
   /// goes on in the part with the larger one.
   void take(const StepResult& result);
@@ -111,7 +111,7 @@ class Search {
   double quarter() const { return (level_after_ - level_before_) / 4.0; }
   bool has_spent_builds() const;
   std::size_t count_untested() const;
-  double error_of_next() const;
+  double error_of_next_step() const;
   void take_answer(const StepResult& result);
   bool take_change_on_both_sides(const StepResult& result);
   void go_before(const StepResult& result, bool uses_level);
@@ -126,7 +126,7 @@ class Search {
   std::optional<OpenQuestion> open_question_{};
   std::size_t undecided_commits_ = 0;
   std::size_t tested_commits_ = 0;  ///< those that could be measured
-  std::size_t most_tests_;          ///< that are needed if none stays undecided
+  std::size_t max_tests_;           ///< that are needed if none stays undecided
 };
 
 /// What the comparison of both ends has shown, as fractions of the good end.

@@ -108,7 +108,7 @@ void describe_fields(Visitor& visit, BisectRecord& of) {
 namespace {
 
 template <typename Record>
-std::string entry_of(const Record& record) {
+std::string write_entry(const Record& record) {
   Json json;
   encode(record, json);
   return json_text(json);
@@ -142,15 +142,15 @@ StepResult to_result(const StepRecord& step, std::size_t commit, const EndsChang
 }
 
 std::string to_entry(const MeasuredChange& change) {
-  return entry_of(change);
+  return write_entry(change);
 }
 
 std::string to_entry(const StepRecord& step) {
-  return entry_of(step);
+  return write_entry(step);
 }
 
 std::string to_entry(const SearchRecord& search) {
-  return entry_of(search);
+  return write_entry(search);
 }
 
 std::optional<MeasuredChange> parse_change(std::string_view entry) {

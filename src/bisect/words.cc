@@ -17,12 +17,12 @@ namespace {
 /// Most functions that the answer names. The JSON has all of them.
 constexpr std::size_t kMaxFunctions = 3;
 
-std::string block_of(const Commit& commit) {
+std::string write_commit_block(const Commit& commit) {
   return fmt::format("commit:  {}\ndate:    {}\nsubject: {}\n", commit.id, commit.date,
                      one_line(commit.subject));
 }
 
-std::string function_lines(const SearchRecord& search) {
+std::string list_changed_functions(const SearchRecord& search) {
   if (search.functions_of.empty()) return "";
   if (search.functions.empty())
     return fmt::format("changed: none of the functions differs significantly in {}\n",
@@ -50,7 +50,7 @@ const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
   return found == search.steps.rend() ? nullptr : &*found;
 }
 
-std::string range_text(const SearchRecord& search) {
+std::string write_range(const SearchRecord& search) {
   std::string text =
       fmt::format("the change is in one of {}:\n", plural(search.suspects.size(), "commit"));
   for (const Commit& commit : search.suspects) {
@@ -101,7 +101,7 @@ report::Table make_table(const SearchRecord& search) {
 }
 
 /// Returns the answer as a paragraph with a list, and the table of the steps.
-std::string markdown_of(const SearchRecord& search, const std::string& metric) {
+std::string write_search_markdown(const SearchRecord& search, const std::string& metric) {
   const std::string answer = answer_text(search, metric);
   std::string text;
   for (const std::string_view line : split(answer, '\n'))
@@ -146,17 +146,18 @@ std::string answer_text(const SearchRecord& search, const std::string& metric) {
                                    : "");
   if (!search.doubt.empty())
     return fmt::format("the steps lead to this commit, but {}:\n{}", search.doubt,
-                       block_of(search.suspects.front()));
-  if (search.culprit() == nullptr) return range_text(search);
+                       write_commit_block(search.suspects.front()));
+  if (search.culprit() == nullptr) return write_range(search);
   return fmt::format("the commit that made the change:\n{}change:  {} {} from its parent {}\n{}",
-                     block_of(*search.culprit()), metric, change_text(*search.from_parent),
-                     search.parent->short_id(), function_lines(search));
+                     write_commit_block(*search.culprit()), metric,
+                     change_text(*search.from_parent), search.parent->short_id(),
+                     list_changed_functions(search));
 }
 
 std::string to_markdown(const BisectRecord& record) {
   std::string text = record.is_complete ? "" : "The search ended before it found an answer.\n";
   for (const SearchRecord& search : record.searches)
-    text += (text.empty() ? "" : "\n") + markdown_of(search, record.metric);
+    text += (text.empty() ? "" : "\n") + write_search_markdown(search, record.metric);
   return text;
 }
 

@@ -15,14 +15,14 @@
 namespace lauka::cli {
 namespace {
 
-constexpr std::size_t kMostAccepted = 1000;
+constexpr std::size_t kMaxAccepted = 1000;
 constexpr const char* kAcceptShape =
     "write [[accept]] tables with condition, reason and until (docs/ci.md)";
 constexpr auto kAcceptKeys =
     std::to_array<std::string_view>({"benchmark", "condition", "reason", "until"});
 
 /// True if both limit the same metric in the same direction, in percent or in the same unit.
-bool limit_the_same(const Condition& one, const Condition& other) {
+bool limit_same_quantity(const Condition& one, const Condition& other) {
   return one.metric == other.metric && one.fails_below_limit == other.fails_below_limit &&
          one.limit.kind == other.limit.kind &&
          (one.limit.needs_reference() || one.limit.unit == other.limit.unit);
@@ -50,37 +50,40 @@ class AcceptedReader {
 
   Result<std::vector<AcceptedRegression>> read(std::string_view text) {
     const auto parsed = parse_toml(text, {kAcceptShape, "reason = \"new parser\""});
-    if (const auto* fault = std::get_if<TomlFault>(&parsed)) return at(fault->line, fault->error);
+    if (const auto* fault = std::get_if<TomlFault>(&parsed))
+      return add_place(fault->line, fault->error);
 
     const toml::table& root = std::get<toml::table>(parsed);
     for (const auto& [key, node] : root)
       if (key.str() != "accept" || !node.is_array_of_tables())
-        return at(line_of_toml(node),
-                  {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+        return add_place(line_of_toml(node),
+                         {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
     if (!root.contains("accept")) return std::vector<AcceptedRegression>();
 
     const toml::array& tables = *root["accept"].as_array();
-    if (tables.size() > kMostAccepted)
-      return at(0, {fmt::format("{} entries are too many", tables.size()),
-                    fmt::format("keep at most {}", kMostAccepted)});
+    if (tables.size() > kMaxAccepted)
+      return add_place(0, {fmt::format("{} entries are too many", tables.size()),
+                           fmt::format("keep at most {}", kMaxAccepted)});
     for (const toml::node& table : tables)
       if (auto added = add(*table.as_table()); !added) return added.error();
     return std::move(accepted_);
   }
 
  private:
-  std::string place(std::size_t line) const {
+  std::string write_place(std::size_t line) const {
     return one_line(file_) + (line > 0 ? fmt::format(":{}", line) : "");
   }
 
-  Error at(std::size_t line, const Error& error) const { return error.prefixed(place(line)); }
+  Error add_place(std::size_t line, const Error& error) const {
+    return error.prefixed(write_place(line));
+  }
 
   Result<void> add(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
-    AcceptedRegression accepted{.entry = place(line)};
+    AcceptedRegression accepted{.entry = write_place(line)};
     for (const auto& [key, node] : table) {
       auto taken = take(key.str(), node, accepted);
-      if (!taken) return at(line_of_toml(node), taken.error());
+      if (!taken) return add_place(line_of_toml(node), taken.error());
     }
 
     struct RequiredKey {
@@ -93,17 +96,17 @@ class AcceptedReader {
           RequiredKey{"reason", accepted.reason.empty(), "\"new parser\""},
           RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
       if (is_missing)
-        return at(line, {fmt::format("an accepted regression has no {}", name),
-                         fmt::format("write {} = {}", name, example)});
+        return add_place(line, {fmt::format("an accepted regression has no {}", name),
+                                fmt::format("write {} = {}", name, example)});
 
     const auto is_of_same_gate = [&](const AcceptedRegression& other) {
       return other.benchmark == accepted.benchmark &&
-             limit_the_same(other.condition, accepted.condition);
+             limit_same_quantity(other.condition, accepted.condition);
     };
     const auto same = std::ranges::find_if(accepted_, is_of_same_gate);
     if (same != accepted_.end())
-      return at(line, {fmt::format("{} accepts a regression of the same gate", same->entry),
-                       "keep one of the two entries"});
+      return add_place(line, {fmt::format("{} accepts a regression of the same gate", same->entry),
+                              "keep one of the two entries"});
 
     accepted_.push_back(std::move(accepted));
     return {};
@@ -134,7 +137,7 @@ class AcceptedReader {
     if (key == "benchmark") accepted.benchmark = text->get();
     if (key == "reason") accepted.reason = text->get();
     if (key == "condition") {
-      auto read = condition(OptionValue{*find_option("fail-if"), text->get()});
+      auto read = read_condition(OptionValue{*find_option("fail-if"), text->get()});
       if (!read) return read.error();
       accepted.condition = *std::move(read);
     }
@@ -163,7 +166,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     // An entry without a benchmark is for all of them, unless one of their own replaces it.
     const auto find_entry = [&](std::string_view of_benchmark) {
       return std::ranges::find_if(accepted, [&](const AcceptedRegression& entry) {
-        return entry.benchmark == of_benchmark && limit_the_same(entry.condition, gate);
+        return entry.benchmark == of_benchmark && limit_same_quantity(entry.condition, gate);
       });
     };
     const auto own = find_entry(benchmark);

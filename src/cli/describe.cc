@@ -16,19 +16,22 @@ namespace lauka::cli {
 
 namespace {
 
-bool is_choice(std::string_view word) {
+/// True for a word that is typed as it is, such as "auto". A placeholder has capitals: "FILE".
+bool is_literal_choice(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
-std::optional<ValueLister> listing_of(std::string_view name) {
-  if (name == "[+]EVENT,...")
+/// Returns the shell script that lists the values for a placeholder, each once and without what
+/// lauka prints beside it; nullopt for a placeholder whose values cannot be listed.
+std::optional<ValueLister> find_value_lister(std::string_view placeholder) {
+  if (placeholder == "[+]EVENT,...")
     return ValueLister{"events",
                        "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
                        "sed \"/^event /d; s/ .*//\" | sort -u",
                        true};
-  if (name == "LIST")
+  if (placeholder == "LIST")
     return ValueLister{"metrics",
                        "printf \"%s\\n\" default time all; "
                        "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
@@ -36,11 +39,13 @@ std::optional<ValueLister> listing_of(std::string_view name) {
   return std::nullopt;
 }
 
-ValueWord find_value_word(std::string_view name) {
-  ValueWord word{.word_placeholder = std::string(name), .listing_script = listing_of(name)};
-  const auto parts = split(name, '|');
+/// Finds what may be typed for one placeholder, such as "auto|always|never" or "FILE|null".
+ValueWord describe_value_word(std::string_view placeholder) {
+  ValueWord word{.word_placeholder = std::string(placeholder),
+                 .listing_script = find_value_lister(placeholder)};
+  const auto parts = split(placeholder, '|');
   for (const std::string_view part : parts) {
-    if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
+    if (parts.size() > 1 && is_literal_choice(part)) word.choices.emplace_back(part);
     word.is_file = word.is_file || part == "FILE";
     word.is_folder = word.is_folder || part == "DIR";
     word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
@@ -48,11 +53,12 @@ ValueWord find_value_word(std::string_view name) {
   return word;
 }
 
-constexpr std::size_t kWidth = 80;
-constexpr std::size_t kTextColumn = 29;
-constexpr std::size_t kDetailsColumn = 10;
+constexpr std::size_t kHelpWidth = 80;
+constexpr std::size_t kTextColumn = 29;     // where the texts of --help begin
+constexpr std::size_t kDetailsColumn = 10;  // where the texts of --help OPTION begin
+constexpr std::size_t kRoffWidth = 60;      // width of lines in the source of the manual page
 
-OptionDescription described(const OptionInfo& option) {
+OptionDescription describe_option(const OptionInfo& option) {
   const OptionDetails details = details_of(option);
   return {.name = std::string(option.name),
           .letter = option.letter == '\0' ? "" : std::string(1, option.letter),
@@ -65,33 +71,34 @@ OptionDescription described(const OptionInfo& option) {
           .words = value_words(option.value_placeholder)};
 }
 
-std::string usage_with_letter(const OptionDescription& option) {
+/// Returns "  -r, --runs N". Without a letter, the name still stands below other names.
+std::string write_usage_with_letter(const OptionDescription& option) {
   const std::string usage =
       write_usage(option.spelling(), option.value_placeholder, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
 
-std::string paragraph(std::string_view text) {
-  return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
+std::string write_paragraph(std::string_view text) {
+  return fmt::format("{}\n", fmt::join(wrapped(text, kHelpWidth - 1), "\n"));
 }
 
 void append_option(std::string& out, const OptionDescription& option) {
-  std::string margin = usage_with_letter(option);
+  std::string margin = write_usage_with_letter(option);
   if (margin.size() + 1 >= kTextColumn) {
     out += margin + '\n';
     margin.clear();
   }
-  for (const std::string_view line : wrapped(option.help, kWidth - kTextColumn)) {
+  for (const std::string_view line : wrapped(option.help, kHelpWidth - kTextColumn)) {
     out += fmt::format("{:{}}{}\n", margin, kTextColumn, line);
     margin.clear();
   }
 }
 
-void append_with_details(std::string& out, const OptionDescription& option) {
-  out += (out.empty() ? "" : "\n") + usage_with_letter(option) + "\n";
+void append_option_with_details(std::string& out, const OptionDescription& option) {
+  out += (out.empty() ? "" : "\n") + write_usage_with_letter(option) + "\n";
   const auto append = [&out](std::string_view text) {
-    for (const std::string_view line : wrapped(text, kWidth - kDetailsColumn))
+    for (const std::string_view line : wrapped(text, kHelpWidth - kDetailsColumn))
       out += fmt::format("{:{}}{}\n", "", kDetailsColumn, line);
   };
 
@@ -106,96 +113,106 @@ void append_with_details(std::string& out, const OptionDescription& option) {
     out += fmt::format("\n{:{}}$ {}\n", "", kDetailsColumn, option.example);
 }
 
-/// Escapes a line for roff. A dot or quote at its beginning would make the line a request.
-std::string for_roff(std::string_view text) {
+/// Escapes a line for roff. A dot or quote at its beginning would make the line a request, so
+/// "\&", which prints nothing, precedes it. The escapes stand for the plain characters, which roff
+/// would print as typographic ones, such as a hyphen for a minus.
+std::string escape_for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
   static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
                                           "\\(ha", "\\(ti", "\\(ga"};
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
-    const std::size_t at = kCharacters.find(c);
-    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
+    const std::size_t place = kCharacters.find(c);
+    out += place == std::string_view::npos ? std::string(1, c) : kEscapes.at(place);
   }
   return out;
 }
 
-std::string roff_lines(std::string_view text) {
+std::string write_roff_lines(std::string_view text) {
   std::string out;
-  for (const std::string_view line : wrapped(text, 60)) out += for_roff(line) + "\n";
+  for (const std::string_view line : wrapped(text, kRoffWidth)) out += escape_for_roff(line) + "\n";
   return out;
 }
 
-std::string bold(std::string_view text) {
-  return "\\fB" + for_roff(text) + "\\fR";
+std::string write_bold(std::string_view text) {
+  return "\\fB" + escape_for_roff(text) + "\\fR";
 }
 
-std::string slanted(std::string_view text) {
-  return "\\fI" + for_roff(text) + "\\fR";
+std::string write_slanted(std::string_view text) {
+  return "\\fI" + escape_for_roff(text) + "\\fR";
 }
 
-std::string write_heading(const OptionDescription& option) {
+std::string write_man_heading(const OptionDescription& option) {
   std::string heading;
   for (const std::string& spelling : option.spellings())
-    heading += (heading.empty() ? "" : ", ") + bold(spelling);
+    heading += (heading.empty() ? "" : ", ") + write_bold(spelling);
   if (option.value_placeholder.empty()) return heading;
-  return heading + (option.value_is_optional ? "[=" + slanted(option.value_placeholder) + "]"
-                                             : " " + slanted(option.value_placeholder));
+  return heading + (option.value_is_optional ? "[=" + write_slanted(option.value_placeholder) + "]"
+                                             : " " + write_slanted(option.value_placeholder));
 }
 
-std::string man_options(const CommandDescription& command) {
+std::string write_man_options(const CommandDescription& command) {
   std::string out;
   for (const OptionGroup& group : command.groups) {
-    if (!group.title.empty()) out += fmt::format(".SS {}\n", for_roff(group.title));
+    if (!group.title.empty()) out += fmt::format(".SS {}\n", escape_for_roff(group.title));
     for (const OptionDescription& option : group.options) {
-      out += ".TP\n" + write_heading(option) + "\n" + roff_lines(option.help);
-      if (!option.details.empty()) out += ".IP\n" + roff_lines(option.details);
+      out += ".TP\n" + write_man_heading(option) + "\n" + write_roff_lines(option.help);
+      if (!option.details.empty()) out += ".IP\n" + write_roff_lines(option.details);
       if (!option.example.empty())
-        out += ".IP\n" + roff_lines(fmt::format("Example: {}", option.example));
+        out += ".IP\n" + write_roff_lines(fmt::format("Example: {}", option.example));
     }
   }
   return out;
 }
 
-std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
-  std::string out = bold(program.name);
-  if (!command.name.empty()) out += " " + bold(command.name);
-  out += " [" + slanted("options") + "]";
-  if (command.name.empty()) out += " [" + bold("--") + "]";
-  if (!command.argument_usage.empty()) out += " " + slanted(command.argument_usage);
-  if (command.name.empty()) out += " [" + slanted(command.argument_usage) + " ...]";
+/// Returns the usage line. A program without commands takes several arguments, also after "--".
+std::string write_man_synopsis(const ProgramDescription& program,
+                               const CommandDescription& command) {
+  std::string out = write_bold(program.name);
+  if (!command.name.empty()) out += " " + write_bold(command.name);
+  out += " [" + write_slanted("options") + "]";
+  if (command.name.empty()) out += " [" + write_bold("--") + "]";
+  if (!command.argument_usage.empty()) out += " " + write_slanted(command.argument_usage);
+  if (command.name.empty()) out += " [" + write_slanted(command.argument_usage) + " ...]";
   return out + "\n";
 }
 
-std::string man_commands(const ProgramDescription& program) {
-  if (program.commands.front().name.empty())
-    return ".SH OPTIONS\n" + man_options(program.commands.front());
+/// True for a program without commands, which is described as a single command without a name.
+bool has_no_commands(const ProgramDescription& program) {
+  return program.commands.front().name.empty();
+}
+
+std::string write_man_commands(const ProgramDescription& program) {
+  if (has_no_commands(program))
+    return ".SH OPTIONS\n" + write_man_options(program.commands.front());
   std::string out = ".SH COMMANDS\n";
   for (const CommandDescription& command : program.commands) {
     out += fmt::format(".SS {}{}{}\n", command.name, command.argument_usage.empty() ? "" : " ",
-                       for_roff(command.argument_usage));
-    out += roff_lines(command.purpose) + man_options(command);
+                       escape_for_roff(command.argument_usage));
+    out += write_roff_lines(command.purpose) + write_man_options(command);
   }
   return out;
 }
 
-std::string man_meanings(std::string_view title, const std::vector<Meaning>& meanings) {
+std::string write_man_meanings(std::string_view title, const std::vector<Meaning>& meanings) {
   if (meanings.empty()) return "";
   std::string out = fmt::format(".SH {}\n", title);
   for (const Meaning& meaning : meanings)
-    out += ".TP\n" + bold(meaning.name) + "\n" + roff_lines(meaning.meaning);
+    out += ".TP\n" + write_bold(meaning.name) + "\n" + write_roff_lines(meaning.meaning);
   return out;
 }
 
-std::string backslashed(std::string_view text, std::string_view special) {
+std::string put_backslash_before(std::string_view special_characters, std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
+    if (special_characters.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
 }
 
-std::string write_note(const ProgramDescription& program) {
+/// Returns the end of the comment at the top of a completion script.
+std::string write_origin_note(const ProgramDescription& program) {
   return fmt::format("made by {} from the option table; not to be edited",
                      program.completions_made_by);
 }
@@ -204,8 +221,8 @@ std::string list_choices(const ValueWord& word) {
   return fmt::format("{}", fmt::join(word.choices, " "));
 }
 
-template <typename Take>
-void for_each_option(const CommandDescription& command, const Take& visit) {
+template <typename Visit>
+void for_each_option(const CommandDescription& command, const Visit& visit) {
   for (const OptionGroup& group : command.groups)
     for (const OptionDescription& option : group.options) visit(option);
 }
@@ -218,19 +235,27 @@ std::string join_spellings(const CommandDescription& command) {
   return all;
 }
 
-/// Replaces each "_@" by the prefix of the program's shell functions, such as "_lauka".
-std::string named(const ProgramDescription& program, std::string text) {
+// The completion scripts of two programs may be loaded into one shell, so the names of their
+// functions begin with the program's name. The templates below write "_@" instead of this prefix.
+constexpr std::string_view kPrefixPlaceholder = "_@";
+
+/// Replaces each "_@" by the prefix of the program's shell functions, such as "_lauka_history".
+std::string fill_in_function_prefix(const ProgramDescription& program, std::string script) {
   std::string prefix = "_" + program.name;
   std::ranges::replace(prefix, '-', '_');
-  for (std::size_t at = text.find("_@"); at != std::string::npos;
-       at = text.find("_@", at + prefix.size()))
-    text.replace(at, 2, prefix);
-  return text;
+  for (std::size_t at = script.find(kPrefixPlaceholder); at != std::string::npos;
+       at = script.find(kPrefixPlaceholder, at + prefix.size()))
+    script.replace(at, kPrefixPlaceholder.size(), prefix);
+  return script;
 }
 
-std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
-  if (place >= words.size()) return ":";
-  const ValueWord& word = words[place];
+// The command that does nothing: there is nothing to complete.
+constexpr const char* kNoBashAction = ":";
+
+/// Returns the shell commands that complete the word at an index of `words`.
+std::string write_bash_action(const std::vector<ValueWord>& words, std::size_t index) {
+  if (index >= words.size()) return kNoBashAction;
+  const ValueWord& word = words[index];
   std::vector<std::string> actions;
   if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(list_choices(word)));
   if (word.listing_script)
@@ -238,24 +263,28 @@ std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) 
   if (word.is_file) actions.emplace_back("_@_files f");
   if (word.is_folder) actions.emplace_back("_@_files d");
   if (word.is_command) actions.emplace_back("_@_commands");
-  return actions.empty() ? ":" : fmt::format("{}", fmt::join(actions, "; "));
+  return actions.empty() ? kNoBashAction : fmt::format("{}", fmt::join(actions, "; "));
 }
 
-std::string bash_cases(const ProgramDescription& program) {
+/// Returns the cases of the shell function in kBashValueBegin: "--runs:1" is the first word of the
+/// value of --runs.
+std::string write_bash_value_cases(const ProgramDescription& program) {
   std::string cases;
-  const auto add = [&](const OptionDescription& option) {
+  const auto add_cases = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
       // An optional value is found by the "=" before it, a word of a required value by its distance
       // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
-        const std::string line =
-            fmt::format("    {}:{}) {}; return 0 ;;\n", name, place, bash_action(option.words, i));
+        const std::string line = fmt::format("    {}:{}) {}; return 0 ;;\n", name, place,
+                                             write_bash_action(option.words, i));
+
+        // Several commands may have the same option.
         if (cases.find(line) == std::string::npos) cases += line;
       }
     }
   };
-  for (const CommandDescription& command : program.commands) for_each_option(command, add);
+  for (const CommandDescription& command : program.commands) for_each_option(command, add_cases);
   return cases;
 }
 
@@ -288,13 +317,14 @@ _@_listed() {  # script, ","
 }
 )sh";
 
-constexpr std::string_view kBashValue = R"sh(
+constexpr std::string_view kBashValueBegin = R"sh(
 # The value that is being written, for `option` `place` words back (=: after a =).
 _@_value() {  # option, place
   case $1:$2 in
 )sh";
 
-constexpr std::string_view kBashRest = R"sh(  esac
+// The end of the function in kBashValueBegin, and the beginning of the main function.
+constexpr std::string_view kBashMainBegin = R"sh(  esac
   return 1
 }
 
@@ -319,11 +349,11 @@ _@() {
 )sh";
 
 /// Returns the definitions of the shell functions that list values. `form`: definition of a
-/// function, with {} for the end of its name and for its arguments.
-std::string listing_functions(const ProgramDescription& program,
-                              fmt::format_string<const std::string&, std::string> form) {
+/// function in the shell's language, with {} for the end of its name and for its arguments.
+std::string write_value_listers(const ProgramDescription& program,
+                                fmt::format_string<const std::string&, std::string> form) {
   std::string functions;
-  const auto add = [&](const std::vector<ValueWord>& words) {
+  const auto add_listers = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
       if (!word.listing_script) continue;
       const ValueLister& lister = *word.listing_script;
@@ -338,23 +368,24 @@ std::string listing_functions(const ProgramDescription& program,
   };
 
   for (const CommandDescription& command : program.commands) {
-    add(command.argument_words);
-    for_each_option(command, [&](const OptionDescription& option) { add(option.words); });
+    add_listers(command.argument_words);
+    for_each_option(command, [&](const OptionDescription& option) { add_listers(option.words); });
   }
   return functions;
 }
 
-std::string bash_words(const ProgramDescription& program) {
-  if (program.commands.front().name.empty())
+/// Returns the end of the main shell function, which completes a word that is no option's value.
+std::string write_bash_word_completion(const ProgramDescription& program) {
+  if (has_no_commands(program))
     return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"
            "  fi\n";
   std::vector<std::string_view> names;
   std::string cases;
   for (const CommandDescription& command : program.commands) {
     names.push_back(command.name);
-    cases +=
-        fmt::format("    {}) if [[ $cur == -* ]]; then _@_words {}; else {}; fi ;;\n", command.name,
-                    shell_quoted(join_spellings(command)), bash_action(command.argument_words, 0));
+    cases += fmt::format("    {}) if [[ $cur == -* ]]; then _@_words {}; else {}; fi ;;\n",
+                         command.name, shell_quoted(join_spellings(command)),
+                         write_bash_action(command.argument_words, 0));
   }
   return fmt::format(
       "  local command=''\n  for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -363,22 +394,27 @@ std::string bash_words(const ProgramDescription& program) {
       fmt::join(names, "|"), fmt::join(names, " "), cases);
 }
 
-std::string bash(const ProgramDescription& program) {
-  const CommandDescription outside{.groups = {{"", program.options_before_command}}};
-  const bool is_single = program.commands.front().name.empty();
-  const std::string text = fmt::format(
-      "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
-      join_spellings(is_single ? program.commands.front() : outside));
-  const std::string listings = listing_functions(program, "_@_{}() {{ _@_listed {}; }}\n");
-  return named(program, text + std::string(kBashFunctions) + listings + std::string(kBashValue) +
-                            bash_cases(program) + std::string(kBashRest) + bash_words(program) +
-                            "}\n\ncomplete -F _@ ") +
-         program.name + "\n";
+std::string write_bash_completion(const ProgramDescription& program) {
+  // Where no command was typed yet, only these options are offered.
+  const CommandDescription before_command{.groups = {{"", program.options_before_command}}};
+  const CommandDescription& offered =
+      has_no_commands(program) ? program.commands.front() : before_command;
+
+  std::string script =
+      fmt::format("# bash completion for {}, {}\n\n_@_options='{}'\n", program.name,
+                  write_origin_note(program), join_spellings(offered));
+  script += kBashFunctions;
+  script += write_value_listers(program, "_@_{}() {{ _@_listed {}; }}\n");
+  script.append(kBashValueBegin).append(write_bash_value_cases(program));
+  script.append(kBashMainBegin).append(write_bash_word_completion(program)).append("}\n");
+  script += "\ncomplete -F _@ ";
+  return fill_in_function_prefix(program, std::move(script)) + program.name + "\n";
 }
 
-std::string zsh_value(const ValueWord& word) {
+/// Returns ":MESSAGE:ACTION" for _arguments of zsh, such as ":FILE:_files".
+std::string write_zsh_value(const ValueWord& word) {
   const std::string choices = list_choices(word);
-  std::string action = " ";
+  std::string action = " ";  // a blank: zsh shows the message, but completes nothing
   if (!choices.empty() && word.is_file) {
     action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"", choices);
   } else if (!choices.empty()) {
@@ -392,36 +428,46 @@ std::string zsh_value(const ValueWord& word) {
   } else if (word.is_command) {
     action = "_cmdstring";
   }
-  return fmt::format(":{}:{}", backslashed(word.word_placeholder, ":[]()\\"), action);
+  return fmt::format(":{}:{}", put_backslash_before(":[]()\\", word.word_placeholder), action);
 }
 
-std::string zsh_spec(const OptionDescription& option, const std::string& spelling) {
+/// Returns what _arguments of zsh must know about an option: '*--runs=[number of runs]:N: '.
+std::string write_zsh_spec(const OptionDescription& option, const std::string& spelling) {
+  // After "*", zsh offers the option again although it was typed.
   std::string spec = "*" + spelling;
+
+  // A "-" demands that the value is in the same word. A "+" (of a letter) or "=" (of a name) lets
+  // the value be in the same word or in the next one.
   const bool is_short = spelling.size() == 2;
   if (option.value_is_optional) {
     spec += is_short ? "-" : "=-";
   } else if (option.words.size() == 1) {
     spec += is_short ? "+" : "=";
   }
-  spec += fmt::format("[{}]", backslashed(first_clause(option.help), "[]\\:"));
+
+  spec += fmt::format("[{}]", put_backslash_before("[]\\:", first_clause(option.help)));
+
+  // With a second colon, the value may be missing.
   for (const ValueWord& word : option.words)
-    spec += option.value_is_optional ? ":" + zsh_value(word) : zsh_value(word);
+    spec += option.value_is_optional ? ":" + write_zsh_value(word) : write_zsh_value(word);
   return spec;
 }
 
-std::string zsh_specs(const CommandDescription& command, std::string_view before,
-                      std::string_view after) {
+/// Returns the arguments of _arguments for a command, each option's between `before` and `after`.
+std::string write_zsh_specs(const CommandDescription& command, std::string_view before,
+                            std::string_view after) {
   std::string specs;
   for_each_option(command, [&](const OptionDescription& option) {
     for (const std::string& spelling : option.spellings())
-      specs.append(before).append(shell_quoted(zsh_spec(option, spelling))).append(after);
+      specs.append(before).append(shell_quoted(write_zsh_spec(option, spelling))).append(after);
   });
   for (const ValueWord& word : command.argument_words)
-    specs.append(before).append(shell_quoted("*" + zsh_value(word)));
+    specs.append(before).append(shell_quoted("*" + write_zsh_value(word)));
   return specs;
 }
 
-constexpr std::string_view kZshListed = R"sh(local -a typed=("${words[@]}")
+// The shell function that the listers of values call.
+constexpr std::string_view kZshListFunction = R"sh(local -a typed=("${words[@]}")
 
 # The words that a script prints; "," if the value is a list of them.
 _@_listed() {  # script, ","
@@ -434,76 +480,90 @@ _@_listed() {  # script, ","
 }
 )sh";
 
-std::string zsh(const ProgramDescription& program) {
-  const std::string listings = listing_functions(program, "_@_{}() {{ _@_listed {}; }}\n");
+std::string write_zsh_completion(const ProgramDescription& program) {
+  const std::string listers = write_value_listers(program, "_@_{}() {{ _@_listed {}; }}\n");
   const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
-                                       write_note(program), kZshListed, listings);
+                                       write_origin_note(program), kZshListFunction, listers);
 
-  // A program without commands has a single one, which has no name.
-  if (program.commands.front().name.empty())
-    return named(program, head + "_arguments -s -S \\\n" +
-                              zsh_specs(program.commands.front(), "  ", " \\\n") + "\n");
+  // With -s, letters may share a dash ("-qr 10"). With -S, no option follows "--".
+  if (has_no_commands(program)) {
+    const std::string specs = write_zsh_specs(program.commands.front(), "  ", " \\\n");
+    return fill_in_function_prefix(program, head + "_arguments -s -S \\\n" + specs + "\n");
+  }
 
-  std::string list;
+  std::string commands_with_purposes;
   std::string cases;
   for (const CommandDescription& command : program.commands) {
-    list += fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
-                                                 backslashed(command.purpose, ":\\")));
-    cases +=
-        fmt::format("    {}) _arguments -s -S{} ;;\n", command.name, zsh_specs(command, " ", ""));
+    commands_with_purposes +=
+        fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
+                                             put_backslash_before(":\\", command.purpose)));
+    cases += fmt::format("    {}) _arguments -s -S{} ;;\n", command.name,
+                         write_zsh_specs(command, " ", ""));
   }
 
   // The option before the command is dropped, so that the command is always the second word.
   const std::string option_before = program.options_before_command.front().spelling();
-  return named(
-      program,
-      head + fmt::format(
-                 "local -a commands=(\n{}  )\n"
-                 "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
-                 "  ((CURRENT -= 2))\n"
-                 "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
-                 "  ((CURRENT--))\nfi\n"
-                 "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
-                 "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-                 list, option_before, option_before, cases));
+  const std::string body = fmt::format(
+      "local -a commands=(\n{}  )\n"
+      "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
+      "  ((CURRENT -= 2))\n"
+      "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
+      "  ((CURRENT--))\nfi\n"
+      "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
+      "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
+      commands_with_purposes, option_before, option_before, cases);
+  return fill_in_function_prefix(program, head + body);
 }
 
-std::string fish_words(const ValueWord& word) {
-  std::string value;
-  if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
+// The flags of fish's command "complete" that are written below:
+//   -c PROGRAM, -s LETTER, -l NAME  what is completed: a program, and an option of it
+//   -d TEXT                         the description that is shown
+//   -n COMMAND                      the completion applies only if COMMAND succeeds
+//   -a WORDS                        the possible words; "(COMMAND)" stands for COMMAND's output
+//   -f, -F                          no file names are offered; file names are offered in any case
+//   -r, -x                          the option needs a value; -x is -r with -f
+
+/// Returns the flags that offer the possible words; empty if none are known, or only file names.
+std::string write_fish_words(const ValueWord& word) {
+  std::string flags;
+  if (!word.choices.empty()) flags += " -a " + shell_quoted(list_choices(word));
   if (word.listing_script)
-    value += fmt::format(" -a '(_@_{})'", word.listing_script->function_suffix);
+    flags += fmt::format(" -a '(_@_{})'", word.listing_script->function_suffix);
   if (word.is_folder)
-    value +=
+    flags +=
         " -a '(__fish_complete_directories (string replace -r \"^-[^=]*=\" \"\" -- "
         "(commandline -ct)))'";
-  if (word.is_command) value += " -a '(__fish_complete_command)'";
-  return value;
+  if (word.is_command) flags += " -a '(__fish_complete_command)'";
+  return flags;
 }
 
-std::string fish_value(const OptionDescription& option) {
+/// Returns the flags for an option's value. fish completes only the first word of a value.
+std::string write_fish_value(const OptionDescription& option) {
   if (option.words.empty()) return "";
   const ValueWord& word = option.words.front();
-  if (option.value_is_optional) return " -f" + fish_words(word);
-  return (word.is_file ? " -r -F" : " -x") + fish_words(word);
+  if (option.value_is_optional) return " -f" + write_fish_words(word);
+  return (word.is_file ? " -r -F" : " -x") + write_fish_words(word);
 }
 
-std::string fish_line(const OptionDescription& option) {
-  std::string line;
-  if (!option.letter.empty()) line += " -s " + option.letter;
-  if (!option.name.empty()) line += " -l " + option.name;
-  line += fish_value(option);
-  return line + fmt::format(" -d {}\n", shell_quoted(first_clause(option.help)));
+/// Returns the end of a line, which follows "complete -c PROGRAM" and conditions.
+std::string write_fish_option(const OptionDescription& option) {
+  std::string flags;
+  if (!option.letter.empty()) flags += " -s " + option.letter;
+  if (!option.name.empty()) flags += " -l " + option.name;
+  flags += write_fish_value(option);
+  return flags + fmt::format(" -d {}\n", shell_quoted(first_clause(option.help)));
 }
 
-std::string fish_options(const CommandDescription& command, const std::string& begin) {
+std::string write_fish_options(const CommandDescription& command, const std::string& line_begin) {
   std::string lines;
-  for_each_option(command,
-                  [&](const OptionDescription& option) { lines += begin + fish_line(option); });
+  for_each_option(command, [&](const OptionDescription& option) {
+    lines += line_begin + write_fish_option(option);
+  });
   return lines;
 }
 
-constexpr std::string_view kFishListed =
+// The shell function that the listers of values call.
+constexpr std::string_view kFishListFunction =
     R"sh(# The words that a script prints; "," if the value is a list of them.
 function _@_listed  # script, ","
   set -l token (string replace -r "^-[^=]*=" "" -- (commandline -ct))
@@ -515,47 +575,53 @@ function _@_listed  # script, ","
 end
 )sh";
 
-std::string fish(const ProgramDescription& program) {
+std::string write_fish_completion(const ProgramDescription& program) {
   const std::string complete = "complete -c " + program.name;
-  const std::string listings = listing_functions(program, "function _@_{}; _@_listed {}; end\n");
+  const std::string listers = write_value_listers(program, "function _@_{}; _@_listed {}; end\n");
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
-                                write_note(program), kFishListed, listings);
+                                write_origin_note(program), kFishListFunction, listers);
 
-  if (program.commands.front().name.empty())
+  if (has_no_commands(program)) {
     // A word that begins with a dash, such as --tune=, is an option, not a command.
-    return named(program, out + complete +
-                              " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
-                              " -a '(__fish_complete_command)'\n" +
-                              fish_options(program.commands.front(), complete));
+    out += complete +
+           " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
+           " -a '(__fish_complete_command)'\n";
+    out += write_fish_options(program.commands.front(), complete);
+    return fill_in_function_prefix(program, std::move(out));
+  }
 
+  // File names are offered only where a line below asks for them.
   out += complete + " -f\n";
+
+  // The beginning of lines that apply as long as no command was typed.
   std::string before_command = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
     before_command += " " + std::string(command.name);
   before_command += "'";
 
   for (const OptionDescription& option : program.options_before_command)
-    out += before_command + fish_line(option);
+    out += before_command + write_fish_option(option);
 
   for (const CommandDescription& command : program.commands) {
     out += fmt::format("{} -a {} -d {}\n", before_command, command.name,
                        shell_quoted(command.purpose));
-    const std::string begin =
+    const std::string after_command =
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
     for (const ValueWord& word : command.argument_words) {
-      if (word.is_file) out += begin + " -F\n";
-      if (const std::string words = fish_words(word); !words.empty()) out += begin + words + "\n";
+      if (word.is_file) out += after_command + " -F\n";
+      if (const std::string words = write_fish_words(word); !words.empty())
+        out += after_command + words + "\n";
     }
-    out += fish_options(command, begin);
+    out += write_fish_options(command, after_command);
   }
 
-  return named(program, out);
+  return fill_in_function_prefix(program, std::move(out));
 }
 
 struct Topic {
   std::string_view name;
-  bool (*has)(const OptionInfo& option);
-  std::string_view more;
+  bool (*has_option)(const OptionInfo& option);  ///< null if there is a page
+  std::string_view closing_text;                 ///< printed after the options; may be empty
   std::string_view page{};  ///< text that is printed as it is, instead of options; may be empty
 };
 
@@ -563,22 +629,22 @@ bool is_of_suite(const OptionInfo& option) {
   return option.rules.needs_suite || option.name == "suite";
 }
 
-template <OptionSection group>
-bool is_in_group(const OptionInfo& option) {
-  return option.group == group && !is_of_suite(option);
+template <OptionSection section>
+bool is_in_section(const OptionInfo& option) {
+  return option.group == section && !is_of_suite(option);
 }
 
 constexpr auto kTopics = std::to_array<Topic>({
-    {"runs", is_in_group<OptionSection::Runs>, ""},
-    {"commands", is_in_group<OptionSection::Commands>, ""},
-    {"metrics", is_in_group<OptionSection::Measured>,
+    {"runs", is_in_section<OptionSection::Runs>, ""},
+    {"commands", is_in_section<OptionSection::Commands>, ""},
+    {"metrics", is_in_section<OptionSection::Measured>,
      "lauka --list-metrics lists the metrics, and lauka --list-events lists the events."},
     {"suite", is_of_suite,
      "The file may have a table [defaults] with options by their long names. For each benchmark it "
      "has a table [[benchmark]] with its name, its commands and its own options. docs/suites.md "
      "shows such a file."},
-    {"gates", is_in_group<OptionSection::Gate>, ""},
-    {"output", is_in_group<OptionSection::Output>, ""},
+    {"gates", is_in_section<OptionSection::Gate>, ""},
+    {"output", is_in_section<OptionSection::Output>, ""},
     {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
      "lauka-history add FILE keeps such a file in a database. lauka-history --help lists the "
      "commands that show what is in it."},
@@ -589,9 +655,9 @@ constexpr auto kTopics = std::to_array<Topic>({
 
 std::vector<ValueWord> value_words(std::string_view value) {
   if (value.empty()) return {};
-  if (value.front() == '\'') return {find_value_word(value)};
+  if (value.front() == '\'') return {describe_value_word(value)};
   std::vector<ValueWord> words;
-  for (const std::string_view name : split(value, ' ')) words.push_back(find_value_word(name));
+  for (const std::string_view name : split(value, ' ')) words.push_back(describe_value_word(name));
   return words;
 }
 
@@ -628,8 +694,9 @@ Result<std::string> help_on(std::string_view topic) {
     // The page begins with the line break after the opening delimiter.
     if (!candidate.page.empty()) return std::string(candidate.page.substr(1));
     for (const OptionInfo& option : option_table())
-      if (candidate.has(option)) append_with_details(out, described(option));
-    return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
+      if (candidate.has_option(option)) append_option_with_details(out, describe_option(option));
+    return candidate.closing_text.empty() ? out
+                                          : out + "\n" + write_paragraph(candidate.closing_text);
   }
 
   // An option is named by its letter, or by its name with or without dashes.
@@ -644,7 +711,7 @@ Result<std::string> help_on(std::string_view topic) {
                  fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
   }
 
-  append_with_details(out, described(*option));
+  append_option_with_details(out, describe_option(*option));
   return out;
 }
 
@@ -655,7 +722,7 @@ std::string help(bool on_macos) {
                   [&](const OptionDescription& option) { return option.needs_macos && !on_macos; });
   std::string out = fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n",
                                 lauka.purpose);
-  for (const std::string_view text : lauka.paragraphs) out += "\n" + paragraph(text);
+  for (const std::string_view text : lauka.paragraphs) out += "\n" + write_paragraph(text);
   out += "\nExamples:\n";
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
@@ -668,9 +735,9 @@ std::string brief_help() {
   std::string out = "Usage: lauka [options] [--] COMMAND [COMMAND ...]\n\n";
   for (const OptionInfo& option : option_table()) {
     if (option.rules.brief_help_text.empty()) continue;
-    std::string line = usage_with_letter(described(option));
-    constexpr std::size_t column = 36;
-    line.resize(std::max(column, line.size() + 1), ' ');
+    std::string line = write_usage_with_letter(describe_option(option));
+    constexpr std::size_t brief_text_column = 36;
+    line.resize(std::max(brief_text_column, line.size() + 1), ' ');
     out += line.append(option.rules.brief_help_text) + "\n";
   }
   return out + "\nExample: lauka 'sleep 0.1' 'sleep 0.12'. lauka --help shows all options.\n";
@@ -678,11 +745,13 @@ std::string brief_help() {
 
 std::string list_statuses(const ProgramDescription& program) {
   std::string out = "\nExit status:\n";
-  constexpr std::size_t column = 9;
+  constexpr std::size_t indent = 2;
+  constexpr std::size_t meaning_column = 9;
   for (const Meaning& meaning : program.exit_statuses) {
-    std::string_view name = meaning.name;
-    for (const std::string_view line : wrapped(meaning.meaning, kWidth - column))
-      out += fmt::format("  {:<{}}{}\n", std::exchange(name, ""), column - 2, line);
+    std::string_view status = meaning.name;  // empty after the first line
+    for (const std::string_view line : wrapped(meaning.meaning, kHelpWidth - meaning_column))
+      out += fmt::format("{:{}}{:<{}}{}\n", "", indent, std::exchange(status, ""),
+                         meaning_column - indent, line);
   }
   return out;
 }
@@ -696,43 +765,44 @@ std::string man_page(const ProgramDescription& program) {
 
   std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n", title,
                                 program.date, version());
-  out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", for_roff(program.name),
-                     for_roff(program.purpose));
+  out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escape_for_roff(program.name),
+                     escape_for_roff(program.purpose));
 
   // Separators are before all elements but the first.
   std::string separator;
   for (const CommandDescription& command : program.commands) {
-    out += separator + man_synopsis(program, command);
+    out += separator + write_man_synopsis(program, command);
     separator = ".br\n";
   }
 
   if (!program.paragraphs.empty()) out += ".SH DESCRIPTION\n";
   separator.clear();
   for (const std::string_view text : program.paragraphs) {
-    out += separator + roff_lines(text);
+    out += separator + write_roff_lines(text);
     separator = ".PP\n";
   }
 
-  out += man_commands(program) + man_meanings("EXIT STATUS", program.exit_statuses) +
-         man_meanings("ENVIRONMENT", program.environment_variables);
+  out += write_man_commands(program) + write_man_meanings("EXIT STATUS", program.exit_statuses) +
+         write_man_meanings("ENVIRONMENT", program.environment_variables);
 
   if (!program.examples.empty()) {
     out += ".SH EXAMPLES\n.nf\n";
-    for (const std::string_view example : program.examples) out += for_roff(example) + "\n";
+    for (const std::string_view example : program.examples) out += escape_for_roff(example) + "\n";
     out += ".fi\n";
   }
 
   out += ".SH SEE ALSO\n";
   for (const std::string_view page : program.see_also)
-    out += fmt::format(".BR {}{}\n", for_roff(page), page == program.see_also.back() ? "" : ",");
+    out += fmt::format(".BR {}{}\n", escape_for_roff(page),
+                       page == program.see_also.back() ? "" : ",");
 
   return out;
 }
 
 std::string completion(const ProgramDescription& program, std::string_view shell) {
-  if (shell == "bash") return bash(program);
-  if (shell == "zsh") return zsh(program);
-  return shell == "fish" ? fish(program) : "";
+  if (shell == "bash") return write_bash_completion(program);
+  if (shell == "zsh") return write_zsh_completion(program);
+  return shell == "fish" ? write_fish_completion(program) : "";
 }
 
 ProgramDescription lauka_description() {
@@ -786,17 +856,19 @@ ProgramDescription lauka_description() {
 
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
 
-  CommandDescription whole{.argument_usage = "COMMAND",
-                           .argument_words = {{.word_placeholder = "command", .is_command = true}}};
+  CommandDescription only_command{
+      .argument_usage = "COMMAND",
+      .argument_words = {{.word_placeholder = "command", .is_command = true}}};
   constexpr auto titles = std::to_array<std::string_view>(
       {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
   for (const OptionInfo& option : option_table()) {
     const std::string_view title = titles.at(static_cast<std::size_t>(option.group));
-    if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});
-    whole.groups.back().options.push_back(described(option));
+    if (only_command.groups.empty() || only_command.groups.back().title != title)
+      only_command.groups.push_back({title});
+    only_command.groups.back().options.push_back(describe_option(option));
   }
 
-  lauka.commands.push_back(std::move(whole));
+  lauka.commands.push_back(std::move(only_command));
   return lauka;
 }
 

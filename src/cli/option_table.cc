@@ -23,7 +23,7 @@ constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 Result<void> add_events(ParsedOptions& draft, const OptionValue& given) {
   const bool adds_to_defaults = given.value.starts_with('+');
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
-  const auto names = event_or_metric_names(OptionValue{given.option, list});
+  const auto names = read_event_or_metric_names(OptionValue{given.option, list});
   if (!names) return names.error();
   draft.options.counting.adds_default_events =
       draft.options.counting.adds_default_events || adds_to_defaults;
@@ -37,19 +37,19 @@ Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) 
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
   constexpr const LimitKindRow& range = row_of(LimitKind::Change);
-  return keep(percentage(given, range.low, range.high), draft.slower_percent);
+  return keep(read_percentage(given, range.low, range.high), draft.slower_percent);
 }
 
 Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) {
   draft.keep_faster_percent = 0.0;
   if (given.value.empty()) return {};
-  return keep(percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
+  return keep(read_percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
 }
 
 Result<void> set_race(ParsedOptions& draft, const OptionValue& given) {
   draft.options.run.race_limit = kDefaultRaceLimit;
   if (given.value.empty()) return {};
-  return keep(percentage_as_fraction(given, {0.0, true}, {100.0, false}),
+  return keep(read_percentage_as_fraction(given, {0.0, true}, {100.0, false}),
               draft.options.run.race_limit);
 }
 
@@ -70,7 +70,7 @@ Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
 Result<void> set_fail_if_inconclusive(ParsedOptions& draft, const OptionValue& given) {
   draft.options.gates.inconclusive_status = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
-  const auto status = whole_number(given, 1, 255);
+  const auto status = read_whole_number(given, 1, 255);
   if (!status) return status.error();
   draft.options.gates.inconclusive_status = static_cast<int>(*status);
   return {};
@@ -83,21 +83,22 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
   draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
   return keep(
-      percentage_as_fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
+      read_percentage_as_fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
       draft.options.gates.max_half_width);
 }
 
 Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
   bool is_list = false;
-  auto read = keep(tune_request(given, is_list), draft.options.run.tune);
+  auto read = keep(read_tune_request(given, is_list), draft.options.run.tune);
   if (read && is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
   return read;
 }
 
 Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
+  // The two names may be in either order, but the table of engines has only one.
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
-      choice(is_reversed ? OptionValue{given.option, "cachegrind,dhat"} : given);
+      read_choice(is_reversed ? OptionValue{given.option, "cachegrind,dhat"} : given);
   if (!position) return position.error();
   draft.options.counting.engine = kEngines.at(*position).choice;
   return {};
@@ -113,7 +114,7 @@ Result<void> set_metrics(ParsedOptions& draft, const OptionValue& given) {
     if (given.value == name) return {};
   }
   options.counting.metric_selection = MetricSelection::Listed;
-  return keep(event_or_metric_names(given), options.counting.listed_metrics);
+  return keep(read_event_or_metric_names(given), options.counting.listed_metrics);
 }
 
 Result<void> add_parameter_list(ParsedOptions& draft, const OptionValue& given) {
@@ -128,8 +129,8 @@ Result<void> add_parameter_list(ParsedOptions& draft, const OptionValue& given) 
 Result<void> set_threads(ParsedOptions& draft, const OptionValue& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
   for (const std::string& text : split_list(given.value)) {
-    const auto process =
-        whole_number(OptionValue{given.option, text}, 1, std::numeric_limits<std::int32_t>::max());
+    const auto process = read_whole_number(OptionValue{given.option, text}, 1,
+                                           std::numeric_limits<std::int32_t>::max());
     if (!process) return process.error();
     const auto id = static_cast<std::int32_t>(*process);
     auto& all = inquiry.processes;
@@ -155,17 +156,17 @@ Result<void> add_export(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
-Result<std::string> any_text(const OptionValue& given) {
+Result<std::string> read_any_text(const OptionValue& given) {
   return given.value;
 }
 
 Result<void> add_hook(ParsedOptions& draft, const OptionValue& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(any_text(given), draft.options.commands.hooks[row.kind]);
+  return add(read_any_text(given), draft.options.commands.hooks[row.kind]);
 }
 
 Result<void> set_style(ParsedOptions& draft, const OptionValue& given) {
-  if (auto known = choice(given); !known) return known.error();
+  if (auto known = read_choice(given); !known) return known.error();
   const std::string& style = given.value;
   Options& options = draft.options;
   if (style == "none") options.output.verbosity = Verbosity::Quiet;
@@ -181,6 +182,7 @@ Result<void> ask(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
+/// Returns the member of the options that `member` names, whichever struct has it.
 template <typename T, typename Owner>
 T& target(ParsedOptions& draft, T Owner::*member) {
   Options& all = draft.options;
@@ -197,12 +199,12 @@ Result<void> set(ParsedOptions& draft, const OptionValue& /*given*/) {
 
 template <auto member, auto... values>
 Result<void> set_choice(ParsedOptions& draft, const OptionValue& given) {
-  return keep(choice(given, std::array{values...}), target(draft, member));
+  return keep(read_choice(given, std::array{values...}), target(draft, member));
 }
 
 template <auto member, std::uint64_t min, std::uint64_t max>
 Result<void> set_number(ParsedOptions& draft, const OptionValue& given) {
-  return keep(whole_number(given, min, max), target(draft, member));
+  return keep(read_whole_number(given, min, max), target(draft, member));
 }
 
 template <auto read, auto member>
@@ -248,7 +250,8 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"max-runs", 'M', ValueForm::Value, "N", "time each command at most N times",
      set_number<&RunOptions::max_runs, 1, kMaxRuns>, contradicts("runs")},
     {"duration", 'd', ValueForm::Value, "TIME", "spend about TIME on each command (default 5s)",
-     put<duration, &RunOptions::time_per_command>, brief("spend about TIME on each (default 5s)")},
+     put<read_duration, &RunOptions::time_per_command>,
+     brief("spend about TIME on each (default 5s)")},
     {"warmup", 'w', ValueForm::Value, "N",
      "warm up with N untimed runs of each command (default 1)",
      set_number<&RunOptions::warmup, 0, kMaxRuns>,
@@ -268,36 +271,37 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      set_race},
     {"timeout", '\0', ValueForm::Value, "TIME",
      "kill a run that takes longer than TIME, and report it as failed",
-     put<duration, &RunOptions::timeout>},
+     put<read_duration, &RunOptions::timeout>},
     {"jobs", '\0', ValueForm::Value, "N",
      "start N copies of a command at once, as one run (Linux only)",
      set_number<&RunOptions::copies_per_run, 1, kMaxJobs>},
     {"until", '\0', ValueForm::Value, "REGEX",
      "end a run as soon as a line of its output matches REGEX",
-     put<regular_expression, &RunOptions::end_pattern>},
+     put<read_regular_expression, &RunOptions::end_pattern>},
     {"layouts", '\0', ValueForm::Value, "N",
      "measure N builds of each command, which differ only in the placement of their code",
      set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>,
      brief("measure N builds of each command")},
     {"build", '\0', ValueForm::Value, "CMD",
      "run CMD once for each layout, before the first run (needs --layouts)",
-     push<any_text, &CommandOptions::build_commands>},
+     push<read_any_text, &CommandOptions::build_commands>},
     {"build-jobs", '\0', ValueForm::Value, "N", "run N builds at a time (default 1, needs --build)",
      set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({
     {"command-name", 'n', ValueForm::Value, "NAME", "show a command under the name NAME",
-     push<any_text, &CommandOptions::names>, brief("show a command under this name", kFitsSaved)},
+     push<read_any_text, &CommandOptions::names>,
+     brief("show a command under this name", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
      "use COMMAND as the reference, and compare the other commands with it",
      put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
     {"reference-name", '\0', ValueForm::Value, "NAME",
      "show the command of --reference under the name NAME",
-     put<any_text, &ParsedOptions::reference_name>},
+     put<read_any_text, &ParsedOptions::reference_name>},
     {"shell", '\0', ValueForm::Value, "SHELL",
      "run each command with SHELL -c (default none: run it without a shell)",
-     put<shell, &CommandOptions::shell>},
+     put<read_shell, &CommandOptions::shell>},
     {"", 'S', ValueForm::Nothing, "",
      "run each command with sh -c, which pipelines need (the same as --shell default)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
@@ -313,13 +317,13 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      sets("shell")},
     {"ignore-failure", 'i', ValueForm::OptionalNumber, "CODE,...",
      "continue when a run fails, and count the failed runs",
-     put<ignored_failures, &RunOptions::ignore_failure>, brief("continue when a run fails")},
+     put<read_ignored_failures, &RunOptions::ignore_failure>, brief("continue when a run fails")},
 });
 
 constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"env", '\0', ValueForm::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
-     push<environment, &CommandOptions::environment>},
+     push<read_environment, &CommandOptions::environment>},
     {"cwd", '\0', ValueForm::Value, "DIR", "run the command and its hooks in the folder DIR",
      push<read_nonempty_text, &CommandOptions::working_folders>},
     {"input", '\0', ValueForm::Value, "null|FILE",
@@ -327,7 +331,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      push<read_input_path, &CommandOptions::inputs>},
     {"output", '\0', ValueForm::Value, "null|pipe|inherit|FILE",
      "choose where the standard output and standard error of the commands go (default null)",
-     push<output, &CommandOptions::outputs>},
+     push<read_output, &CommandOptions::outputs>},
     {"show-output", '\0', ValueForm::Nothing, "",
      "show what the commands write (the same as --output inherit)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
@@ -337,7 +341,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      sets("output")},
     {"expect-output", '\0', ValueForm::Value, "same|FILE|sha256:HEX",
      "before timing anything, check what each command writes to standard output",
-     push<expected_output, &CommandOptions::expected_outputs>},
+     push<read_expected_output, &CommandOptions::expected_outputs>},
     {"parameter-list", 'L', ValueForm::TwoWords, "VAR a,b,c",
      "measure each command with each value in place of {VAR}", add_parameter_list,
      brief("replace {VAR} with each value in turn")},
@@ -384,18 +388,18 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      kOnMacos},
     {"period", '\0', ValueForm::Value, "TIME",
      "sample running threads every TIME (macOS only, default 1ms)",
-     put<duration, &CountingOptions::thread_sampling_period>, kOnMacos},
+     put<read_duration, &CountingOptions::thread_sampling_period>, kOnMacos},
     {"metrics", '\0', ValueForm::Value, "LIST",
      "choose the rows of the table: default, time, all, or a list of names", set_metrics,
      brief("choose rows: default, time, all or names", kFitsSaved)},
     {"scrape", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=REGEX'",
      "read a metric from what the program prints",
-     push<scraped_metric, &CountingOptions::scraped_metrics>},
+     push<read_scraped_metric, &CountingOptions::scraped_metrics>},
     {"region", '\0', ValueForm::Nothing, "", "measure only the part of the program that it marks",
      set<&CountingOptions::measures_region, true>},
     {"profile", '\0', ValueForm::OptionalWord, "PERIOD",
      "sample additional runs, to show which functions became faster or slower (Linux only)",
-     put<sampling_period, &CountingOptions::profiling_period>},
+     put<read_sampling_period, &CountingOptions::profiling_period>},
     {"call-graph", '\0', ValueForm::Value, "fp|none",
      "find the callers of sampled code by frame pointers (fp, the default), or not at all",
      set_choice<&CountingOptions::call_graph, CallGraphChoice::FramePointers,
@@ -405,14 +409,14 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
        if (d.options.counting.derived_metrics.size() == kMaxDerivedMetrics)
          return make_value_error(g, {"is one formula too many", "use at most 1,000"});
-       return add(derived_metric(g), d.options.counting.derived_metrics);
+       return add(read_derived_metric(g), d.options.counting.derived_metrics);
      }},
     {"percentiles", '\0', ValueForm::Value, "50,90,99",
-     "add rows for these percentiles of wall time", put<percentiles, &CountingOptions::percentiles>,
-     kFitsSaved},
+     "add rows for these percentiles of wall time",
+     put<read_percentiles, &CountingOptions::percentiles>, kFitsSaved},
     {"core-kinds", '\0', ValueForm::Value, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (Linux only)",
-     put<core_kinds, &CountingOptions::core_kinds>},
+     put<read_core_kinds, &CountingOptions::core_kinds>},
     {"cores", '\0', ValueForm::Value, "p|e|any",
      "prefer performance cores (p) or efficiency cores (e)",
      set_choice<&CountingOptions::core_preference, CorePreference::Performance,
@@ -420,7 +424,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"min-p-share", '\0', ValueForm::Value, "PCT",
      "repeat runs that spent less than PCT percent of their CPU time on performance cores",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(percentage_as_fraction(g, {0.0, false}, {100.0, true}),
+       return keep(read_percentage_as_fraction(g, {0.0, false}, {100.0, true}),
                    d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
@@ -429,7 +433,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      set_threads, kOfCall},
     {"interval", '\0', ValueForm::Value, "TIME",
      "print a line of JSON for each thread every TIME (needs --threads)",
-     put<interval, &ParsedOptions::output_interval>, kOfCall},
+     put<read_interval, &ParsedOptions::output_interval>, kOfCall},
     {"list-events", 'l', ValueForm::OptionalText, "TEXT",
      "list the events that can be counted here, and run nothing", ask<InquiryKind::ListEvents>,
      kOfCall},
@@ -449,10 +453,10 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "measure the benchmarks that the TOML file FILE describes", set_suite, kOfSuite},
     {"only", '\0', ValueForm::Value, "REGEX",
      "measure only the benchmarks whose names match REGEX (needs --suite)",
-     put<regular_expression, &SuiteOptions::benchmark_filter>, kOfSuite},
+     put<read_regular_expression, &SuiteOptions::benchmark_filter>, kOfSuite},
     {"shard", '\0', ValueForm::Value, "I/N",
      "split the benchmarks into N parts, and measure only part I (needs --suite)",
-     put<shard, &SuiteOptions::shard>, kOfSuite},
+     put<read_shard, &SuiteOptions::shard>, kOfSuite},
     {"resume", '\0', ValueForm::Nothing, "",
      "continue a suite that was interrupted (needs --suite and --export-json)",
      set<&SuiteOptions::resumes, true>, kOfSuite},
@@ -467,7 +471,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set_fail_if_slower, brief("exit with status 3 if over PCT % slower", kFitsSaved)},
     {"fail-if", '\0', ValueForm::Value, "'METRIC > LIMIT'",
      "exit with status 3 if METRIC is significantly above LIMIT (with <: below it)",
-     push<condition, &GateOptions::conditions>,
+     push<read_condition, &GateOptions::conditions>,
      brief("exit with 3 if METRIC is above LIMIT", kFitsSaved)},
     {"accept", '\0', ValueForm::Value, "FILE",
      "use the looser gate limits in the TOML file FILE, each until its last day",
@@ -481,7 +485,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set_keep_if_faster, kInPlainCall},
     {"keep-if", '\0', ValueForm::Value, "'METRIC < -LIMIT'",
      "exit with status 0 only if METRIC significantly meets this condition, else with 5",
-     push<keep_condition, &GateOptions::conditions>, kInPlainCall},
+     push<read_keep_condition, &GateOptions::conditions>, kInPlainCall},
     {"series", '\0', ValueForm::Value, "FILE",
      "limit the share of falsely kept candidates over all calls that use FILE, or, without a "
      "command, show the series",
@@ -489,7 +493,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(percentage_as_fraction(g, {50.0, true}, {100.0, false}),
+       return keep(read_percentage_as_fraction(g, {50.0, true}, {100.0, false}),
                    d.options.gates.confidence);
      },
      kOfSession},
@@ -517,19 +521,19 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      kOfSession},
     {"sort", '\0', ValueForm::Value, "command|time",
      "show the commands as given (command, the default) or the fastest first (time)",
-     put<sort_order, &Presentation::sort>, brief("show the fastest first (time)", kOfSession)},
+     put<read_sort_order, &Presentation::sort>, brief("show the fastest first (time)", kOfSession)},
     {"marks", '\0', ValueForm::Value, "emoji|text",
      "mark gains and losses with emoji, or with the words better and worse",
      set_choice<&Presentation::marks, MarksChoice::Emoji, MarksChoice::Text>, kOfSession},
     {"time-unit", 'u', ValueForm::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: a suitable one for each)",
-     put<time_unit, &Presentation::time_unit>, kOfSession},
+     put<read_time_unit, &Presentation::time_unit>, kOfSession},
     {"functions", '\0', ValueForm::OptionalText, "ROWS",
-     "show which functions became faster or slower", put<function_choice, &Presentation::functions>,
-     kOfSession},
+     "show which functions became faster or slower",
+     put<read_function_choice, &Presentation::functions>, kOfSession},
     {"paths", '\0', ValueForm::OptionalNumber, "N",
      "show the call paths that became faster or slower, in at most N lines (default 40)",
-     put<line_count, &Presentation::paths>, kOfSession},
+     put<read_line_count, &Presentation::paths>, kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
      "draw the distribution of wall time under each table",
      set<&OutputOptions::shows_histogram, true>, kOfSession},
@@ -615,7 +619,7 @@ constexpr std::array<OptionInfo, kRows> make_table() {
 constexpr std::array<OptionInfo, kRows> kTable = make_table();
 
 template <typename Is>
-const OptionInfo* row_where(const Is& is) {
+const OptionInfo* find_row_if(const Is& is) {
   const auto rows = option_table();
   const auto found = std::ranges::find_if(rows, is);
   return found == rows.end() ? nullptr : &*found;
@@ -649,11 +653,11 @@ bool contradict_each_other(const OptionInfo& option, const OptionInfo& other) {
 }
 
 const OptionInfo* find_option(std::string_view name) {
-  return row_where([&](const OptionInfo& row) { return !name.empty() && row.name == name; });
+  return find_row_if([&](const OptionInfo& row) { return !name.empty() && row.name == name; });
 }
 
 const OptionInfo* find_option(char letter) {
-  return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
+  return find_row_if([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
 }
 
 std::string key_of(const OptionInfo& option) {

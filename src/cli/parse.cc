@@ -21,7 +21,8 @@ namespace {
 
 using WordSpan = std::span<const std::string>;
 
-constexpr auto kOtherTools = std::to_array<std::pair<std::string_view, std::string_view>>({
+/// Options that users know from other tools, and what to write instead.
+constexpr auto kOptionsOfOtherTools = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"--min-time", "use --duration TIME, which is the time for each command"},
     {"--show-progress",
      "leave it out, because lauka shows progress on a terminal unless --no-progress is given"},
@@ -65,7 +66,7 @@ const OptionInfo* find_typed_option(std::string_view word) {
 }
 
 /// Refuses "-L n -r 3", in which -r would be the value of n, and 3 a command.
-std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
+std::optional<Error> refuse_option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = find_typed_option(word);
   const std::size_t wanted = option == nullptr || word.find('=') != std::string::npos
@@ -87,12 +88,14 @@ bool is_short_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '-';
 }
 
+/// One word of the command line with its options: "--runs=10", "-qr10".
 struct OptionWord {
-  std::vector<const OptionInfo*> options{};
-  std::optional<std::string_view> value{};
-  std::optional<char> unknown{};
-  std::size_t words_after = 0;
+  std::vector<const OptionInfo*> options{};  ///< several if their letters share a dash
+  std::optional<std::string_view> value{};   ///< value of the last option, if it is in the word
+  std::optional<char> unknown{};             ///< first letter that is no option
+  std::size_t words_after = 0;               ///< number of words that follow as its value
 
+  /// True if lauka knows all options of the word, which neither has a value nor needs one after it.
   bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
 
@@ -132,7 +135,7 @@ OptionWord read_option_word(std::string_view word) {
 }
 
 /// Returns the first option that runs its value as a hook, or lists events instead of measuring.
-const OptionInfo* harmful_option(WordSpan after) {
+const OptionInfo* find_harmful_option(WordSpan after) {
   const auto is_harmful = [](const OptionInfo* option) {
     return option->name == "list-events" ||
            std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
@@ -147,7 +150,8 @@ const OptionInfo* harmful_option(WordSpan after) {
   return nullptr;
 }
 
-std::string quoted_command(WordSpan words) {
+/// Returns the words as one argument, as a message shows them and a shell reads them.
+std::string quote_command(WordSpan words) {
   const std::string text = shell_quoted(words);
   if (text.find('\'') == std::string::npos) return cited(text);
   const bool is_plain = text.find_first_of("\"\\$`!") == std::string::npos;
@@ -162,19 +166,19 @@ struct ForgottenQuotes {
   std::size_t words_before_dash = 0;  ///< number of words up to the command's first word
 };
 
-ForgottenQuotes forgotten_in(WordSpan words) {
+ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
   // The command ends before the first word that is certainly meant for lauka.
   const auto is_for_lauka = [](const std::string& word) {
     return word == "--" || (word.starts_with("--") && find_typed_option(word) != nullptr);
   };
   const auto command_end = std::ranges::find_if(words, is_for_lauka);
   const auto command_words = static_cast<std::size_t>(command_end - words.begin());
-  const std::string line = quoted_command(words.first(command_words));
+  const std::string line = quote_command(words.first(command_words));
   const std::string program = cited(words[0]);
   const OptionWord read = read_option_word(words[1]);
 
   ForgottenQuotes found;
-  if (const OptionInfo* harmful = harmful_option(words.subspan(1)); harmful != nullptr)
+  if (const OptionInfo* harmful = find_harmful_option(words.subspan(1)); harmful != nullptr)
     found.refusal =
         Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
                           program, harmful->name),
@@ -199,6 +203,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
   return found;
 }
 
+/// `more`: further characters that the number may have.
 bool looks_like_number(std::string_view word, std::string_view more = {}) {
   constexpr std::string_view digits = "0123456789";
   return word.find_first_of(digits) != std::string_view::npos &&
@@ -206,7 +211,7 @@ bool looks_like_number(std::string_view word, std::string_view more = {}) {
 }
 
 /// Refuses "-L n 1 2 3", in which 2 and 3 would be commands.
-std::optional<Error> separate_values(WordSpan words, std::size_t at) {
+std::optional<Error> refuse_separate_values(WordSpan words, std::size_t at) {
   if (words[at] != "-L" && words[at] != "--parameter-list") return std::nullopt;
   const WordSpan values = words.subspan(std::min(at + 2, words.size()));
   const auto end = std::ranges::find_if_not(
@@ -217,22 +222,23 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
-std::optional<Error> likely_slip(WordSpan words) {
+std::optional<Error> find_likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "-S" && is_shell(words[i + 1]))
       return Error{fmt::format("-S takes no value, so lauka would take {} for a command",
                                cited(words[i + 1])),
                    "write --shell " + words[i + 1]};
-    if (auto slip = option_as_value(words, i)) return slip;
-    if (auto slip = separate_values(words, i)) return slip;
+    if (auto slip = refuse_option_as_value(words, i)) return slip;
+    if (auto slip = refuse_separate_values(words, i)) return slip;
   }
   return std::nullopt;
 }
 
-std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
+/// After "--", nothing is read as an option of lauka, so there is nothing to refuse or to note.
+std::optional<ForgottenQuotes> find_quotes_forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
-  return ForgottenQuotes{.quotes = {.quoted_line = quoted_command(words)}, .refusal = std::nullopt};
+  return ForgottenQuotes{.quotes = {.quoted_line = quote_command(words)}, .refusal = std::nullopt};
 }
 
 /// True if `next` was meant as the value of an option that takes a value only after "=". An option
@@ -247,17 +253,17 @@ bool is_separate_value(const OptionWord& typed, const std::string& next) {
          option.apply(unused, OptionValue{option, next}).has_value();
 }
 
-std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
+std::optional<ForgottenQuotes> find_forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->rules.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "--") return forgotten_after_dashes(words.subspan(i + 1));
+    if (words[i] == "--") return find_quotes_forgotten_after_dashes(words.subspan(i + 1));
     if (words[i].size() > 1 && words[i][0] == '-') {
       const OptionWord read = read_option_word(words[i]);
       if (std::ranges::any_of(read.options, asks)) return std::nullopt;
       if (is_separate_value(read, words[i + 1])) return std::nullopt;
       i += read.words_after;
     } else if (is_short_option(words[i + 1]) && is_single_word(words[i])) {
-      ForgottenQuotes found = forgotten_in(words.subspan(i));
+      ForgottenQuotes found = describe_forgotten_quotes(words.subspan(i));
       found.words_before_dash = i + 1;
       return found;
     }
@@ -283,13 +289,13 @@ bool may_be_among(const Words& words, const OptionInfo& option) {
   });
 }
 
-bool begins_option(const std::string& word) {
+bool looks_like_option(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
 po::options_description describe_to_boost(const Words& words) {
   Words options;
-  std::ranges::copy_if(words, std::back_inserter(options), begins_option);
+  std::ranges::copy_if(words, std::back_inserter(options), looks_like_option);
   po::options_description description;
   for (const OptionInfo& option : option_table()) {
     if (!may_be_among(options, option)) continue;
@@ -302,7 +308,7 @@ po::options_description describe_to_boost(const Words& words) {
   return description;
 }
 
-po::option found(std::string key, const std::string& word) {
+po::option make_option(std::string key, const std::string& word) {
   po::option option;
   option.string_key = std::move(key);
   option.original_tokens = {word};
@@ -312,15 +318,15 @@ po::option found(std::string key, const std::string& word) {
 std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr)
-    return {found(word, word)};  // "-runs" is unknown, and not -r with the value "uns"
+    return {make_option(word, word)};  // "-runs" is unknown, and not -r with the value "uns"
   const OptionWord read = read_option_word(word);
   std::vector<po::option> options;
   for (const OptionInfo* option : read.options) {
-    options.push_back(found(key_of(*option), word));
+    options.push_back(make_option(key_of(*option), word));
     if (is_value_optional(*option)) options.back().value.emplace_back();
   }
   if (read.value) options.back().value = {std::string(*read.value)};
-  if (read.unknown) options.push_back(found({'-', *read.unknown}, word));
+  if (read.unknown) options.push_back(make_option({'-', *read.unknown}, word));
   return options;
 }
 
@@ -346,9 +352,9 @@ std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
 
-  if (!begins_option(word)) {
+  if (!looks_like_option(word)) {
     if (words.size() == 1) return {};
-    const auto end_of_commands = std::ranges::find_if(words, begins_option);
+    const auto end_of_commands = std::ranges::find_if(words, looks_like_option);
     po::option& commands = options.emplace_back();
     commands.value.assign(words.begin(), end_of_commands);
     commands.original_tokens = commands.value;
@@ -358,7 +364,7 @@ std::vector<po::option> read_word(Words& words) {
 
   if (word.starts_with("--=")) {
     // "--" is an unknown option. One without a name would look like a command.
-    options.push_back(found("--", word));
+    options.push_back(make_option("--", word));
   } else if (word.starts_with("--")) {
     // Boost reads long options with exactly one value, or none, itself.
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
@@ -378,7 +384,7 @@ std::vector<po::option> read_word(Words& words) {
 /// which would ignore all failures (Boost refuses "--ignore-failure=").
 Result<void> refuse_separate_or_empty_value(const Words& words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (!begins_option(words[i])) continue;
+    if (!looks_like_option(words[i])) continue;
     const OptionWord read = read_option_word(words[i]);
     if (read.options.empty() || !is_value_optional(*read.options.back())) continue;
     const OptionInfo* option = read.options.back();
@@ -392,7 +398,7 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
   return {};
 }
 
-Error unknown_option(const po::option& typed, const Words& words) {
+Error make_unknown_option_error(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
   const std::string spelled = word.substr(0, word.find('='));
@@ -403,8 +409,8 @@ Error unknown_option(const po::option& typed, const Words& words) {
 
   const std::string what = fmt::format("unknown option {}", cited(spelled));
   const auto* const other =
-      std::ranges::find(kOtherTools, spelled, [](const auto& row) { return row.first; });
-  if (other != kOtherTools.end()) return Error{what, std::string(other->second)};
+      std::ranges::find(kOptionsOfOtherTools, spelled, [](const auto& row) { return row.first; });
+  if (other != kOptionsOfOtherTools.end()) return Error{what, std::string(other->second)};
 
   // A byte whose highest bit is set is only a part of a UTF-8 character.
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
@@ -436,7 +442,7 @@ Error unknown_option(const po::option& typed, const Words& words) {
                .has_similar = true};
 }
 
-Error misused_option(const po::invalid_command_line_syntax& fault) {
+Error make_misuse_error(const po::invalid_command_line_syntax& fault) {
   std::string name = fault.get_option_name();
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   const OptionInfo* option = name.size() == 1 ? find_option(name.front()) : find_option(name);
@@ -460,12 +466,12 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
         .run()
         .options;
   } catch (const po::invalid_command_line_syntax& fault) {
-    return misused_option(fault);
+    return make_misuse_error(fault);
   }
 }
 
 /// Takes the word after --help as the topic. Returns true if later options are not applied.
-bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
+bool take_topic(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
   if (inquiry->kind == InquiryKind::Help && inquiry->filter_or_topic.empty() && has_next)
@@ -485,7 +491,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
     }
 
     const OptionInfo* option = option_of_key(part.string_key);
-    if (option == nullptr) return unknown_option(part, words);
+    if (option == nullptr) return make_unknown_option_error(part, words);
     const std::size_t words_wanted = count_words_if_several(*option);
     if (words_wanted > 0 && part.value.size() != words_wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
@@ -499,7 +505,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
     if (!applied) return applied.error();
 
     // After --help and --version, nothing else matters.
-    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
+    if (take_topic(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
 
   return draft;
@@ -507,8 +513,8 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
 
 /// Returns an error if there is no command, but the last option's value looks like a command: "-P n
 /// 1 'sleep {n}'".
-std::optional<Error> taken_command(const std::vector<po::option>& typed, const ParsedOptions& draft,
-                                   bool ends_in_dashes) {
+std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& typed,
+                                                 const ParsedOptions& draft, bool ends_in_dashes) {
   const Options& options = draft.options;
   const bool has_command =
       !options.commands.command_lines.empty() || draft.reference_command.has_value();
@@ -544,7 +550,7 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
       fmt::format("write {} COMMAND", option->usage())};
 }
 
-void rename_options(Words& words) {
+void rename_options_of_other_tools(Words& words) {
   constexpr std::string_view theirs = "--min-benchmarking-time";
   for (std::string& word : words) {
     if (word == "--") return;
@@ -564,14 +570,15 @@ void join_topic(Words& words) {
 }
 
 Result<Options> parse_words(const Words& words) {
-  if (auto slip = likely_slip(words)) return *std::move(slip);
+  if (auto slip = find_likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
   if (!typed) return typed.error();
   auto draft = make_draft(*typed, words);
   if (!draft) return draft.error();
   if (!draft->options.inquiry)
     if (auto fits = refuse_separate_or_empty_value(words); !fits) return fits.error();
-  if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
+  if (auto taken =
+          find_command_taken_as_value(*typed, *draft, !words.empty() && words.back() == "--"))
     return *std::move(taken);
   if (auto fits = refuse_if_unfit_for_suite(*draft); !fits) return fits.error();
   return complete_options(*std::move(draft));
@@ -581,9 +588,9 @@ Result<Options> parse_words(const Words& words) {
 
 Result<Options> parse(int argc, const char* const* argv) {
   Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  rename_options(words);
+  rename_options_of_other_tools(words);
   join_topic(words);
-  const auto forgotten = forgotten_quotes(words);
+  const auto forgotten = find_forgotten_quotes(words);
   if (forgotten && forgotten->refusal) return *forgotten->refusal;
   auto options = parse_words(words);
   if (!forgotten) return options;

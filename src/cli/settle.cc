@@ -16,7 +16,7 @@
 namespace lauka::cli {
 namespace {
 
-Error contradiction(const std::string& text, const std::string& other) {
+Error make_contradiction_error(const std::string& text, const std::string& other) {
   return {fmt::format("{} and {} cannot be combined", text, other), "use only one of them"};
 }
 
@@ -25,7 +25,7 @@ bool is_given(const ParsedOptions& draft, std::string_view name) {
          draft.applied_options.end();
 }
 
-std::string slower_metric(const CountingOptions& options) {
+std::string choose_metric_of_slower(const CountingOptions& options) {
   return std::string(options.measures_region ? kRegionTime : metric_name_of(Role::WallTime));
 }
 
@@ -34,7 +34,7 @@ Result<void> settle_contradictions(ParsedOptions& draft) {
     if (option.rules.contradicted_option.empty() || !is_given(draft, option.name)) continue;
     const OptionInfo* other = find_option(option.rules.contradicted_option);
     if (other != nullptr && is_given(draft, other->name))
-      return contradiction(other->spelling(), option.spelling());
+      return make_contradiction_error(other->spelling(), option.spelling());
   }
   return {};
 }
@@ -46,7 +46,7 @@ Result<void> settle_numbers_of_runs(ParsedOptions& draft) {
         fmt::format("--min-runs {} is more than --max-runs {}", run.min_runs, *run.max_runs),
         "lower --min-runs or raise --max-runs"};
   if (draft.options.gates.precision_metric.empty())
-    draft.options.gates.precision_metric = slower_metric(draft.options.counting);
+    draft.options.gates.precision_metric = choose_metric_of_slower(draft.options.counting);
   if (run.max_runs) run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
 }
@@ -107,34 +107,33 @@ Result<void> settle_race(ParsedOptions& draft) {
   const Options& options = draft.options;
   if (!options.run.race_limit) return {};
 
-  const auto refused = [](std::string_view option, std::string_view why, std::string_view remedy) {
+  const auto refuse = [](std::string_view option, std::string_view why, std::string_view remedy) {
     return Error{fmt::format("--race cannot be combined with {}, because {}", option, why),
                  std::string(remedy)};
   };
   const std::string_view leave_out = "use only one of them";
 
   if (options.gates.baseline_file)
-    return refused("--baseline", "a race compares the commands with each other in common rounds",
-                   "add the earlier program to the commands");
+    return refuse("--baseline", "a race compares the commands with each other in common rounds",
+                  "add the earlier program to the commands");
   for (const std::string_view gate : {"fail-if", "fail-if-slower", "keep-if", "keep-if-faster"})
     if (is_given(draft, gate))
-      return refused(fmt::format("--{}", gate),
-                     "a race drops commands before a gate on them could be decided",
-                     "run the race first, and then measure its winner with the gate");
+      return refuse(fmt::format("--{}", gate),
+                    "a race drops commands before a gate on them could be decided",
+                    "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
-    return refused("--precision", "a race ends as soon as its winner is known", leave_out);
+    return refuse("--precision", "a race ends as soon as its winner is known", leave_out);
   if (options.gates.anchor_command)
-    return refused("--anchor", "a race may drop the anchor", leave_out);
+    return refuse("--anchor", "a race may drop the anchor", leave_out);
   if (options.run.runs)
-    return refused("--runs", "commands leave a race after different numbers of runs",
-                   "limit the rounds with --max-runs N");
+    return refuse("--runs", "commands leave a race after different numbers of runs",
+                  "limit the rounds with --max-runs N");
   if (options.run.order == Order::Sequential)
-    return refused("--order sequential", "a race compares the commands in common rounds",
-                   "use --order random");
+    return refuse("--order sequential", "a race compares the commands in common rounds",
+                  "use --order random");
   if (options.run.tune && options.run.tune->compares)
-    return refused("--tune=compare",
-                   "commands that have left the race have no untuned runs to compare",
-                   "use --tune");
+    return refuse("--tune=compare",
+                  "commands that have left the race have no untuned runs to compare", "use --tune");
   return {};
 }
 
@@ -144,11 +143,11 @@ Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
   if (draft.keep_faster_percent)
     gates.insert(gates.begin(),
-                 for_keeping({.metric = slower_metric(draft.options.counting),
+                 for_keeping({.metric = choose_metric_of_slower(draft.options.counting),
                               .limit = GateLimit::of_change(0.0 - *draft.keep_faster_percent),
                               .fails_below_limit = true}));
   if (draft.slower_percent)
-    gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
+    gates.insert(gates.begin(), Condition{.metric = choose_metric_of_slower(draft.options.counting),
                                           .limit = GateLimit::of_change(*draft.slower_percent)});
   for (auto gate = gates.begin(); gate != gates.end();) {
     const bool is_first = std::find(gates.begin(), gate, *gate) == gate;
@@ -215,7 +214,7 @@ Result<void> settle_commands(ParsedOptions& draft) {
                                          : "give -n at most once per command"};
 
   if (draft.reference_command && draft.options.gates.baseline_file)
-    return contradiction("--reference", "--baseline");
+    return make_contradiction_error("--reference", "--baseline");
   if (draft.reference_name && !draft.reference_command)
     return Error{"--reference-name has no effect without --reference",
                  "name the first command with -n"};
@@ -242,7 +241,8 @@ Result<void> settle_saved(ParsedOptions& draft) {
   for (std::string& file : std::exchange(draft.options.commands.command_lines, {}))
     draft.options.saved_session_files.push_back(std::move(file));
   if (!draft.reference_command) return {};
-  if (draft.options.gates.baseline_file) return contradiction("--reference", "--baseline");
+  if (draft.options.gates.baseline_file)
+    return make_contradiction_error("--reference", "--baseline");
   draft.options.saved_reference = *std::move(draft.reference_command);
   return {};
 }
@@ -274,7 +274,7 @@ Result<void> settle_exports(const OutputOptions& options) {
   return {};
 }
 
-constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_view>>({
+constexpr auto kOptionsThatAsk = std::to_array<std::pair<InquiryKind, std::string_view>>({
     {InquiryKind::ListEvents, "--list-events"},
     {InquiryKind::ListMetrics, "--list-metrics"},
     {InquiryKind::Check, "--check"},
@@ -314,9 +314,9 @@ Result<void> settle_threads(ParsedOptions& draft) {
 Result<void> settle_inquiry(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
-  const auto* const question =
-      std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
-  if (question == kQuestions.end()) return {};
+  const auto* const question = std::ranges::find(kOptionsThatAsk, inquiry.kind,
+                                                 [](const auto& known) { return known.first; });
+  if (question == kOptionsThatAsk.end()) return {};
 
   // A word after --list-events is its filter, not a command.
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
@@ -339,7 +339,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
 
 /// `at`: offset of the separator in `metric`, a time with a function's name, or with a percentile
 /// that was probably meant.
-Error by_function_refused(const std::string& metric, std::size_t at) {
+Error make_by_function_error(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
       name.starts_with('p') && is_unsigned_decimal(std::string_view(name).substr(1));
@@ -354,7 +354,7 @@ Error by_function_refused(const std::string& metric, std::size_t at) {
 }
 
 /// `what`: what needs call paths, which `counting` does not ask for.
-Error no_paths(const std::string& what, const CountingOptions& counting) {
+Error make_no_paths_error(const std::string& what, const CountingOptions& counting) {
   return {what + " needs the call paths of sampled runs",
           counting.profiling_period ? "leave out --call-graph none" : "add --profile"};
 }
@@ -364,15 +364,15 @@ Result<void> check_uses_of_paths(const Options& options) {
   const CountingOptions& counting = options.counting;
   if (counting.profiling_period && counting.call_graph != CallGraphChoice::None) return {};
 
-  if (options.output.presentation.paths) return no_paths("--paths", counting);
+  if (options.output.presentation.paths) return make_no_paths_error("--paths", counting);
   for (const ExportTarget& target : options.output.exports)
     if (exports_call_paths(target.kind))
-      return no_paths(fmt::format("--{}", target.option), counting);
+      return make_no_paths_error(fmt::format("--{}", target.option), counting);
   return {};
 }
 
-Error no_counts_of_functions(std::string_view what, std::string_view remedy,
-                             const CountingOptions& counting) {
+Error make_no_counts_error(std::string_view what, std::string_view remedy,
+                           const CountingOptions& counting) {
   return Error{fmt::format("{} needs the counts of each function, which --engine {} does not give",
                            what, row_of(counting.engine).name),
                std::string(remedy)};
@@ -389,13 +389,13 @@ Result<void> check_gate_on_function(const Condition& gate, const CountingOptions
   if (metric == kSampledTime || metric == kTotalTime) {
     if (!counting.profiling_period) return Error{what + " needs sampled runs", "add --profile"};
     if (metric == kTotalTime && counting.call_graph == CallGraphChoice::None)
-      return no_paths(what, counting);
+      return make_no_paths_error(what, counting);
     return {};
   }
 
-  if (metric.ends_with("_time")) return by_function_refused(gate.metric, at);
+  if (metric.ends_with("_time")) return make_by_function_error(gate.metric, at);
   if (!counts_functions(counting.engine))
-    return no_counts_of_functions(what, "add --engine cachegrind", counting);
+    return make_no_counts_error(what, "add --engine cachegrind", counting);
   return {};
 }
 
@@ -414,8 +414,8 @@ Result<void> settle_functions(const ParsedOptions& draft) {
     if (auto checked = check_gate_on_function(gate, options.counting); !checked) return checked;
 
   if (options.output.presentation.functions && !are_counted && !are_sampled)
-    return no_counts_of_functions("--functions", "add --engine cachegrind, or --profile",
-                                  options.counting);
+    return make_no_counts_error("--functions", "add --engine cachegrind, or --profile",
+                                options.counting);
   return check_uses_of_paths(options);
 }
 
@@ -503,7 +503,7 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
                              cited(options.commands.command_lines.front())),
                  "leave it out"};
 
-  if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
+  if (!options.saved_session_files.empty()) return make_contradiction_error("--suite", "--from");
   if (options.inquiry)
     return Error{"--suite takes measurements, but options such as --check run nothing",
                  "use only one of them"};

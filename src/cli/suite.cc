@@ -25,8 +25,8 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t kMaxBenchmarks = 1000;
 constexpr std::size_t kMaxEntries = 200;
-constexpr std::size_t kMaxOfList = 1000;
-constexpr const char* kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
+constexpr std::size_t kMaxListElements = 1000;
+constexpr const char* kExpectedShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
 struct Entry {
   std::string_view key;
@@ -49,35 +49,39 @@ using Settings = std::vector<Setting>;
 
 /// Returns the entries ordered by line, because options are applied in the order written. toml++
 /// orders entries by name.
-std::vector<Entry> entries_of(const toml::table& table) {
+std::vector<Entry> list_entries(const toml::table& table) {
   std::vector<Entry> entries;
   for (const auto& [key, node] : table) entries.push_back({key.str(), line_of_toml(node), &node});
   std::ranges::stable_sort(entries, {}, &Entry::line);
   return entries;
 }
 
-std::optional<std::string> scalar_text(const toml::node& value) {
+/// Returns nullopt for a value that is no text and no number.
+std::optional<std::string> read_scalar_as_text(const toml::node& value) {
   if (const auto* text = value.as_string()) return text->get();
   if (const auto* whole = value.as_integer()) return fmt::to_string(whole->get());
   if (const auto* number = value.as_floating_point()) return fmt::format("{}", number->get());
   return std::nullopt;
 }
 
+/// True if some option may have such a value. A list may contain lists, but no deeper ones.
 bool is_readable(const toml::node& value, bool is_in_list = false) {
   if (const toml::array* list = value.as_array())
-    return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& element) {
+    return list->size() <= kMaxListElements &&
+           std::ranges::all_of(*list, [&](const toml::node& element) {
              const bool is_too_deep = is_in_list && element.is_array();
              return !is_too_deep && is_readable(element, true);
            });
   if (const auto* number = value.as_floating_point())
-    return std::isfinite(number->get()) && scalar_text(value)->find('e') == std::string::npos;
+    return std::isfinite(number->get()) &&
+           read_scalar_as_text(value)->find('e') == std::string::npos;
   if (const auto* text = value.as_string()) return text->get().find('\0') == std::string::npos;
   return value.is_boolean() || value.is_integer();
 }
 
 /// Returns the values of a parameter. Empty if the values are invalid, which is refused when the
 /// commands are made.
-std::vector<std::string> values_to_fill_in(const ParameterOption& parameter) {
+std::vector<std::string> list_values_to_fill_in(const ParameterOption& parameter) {
   if (!parameter.is_scan) return parameter.values;
   const bool is_whole = (parameter.min + parameter.max).find('.') == std::string::npos;
   if (parameter.step.empty() && !is_whole) return {};
@@ -86,13 +90,14 @@ std::vector<std::string> values_to_fill_in(const ParameterOption& parameter) {
   return values ? *std::move(values) : std::vector<std::string>();
 }
 
-std::string with_value(std::string text, std::string_view mention, std::string_view value) {
+std::string fill_in_value(std::string text, std::string_view mention, std::string_view value) {
   for (std::size_t place = text.find(mention); place != std::string::npos;
        place = text.find(mention, place + value.size()))
     text.replace(place, mention.size(), value);
   return text;
 }
 
+/// Returns the name that options share which set the same value. A later one replaces the others.
 std::string_view family_of(const OptionInfo& option) {
   return option.rules.sets_value_of.empty() ? option.name : option.rules.sets_value_of;
 }
@@ -105,10 +110,10 @@ bool concerns_session(const OptionInfo& option) {
   return option.rules.scope == Scope::Session || option.rules.scope == Scope::TypedSession;
 }
 
-std::optional<Words> texts_of(const toml::array& list) {
+std::optional<Words> read_texts(const toml::array& list) {
   Words texts;
   for (const toml::node& element : list) {
-    auto text = scalar_text(element);
+    auto text = read_scalar_as_text(element);
     if (!text) return std::nullopt;
     texts.push_back(*std::move(text));
   }
@@ -120,13 +125,13 @@ std::optional<Words> to_words(const OptionInfo& option, const toml::node& value)
   const std::size_t count = count_words_if_several(option);
   std::optional<Words> words;
   if (count == 0) {
-    if (auto text = scalar_text(value)) words = {*std::move(text)};
+    if (auto text = read_scalar_as_text(value)) words = {*std::move(text)};
     return words;
   }
   if (const auto* text = value.as_string()) {
     if (auto found = split_words(text->get())) words = *std::move(found);
   } else if (const toml::array* list = value.as_array()) {
-    words = texts_of(*list);
+    words = read_texts(*list);
   }
   return words && words->size() == count ? words : std::nullopt;
 }
@@ -186,47 +191,48 @@ class SuiteReader {
   explicit SuiteReader(const Options& typed) : typed_(typed) {}
 
   Result<Suite> read(std::string_view text) {
-    const auto parsed = parse_toml(text, {kShape, "duration = \"500ms\""});
-    if (const auto* fault = std::get_if<TomlFault>(&parsed)) return at(fault->line, fault->error);
+    const auto parsed = parse_toml(text, {kExpectedShape, "duration = \"500ms\""});
+    if (const auto* fault = std::get_if<TomlFault>(&parsed))
+      return add_place(fault->line, fault->error);
     return read_tables(std::get<toml::table>(parsed));
   }
 
  private:
   Result<Suite> read_tables(const toml::table& root) {
-    if (auto checked = check(root); !checked) return checked.error();
+    if (auto checked = check_tables(root); !checked) return checked.error();
     if (const auto* defaults = root["defaults"].as_table())
       if (auto taken = take_defaults(*defaults); !taken) return taken.error();
-    take_typed();
+    take_typed_options();
     if (auto session = read_session(); !session) return session.error();
     const toml::array& benchmarks = *root["benchmark"].as_array();
     suite_.benchmarks.reserve(benchmarks.size());
     for (const toml::node& table : benchmarks)
       if (auto added = add(*table.as_table()); !added) return added.error();
-    if (auto chosen = choose(); !chosen) return chosen.error();
+    if (auto chosen = select_benchmarks(); !chosen) return chosen.error();
     note_replaced_gates();
     return std::move(suite_);
   }
 
-  Result<void> check(const toml::table& root) const {
+  Result<void> check_tables(const toml::table& root) const {
     for (const auto& [key, node] : root) {
       const bool is_defaults = key.str() == "defaults" && node.is_table();
       const bool is_benchmarks = key.str() == "benchmark" && node.is_array_of_tables();
       if (!is_defaults && !is_benchmarks)
-        return at(line_of_toml(node),
-                  {fmt::format("{} has no meaning here", cited(key.str())), kShape});
+        return add_place(line_of_toml(node),
+                         {fmt::format("{} has no meaning here", cited(key.str())), kExpectedShape});
       auto checked =
           is_defaults ? check_table(*node.as_table()) : check_benchmarks(*node.as_array());
       if (!checked) return checked;
     }
     if (root.contains("benchmark")) return {};
-    return at(0, {"has no benchmark", kShape});
+    return add_place(0, {"has no benchmark", kExpectedShape});
   }
 
   Result<void> check_benchmarks(const toml::array& list) const {
     if (list.size() > kMaxBenchmarks)
-      return at(line_of_toml(list),
-                {fmt::format("{} benchmarks are too many", list.size()),
-                 fmt::format("divide them among files of at most {}", kMaxBenchmarks)});
+      return add_place(line_of_toml(list),
+                       {fmt::format("{} benchmarks are too many", list.size()),
+                        fmt::format("divide them among files of at most {}", kMaxBenchmarks)});
     for (const toml::node& node : list)
       if (auto checked = check_table(*node.as_table()); !checked) return checked;
     return {};
@@ -234,19 +240,22 @@ class SuiteReader {
 
   Result<void> check_table(const toml::table& table) const {
     if (table.size() > kMaxEntries)
-      return at(line_of_toml(table), {fmt::format("{} options are too many", table.size()), ""});
+      return add_place(line_of_toml(table),
+                       {fmt::format("{} options are too many", table.size()), ""});
     for (const auto& [key, node] : table)
       if (!is_readable(node))
-        return at(line_of_toml(node),
-                  {fmt::format("{} has a kind of value that no option takes", cited(key.str())),
-                   "write text in quotes, a number, true or false, or a list of these"});
+        return add_place(
+            line_of_toml(node),
+            {fmt::format("{} has a kind of value that no option takes", cited(key.str())),
+             "write text in quotes, a number, true or false, or a list of these"});
     return {};
   }
 
-  Error at(std::size_t line, const Error& error) const {
+  /// Puts the place before an error: the file, the line (0: unknown), and the present benchmark.
+  Error add_place(std::size_t line, const Error& error) const {
     std::string place = one_line(*typed_.suite.suite_path);
     if (line > 0) place += fmt::format(":{}", line);
-    if (!benchmark_.empty()) place += ": benchmark " + cited(benchmark_);
+    if (!benchmark_name_.empty()) place += ": benchmark " + cited(benchmark_name_);
     return error.prefixed(place);
   }
 
@@ -257,25 +266,28 @@ class SuiteReader {
       for (const OptionInfo& row : option_table())
         if (!row.name.empty()) names.push_back(row.name);
       const std::string_view meant = nearest(entry.key, names);
-      return at(entry.line, {"unknown option " + cited(entry.key),
-                             meant.empty() ? "lauka --help lists the options"
-                                           : fmt::format("did you mean {}?", meant)});
+      return add_place(entry.line, {"unknown option " + cited(entry.key),
+                                    meant.empty() ? "lauka --help lists the options"
+                                                  : fmt::format("did you mean {}?", meant)});
     }
 
     if (option->rules.scope == Scope::Call)
-      return at(entry.line, {fmt::format("{} cannot be set in a suite's file", option->spelling()),
-                             "give it on the command line, or leave it out"});
+      return add_place(entry.line,
+                       {fmt::format("{} cannot be set in a suite's file", option->spelling()),
+                        "give it on the command line, or leave it out"});
 
-    if (option->rules.scope == Scope::PlainCall) return at(entry.line, refused_in_suite(*option));
+    if (option->rules.scope == Scope::PlainCall)
+      return add_place(entry.line, refused_in_suite(*option));
 
     if (option->rules.scope == Scope::TypedSession)
-      return at(entry.line,
-                option->name == "tune"
-                    ? Error{"--tune changes the machine, so a suite's file cannot ask for it",
-                            "remove it here, and give it on the command line"}
-                    : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
-                            "remove it here, and give it on the command line if the commands must "
-                            "run as root"});
+      return add_place(
+          entry.line,
+          option->name == "tune"
+              ? Error{"--tune changes the machine, so a suite's file cannot ask for it",
+                      "remove it here, and give it on the command line"}
+              : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
+                      "remove it here, and give it on the command line if the commands must "
+                      "run as root"});
 
     return option;
   }
@@ -283,30 +295,31 @@ class SuiteReader {
   Result<void> read_entry(const Entry& entry, Settings& settings) const {
     const auto option = find_suite_option(entry);
     if (!option) return option.error();
-    if (!benchmark_.empty() && concerns_session(**option))
-      return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
-                             "write it in [defaults], or give it on the command line"});
+    if (!benchmark_name_.empty() && concerns_session(**option))
+      return add_place(entry.line,
+                       {fmt::format("{} concerns the whole session", (*option)->spelling()),
+                        "write it in [defaults], or give it on the command line"});
     auto repetitions = read_repetitions(**option, *entry.value);
-    if (!repetitions) return at(entry.line, repetitions.error());
-    const Origin origin = benchmark_.empty() ? Origin::Defaults : Origin::Benchmark;
+    if (!repetitions) return add_place(entry.line, repetitions.error());
+    const Origin origin = benchmark_name_.empty() ? Origin::Defaults : Origin::Benchmark;
     settings.push_back({*option, *std::move(repetitions), entry.line, origin});
     ParsedOptions alone;
     if (auto applied = apply(settings.back(), alone); !applied)
-      return at(entry.line, applied.error());
+      return add_place(entry.line, applied.error());
     return {};
   }
 
   Result<void> take_defaults(const toml::table& table) {
-    for (const Entry& entry : entries_of(table)) {
+    for (const Entry& entry : list_entries(table)) {
       if (entry.key == "name" || entry.key == "commands")
-        return at(entry.line,
-                  {fmt::format("[defaults] has {}", entry.key), "write it in each [[benchmark]]"});
+        return add_place(entry.line, {fmt::format("[defaults] has {}", entry.key),
+                                      "write it in each [[benchmark]]"});
       if (auto taken = read_entry(entry, shared_settings_); !taken) return taken;
     }
     return {};
   }
 
-  void take_typed() {
+  void take_typed_options() {
     for (const CommandLineOption& typed : typed_.command_line_options) {
       const OptionInfo* option = option_of_key(typed.key);
       if (option == nullptr || option->rules.scope == Scope::Call) continue;
@@ -315,7 +328,7 @@ class SuiteReader {
   }
 
   /// Returns the typed gates that gates of a benchmark replace.
-  std::vector<std::string> replaced_gates(const Settings& own) const {
+  std::vector<std::string> list_replaced_gates(const Settings& own) const {
     std::vector<std::string> gates;
     for (const Setting& typed : shared_settings_) {
       if (typed.origin != Origin::CommandLine || !is_gate(*typed.option)) continue;
@@ -364,7 +377,8 @@ class SuiteReader {
                 contradict_each_other(*other.option, *setting.option));
       });
       if (is_displaced || (of_session && !concerns_session(*setting.option))) continue;
-      if (auto applied = apply(setting, draft); !applied) return at(setting.line, applied.error());
+      if (auto applied = apply(setting, draft); !applied)
+        return add_place(setting.line, applied.error());
     }
     return draft;
   }
@@ -374,7 +388,7 @@ class SuiteReader {
     if (!draft) return draft.error();
     draft->options.suite = typed_.suite;
     auto options = complete_options(*std::move(draft));
-    if (!options) return at(0, options.error());
+    if (!options) return add_place(0, options.error());
     suite_.session_options = *std::move(options);
     return {};
   }
@@ -383,30 +397,31 @@ class SuiteReader {
     if (const auto* text = entry.value->as_string()) commands = {text->get()};
     const toml::array* list = entry.value->as_array();
     if (list != nullptr && list->is_homogeneous(toml::node_type::string))
-      commands = *texts_of(*list);
+      commands = *read_texts(*list);
     if (!commands.empty()) return {};
-    return at(entry.line, {"commands must be a list of command lines",
-                           "write commands = [\"./old\", \"./new\"]"});
+    return add_place(entry.line, {"commands must be a list of command lines",
+                                  "write commands = [\"./old\", \"./new\"]"});
   }
 
   Result<void> take_name(const Entry& entry) {
     const auto* name = entry.value->as_string();
     if (name == nullptr || name->get().empty())
-      return at(entry.line, {name == nullptr ? "name must be a string" : "name must not be empty",
-                             "write name = \"parse\""});
-    benchmark_ = name->get();
-    if (!names_.insert(benchmark_).second)
-      return at(entry.line,
-                {"another benchmark has the same name", "give each benchmark a name of its own"});
+      return add_place(entry.line,
+                       {name == nullptr ? "name must be a string" : "name must not be empty",
+                        "write name = \"parse\""});
+    benchmark_name_ = name->get();
+    if (!names_.insert(benchmark_name_).second)
+      return add_place(entry.line, {"another benchmark has the same name",
+                                    "give each benchmark a name of its own"});
     return {};
   }
 
   Result<void> add(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
-    const std::vector<Entry> entries = entries_of(table);
+    const std::vector<Entry> entries = list_entries(table);
     const auto named = std::ranges::find(entries, "name", &Entry::key);
     if (named == entries.end())
-      return at(line, {"a benchmark has no name", "write name = \"parse\""});
+      return add_place(line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;
 
     Settings own;
@@ -422,20 +437,20 @@ class SuiteReader {
     if (!draft) return draft.error();
     draft->options.commands.command_lines = std::move(commands);
     if (draft->options.commands.command_lines.empty() && !draft->reference_command)
-      return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
+      return add_place(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
     draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
     auto options = complete_options(*std::move(draft));
-    if (!options) return at(line, options.error());
+    if (!options) return add_place(line, options.error());
 
     const std::size_t first_added = suite_.benchmarks.size();
-    auto added = add_for_each_value({benchmark_, *std::move(options)}, line);
+    auto added = add_for_each_value({benchmark_name_, *std::move(options)}, line);
     if (!added) return added;
 
-    if (const auto replaced = replaced_gates(own); !replaced.empty())
+    if (const auto replaced = list_replaced_gates(own); !replaced.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
         replaced_gates_[suite_.benchmarks[b].name] = replaced;
 
-    benchmark_.clear();
+    benchmark_name_.clear();
     return {};
   }
 
@@ -448,17 +463,18 @@ class SuiteReader {
       const std::string mention = "{" + parameter.name + "}";
       if (filled.front().name.find(mention) == std::string::npos) continue;
 
-      const std::vector<std::string> values = values_to_fill_in(parameter);
+      const std::vector<std::string> values = list_values_to_fill_in(parameter);
       if (values.size() * filled.size() > kMaxBenchmarks)
-        return at(line, {fmt::format("the parameters in its name make more than {} benchmarks",
-                                     kMaxBenchmarks),
-                         fmt::format("give fewer values, or leave {} out of the name", mention)});
+        return add_place(
+            line,
+            {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
+             fmt::format("give fewer values, or leave {} out of the name", mention)});
 
       std::vector<Benchmark> with_values;
       for (const Benchmark& unfilled : filled) {
         for (const std::string& value : values) {
           Benchmark& made = with_values.emplace_back(unfilled);
-          made.name = with_value(unfilled.name, mention, value);
+          made.name = fill_in_value(unfilled.name, mention, value);
           made.options.commands.parameters[p] = {.name = parameter.name, .values = {value}};
         }
       }
@@ -466,28 +482,29 @@ class SuiteReader {
     }
 
     // The name as it is in the file is already known.
-    const std::string name_in_file = benchmark_;
+    const std::string name_in_file = benchmark_name_;
     for (Benchmark& made : filled) {
       if (made.name != name_in_file && !names_.insert(made.name).second)
-        return at(line, {fmt::format("there is more than one benchmark {}", cited(made.name)),
-                         "give each benchmark a name of its own"});
+        return add_place(line,
+                         {fmt::format("there is more than one benchmark {}", cited(made.name)),
+                          "give each benchmark a name of its own"});
       suite_.benchmarks.push_back(std::move(made));
     }
     if (suite_.benchmarks.size() > kMaxBenchmarks)
-      return at(line, {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
-                       "divide them among several files"});
+      return add_place(line, {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
+                              "divide them among several files"});
     return {};
   }
 
   /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
   /// benchmark added at the end of the file moves no benchmark to another shard.
-  Result<void> choose() {
+  Result<void> select_benchmarks() {
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
       return !benchmark.options.gates.conditions.empty();
     });
     if (suite_.session_options.gates.inconclusive_status && !has_gate)
-      return at(0, {"--fail-if-inconclusive has no effect without a gate",
-                    "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
+      return add_place(0, {"--fail-if-inconclusive has no effect without a gate",
+                           "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
 
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     if (!pattern && !typed_.suite.shard) return {};
@@ -520,8 +537,8 @@ class SuiteReader {
   }
 
   const Options& typed_;
-  Settings shared_settings_;  // of [defaults], then of the command line
-  std::string benchmark_;
+  Settings shared_settings_;    // of [defaults], then of the command line
+  std::string benchmark_name_;  // name of the benchmark that is being read; empty between them
   Suite suite_;
   std::set<std::string> names_;
   std::map<std::string, std::vector<std::string>> replaced_gates_;  // typed ones, by benchmark

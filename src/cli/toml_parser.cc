@@ -15,7 +15,9 @@ struct BrokenToml {};
 
 constexpr const char* kHowTomlIsWritten = "see https://toml.io for the syntax";
 
-std::size_t end_of_string(std::string_view text, std::size_t at) {
+/// Returns the offset behind the string that begins at `at` with its quote. Such a string may have
+/// several lines only if it has three quotes on each side.
+std::size_t find_string_end(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool has_lines = text.substr(at, 3) == std::string(3, quote);
   const std::string_view closing = text.substr(at, has_lines ? 3 : 1);
@@ -33,13 +35,13 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 
 /// Returns the line of the first key with too many dots; 0 if no key has too many dots. toml++
 /// makes a table for each dot, and destroys the tables by recursion.
-std::size_t line_of_deep_key(std::string_view text) {
-  constexpr std::size_t most_dots = 16;
+std::size_t find_line_of_deep_key(std::string_view text) {
+  constexpr std::size_t max_dots = 16;
   std::size_t dots = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
-      at = end_of_string(text, at);
+      at = find_string_end(text, at);
       continue;
     }
     if (c == '#') {
@@ -48,7 +50,7 @@ std::size_t line_of_deep_key(std::string_view text) {
     }
 
     if (c == '.') ++dots;
-    if (dots > most_dots)
+    if (dots > max_dots)
       return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
 
     // Another key, or a value, may begin after these.
@@ -63,10 +65,10 @@ std::size_t line_of_deep_key(std::string_view text) {
 bool has_bare_text(std::string_view text, std::size_t line) {
   const auto lines = split(text, '\n');
   if (line == 0 || line > lines.size()) return false;
-  const std::string_view whole = lines[line - 1];
-  const std::size_t equals = whole.find('=');
+  const std::string_view line_text = lines[line - 1];
+  const std::size_t equals = line_text.find('=');
   if (equals == std::string_view::npos) return false;
-  const std::string_view value = trimmed(whole.substr(equals + 1));
+  const std::string_view value = trimmed(line_text.substr(equals + 1));
   return value.find_first_of("'\"[{") == std::string_view::npos &&
          std::ranges::any_of(value, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
@@ -80,7 +82,7 @@ void refuse_broken_toml() {
 std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const TomlAdvice& advice) {
   if (text.find('\0') != std::string_view::npos)
     return TomlFault{0, {"is not valid TOML, because it contains a zero byte", ""}};
-  if (const std::size_t line = line_of_deep_key(text); line > 0)
+  if (const std::size_t line = find_line_of_deep_key(text); line > 0)
     return TomlFault{line, {"it has a key with more than 16 dots", advice.shape}};
   try {
     return toml::parse(text);

@@ -26,7 +26,7 @@ Result<T> about_option(const OptionValue& given, Result<T> read) {
   return read;
 }
 
-Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
+Result<OwnMetric> read_own_metric(const OptionValue& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
     return make_value_error(given,
@@ -38,7 +38,7 @@ Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
   return metric;
 }
 
-constexpr const char* kExample = "write, for example, P=0-3,E=4-7";
+constexpr const char* kCoreKindsExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kMaxKindName = 16;
 
 /// Splits "P=0-3,8,E=4-7" into "P=0-3,8" and "E=4-7": a comma before NAME= begins a kind.
@@ -55,7 +55,7 @@ std::vector<std::string> split_kinds(std::string_view text) {
   return parts;
 }
 
-bool is_name(std::string_view name) {
+bool is_kind_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxKindName && is_letter(name.front()) &&
          std::ranges::all_of(
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
@@ -65,20 +65,22 @@ bool is_name(std::string_view name) {
 Result<CoreKind> parse_kind(std::string_view part) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
-  if (equals == std::string_view::npos || !is_name(name))
+  if (equals == std::string_view::npos || !is_kind_name(name))
     return Error{fmt::format("has {} where the name of a kind of core belongs", cited(part)),
-                 kExample};
+                 kCoreKindsExample};
   if (built_in_metric(time_metric_name(name)) != nullptr)
     return Error{fmt::format("would make a second metric {}", time_metric_name(name)),
                  "use another name"};
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
-  if (!cpus || cpus->empty()) return Error{fmt::format("has no CPUs for {}", name), kExample};
+  if (!cpus || cpus->empty())
+    return Error{fmt::format("has no CPUs for {}", name), kCoreKindsExample};
   if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
     return Error{fmt::format("names CPU {} twice", *twice), "name each CPU once"};
   return CoreKind{name, *cpus};
 }
 
-std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
+/// Returns why a kind cannot be added, as a predicate; empty if it can.
+std::string describe_clash(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_name(other.name) == time_metric_name(kind.name))
       return fmt::format("names {} twice", kind.name);
@@ -91,7 +93,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 
 /// Removes blanks around the separator and quotes around a function's name:
 /// instructions @ "operator new".
-std::string without_quotes(std::string_view metric) {
+std::string normalize_metric_name(std::string_view metric) {
   const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);
   std::string_view function = trimmed(metric.substr(at + 1));
@@ -102,7 +104,7 @@ std::string without_quotes(std::string_view metric) {
 }
 
 /// Returns "rate" for "value(rate)"; nullopt for another text.
-std::optional<std::string_view> metric_of_value(std::string_view text) {
+std::optional<std::string_view> find_metric_in_value(std::string_view text) {
   constexpr std::string_view start = "value(";
   if (!text.starts_with(start) || !text.ends_with(')')) return std::nullopt;
   const std::string_view metric =
@@ -111,7 +113,7 @@ std::optional<std::string_view> metric_of_value(std::string_view text) {
 }
 
 /// Returns how to limit the value of the metric of `gate` itself, and not its change.
-std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
+std::string advise_to_limit_value(const Condition& gate, std::string_view limit) {
   const BuiltInMetric* built_in = built_in_metric(gate.metric);
   const Unit unit = built_in == nullptr ? Unit::Count : built_in->unit;
   if (unit == Unit::Count)
@@ -123,16 +125,16 @@ std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
 
 /// Reads `limit`, which does not limit the value itself, into `gate`. `given`: the whole condition.
 /// `unit`: what follows the number.
-Result<Condition> with_limit_from_reference(Condition gate, const LimitKindRow& kind,
-                                            const OptionValue& given, const std::string& limit,
-                                            const std::string& unit) {
+Result<Condition> set_limit_from_reference(Condition gate, const LimitKindRow& kind,
+                                           const OptionValue& given, const std::string& limit,
+                                           const std::string& unit) {
   const std::string number(trimmed(std::string_view(limit).substr(0, limit.size() - unit.size())));
 
   // A number that is too large for a percentage is probably meant as a value.
   if (kind.kind == LimitKind::Change &&
       parse_decimal(number, {kind.high.value, false}, {1e18, true}))
     return make_value_error(given, {"has a limit of more than 1,000 % of the reference",
-                                    how_to_limit_value(gate, number)});
+                                    advise_to_limit_value(gate, number)});
 
   const auto typed =
       about_option({given.option, limit}, parse_decimal(number, kind.low, kind.high));
@@ -147,27 +149,28 @@ Error make_value_error(const OptionValue& given, const Error& predicate) {
   return predicate.about(fmt::format("{} {}", given.option.spelling(), cited(given.value)));
 }
 
-Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max) {
+Result<std::uint64_t> read_whole_number(const OptionValue& given, std::uint64_t min,
+                                        std::uint64_t max) {
   return about_option(given, parse_whole_number(given.value, min, max));
 }
 
-Result<std::chrono::nanoseconds> duration(const OptionValue& given) {
+Result<std::chrono::nanoseconds> read_duration(const OptionValue& given) {
   return about_option(given, parse_duration(given.value));
 }
 
-Result<double> percentage(const OptionValue& given, Limit low, Limit high) {
+Result<double> read_percentage(const OptionValue& given, Limit low, Limit high) {
   std::string_view number = given.value;
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
   return about_option(given, parse_decimal(number, low, high));
 }
 
-Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit high) {
-  const auto percent = percentage(given, low, high);
+Result<double> read_percentage_as_fraction(const OptionValue& given, Limit low, Limit high) {
+  const auto percent = read_percentage(given, low, high);
   if (!percent) return percent.error();
   return *percent / 100.0;
 }
 
-Result<Condition> condition(const OptionValue& given) {
+Result<Condition> read_condition(const OptionValue& given) {
   constexpr const char* example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
@@ -176,8 +179,8 @@ Result<Condition> condition(const OptionValue& given) {
     return make_value_error(given, {"is not of the form METRIC > LIMIT", example});
 
   // value(METRIC) limits the metric itself, and METRIC alone its change.
-  const std::optional<std::string_view> metric_in_value = metric_of_value(metric);
-  Condition gate{.metric = without_quotes(metric_in_value.value_or(metric)),
+  const std::optional<std::string_view> metric_in_value = find_metric_in_value(metric);
+  Condition gate{.metric = normalize_metric_name(metric_in_value.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
 
   const std::string limit(trimmed(value.substr(sign + 1)));
@@ -215,7 +218,7 @@ Result<Condition> condition(const OptionValue& given) {
   }
 
   if (unit == nullptr)
-    return with_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
+    return set_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
 
   const auto number = parse_decimal(number_text, kind->low, kind->high);
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
@@ -230,8 +233,8 @@ Condition for_keeping(Condition gate) {
   return gate;
 }
 
-Result<Condition> keep_condition(const OptionValue& given) {
-  auto typed = condition(given);
+Result<Condition> read_keep_condition(const OptionValue& given) {
+  auto typed = read_condition(given);
   if (!typed) return typed.error();
   return for_keeping(*std::move(typed));
 }
@@ -242,7 +245,7 @@ Result<std::string> read_nonempty_text(const OptionValue& given) {
   return given.value;
 }
 
-Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
+Result<IgnoreFailure> read_ignored_failures(const OptionValue& given) {
   IgnoreFailure ignored;
   ignored.ignores_all = given.value.empty() || given.value == "all-non-zero";
   if (ignored.ignores_all) return ignored;
@@ -256,7 +259,7 @@ Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
   return ignored;
 }
 
-Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given) {
+Result<std::vector<std::string>> read_event_or_metric_names(const OptionValue& given) {
   std::vector<std::string> names(1);
   bool between_slashes = false;
   for (const char c : given.value) {
@@ -273,7 +276,7 @@ Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given)
   return names;
 }
 
-Result<std::optional<Shell>> shell(const OptionValue& given) {
+Result<std::optional<Shell>> read_shell(const OptionValue& given) {
   if (given.value == "none") return std::optional<Shell>();
   if (given.value == "default") return std::optional(Shell{{"sh"}});
   auto words = split_words(given.value);
@@ -287,7 +290,7 @@ Result<std::string> read_input_path(const OptionValue& given) {
   return given.value == "null" ? Result<std::string>(std::string()) : read_nonempty_text(given);
 }
 
-Result<OutputChoice> output(const OptionValue& given) {
+Result<OutputChoice> read_output(const OptionValue& given) {
   for (const OutputWord& known : kOutputWords)
     if (given.value == known.word) return OutputChoice{known.kind};
 
@@ -296,7 +299,7 @@ Result<OutputChoice> output(const OptionValue& given) {
               : path.error();
 }
 
-Result<ExpectedOutput> expected_output(const OptionValue& given) {
+Result<ExpectedOutput> read_expected_output(const OptionValue& given) {
   constexpr std::size_t digits = 64;
   if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   ExpectedOutput expected = *parse_expected_output(given.value);
@@ -311,7 +314,7 @@ Result<ExpectedOutput> expected_output(const OptionValue& given) {
        "sha256sum FILE prints the hash; if you mean a file of this name, write ./ before it"});
 }
 
-Result<std::vector<std::string>> environment(const OptionValue& given) {
+Result<std::vector<std::string>> read_environment(const OptionValue& given) {
   auto variables = split_words(given.value);
   if (!variables) return make_value_error(given, variables.error());
   if (variables->empty())
@@ -339,7 +342,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return values;
 }
 
-Result<const DisplayUnit*> time_unit(const OptionValue& given) {
+Result<const DisplayUnit*> read_time_unit(const OptionValue& given) {
   constexpr auto of_hyperfine = std::to_array<std::pair<std::string_view, std::string_view>>(
       {{"microsecond", "us"}, {"millisecond", "ms"}, {"second", "s"}});
   std::string_view name = given.value;
@@ -351,28 +354,28 @@ Result<const DisplayUnit*> time_unit(const OptionValue& given) {
   return unit;
 }
 
-Result<SortChoice> sort_order(const OptionValue& given) {
+Result<SortChoice> read_sort_order(const OptionValue& given) {
   if (given.value == "auto") return SortChoice::Command;
   if (given.value == "mean-time") return SortChoice::Time;
-  return choice(given, std::array{SortChoice::Command, SortChoice::Time});
+  return read_choice(given, std::array{SortChoice::Command, SortChoice::Time});
 }
 
-Result<std::size_t> choice(const OptionValue& given) {
+Result<std::size_t> read_choice(const OptionValue& given) {
   const auto choices = split(given.option.value_placeholder, '|');
   const auto found = std::ranges::find(choices, given.value);
   if (found == choices.end()) return make_value_error(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-Result<OwnMetric> derived_metric(const OptionValue& given) {
-  auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
+Result<OwnMetric> read_derived_metric(const OptionValue& given) {
+  auto metric = read_own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
   const auto expression = about_option(given, parse_expression(metric->formula));
   return expression ? metric : expression.error();
 }
 
-Result<OwnMetric> scraped_metric(const OptionValue& given) {
-  auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
+Result<OwnMetric> read_scraped_metric(const OptionValue& given) {
+  auto metric = read_own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
   auto pattern = about_option(given, Pattern::compile(std::exchange(metric->formula, {})));
   if (!pattern) return pattern.error();
@@ -380,25 +383,26 @@ Result<OwnMetric> scraped_metric(const OptionValue& given) {
   return metric;
 }
 
-Result<Pattern> regular_expression(const OptionValue& given) {
+Result<Pattern> read_regular_expression(const OptionValue& given) {
   if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   return about_option(given, Pattern::compile(given.value, Pattern::Groups::NotNeeded));
 }
 
-Result<CoreKinds> core_kinds(const OptionValue& given) {
+Result<CoreKinds> read_core_kinds(const OptionValue& given) {
   CoreKinds kinds;
   for (const std::string& part : split_kinds(given.value)) {
     auto kind = about_option(given, parse_kind(part));
     if (!kind) return kind.error();
-    if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
+    if (const std::string clash = describe_clash(kinds, *kind); !clash.empty())
       return make_value_error(given, {clash, "put each CPU into one kind"});
     kinds.push_back(*std::move(kind));
   }
-  if (kinds.size() < 2) return make_value_error(given, {"names only one kind of core", kExample});
+  if (kinds.size() < 2)
+    return make_value_error(given, {"names only one kind of core", kCoreKindsExample});
   return kinds;
 }
 
-Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
+Result<TuneRequest> read_tune_request(const OptionValue& given, bool& is_list) {
   constexpr std::string_view cpus = "cpus=";
   TuneRequest request;
   std::optional<std::string> given_cpus;
@@ -434,7 +438,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
   return request;
 }
 
-Result<std::vector<double>> percentiles(const OptionValue& given) {
+Result<std::vector<double>> read_percentiles(const OptionValue& given) {
   std::vector<double> all;
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
@@ -445,53 +449,53 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
   return all;
 }
 
-Result<FunctionChoice> function_choice(const OptionValue& given) {
-  constexpr std::uint64_t most = 1'000'000;
+Result<FunctionChoice> read_function_choice(const OptionValue& given) {
+  constexpr std::uint64_t max_rows = 1'000'000;
   FunctionChoice rows;
   if (given.value.empty()) return rows;
   // A number that is not a count of rows was not meant as a regular expression.
   if (is_decimal(given.value)) {
-    const auto number = whole_number(given, 1, most);
+    const auto number = read_whole_number(given, 1, max_rows);
     if (!number) return number.error();
     rows.most = *number;
   } else {
-    if (auto pattern = regular_expression(given); !pattern) return pattern.error();
+    if (auto pattern = read_regular_expression(given); !pattern) return pattern.error();
     rows.pattern = given.value;
   }
   return rows;
 }
 
-Result<std::size_t> line_count(const OptionValue& given) {
-  constexpr std::uint64_t most = 1'000'000;
-  constexpr std::size_t usual = 40;
-  if (given.value.empty()) return usual;
-  const auto number = whole_number(given, 1, most);
+Result<std::size_t> read_line_count(const OptionValue& given) {
+  constexpr std::uint64_t max_lines = 1'000'000;
+  constexpr std::size_t default_lines = 40;
+  if (given.value.empty()) return default_lines;
+  const auto number = read_whole_number(given, 1, max_lines);
   if (!number) return number.error();
   return static_cast<std::size_t>(*number);
 }
 
-Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
+Result<std::chrono::nanoseconds> read_sampling_period(const OptionValue& given) {
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
-  auto period = duration(given);
+  auto period = read_duration(given);
   if (period && (*period < std::chrono::microseconds(50) || *period > std::chrono::seconds(1)))
     return make_value_error(given, {"is not between 50us and 1s", "the default is 1ms"});
   return period;
 }
 
-Result<std::chrono::nanoseconds> interval(const OptionValue& given) {
-  auto read = duration(given);
+Result<std::chrono::nanoseconds> read_interval(const OptionValue& given) {
+  auto read = read_duration(given);
   if (read && (*read < std::chrono::milliseconds(1) || *read > std::chrono::hours(1)))
     return make_value_error(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
   return read;
 }
 
-Result<Shard> shard(const OptionValue& given) {
-  constexpr std::uint64_t most = 100'000;
+Result<Shard> read_shard(const OptionValue& given) {
+  constexpr std::uint64_t max_parts = 100'000;
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');
   if (slash == std::string::npos) return make_value_error(given, wrong);
-  const auto part = parse_whole_number(given.value.substr(0, slash), 1, most);
-  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, most);
+  const auto part = parse_whole_number(given.value.substr(0, slash), 1, max_parts);
+  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, max_parts);
   if (!part || !parts || *part > *parts) return make_value_error(given, wrong);
   return Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
 }

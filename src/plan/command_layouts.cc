@@ -21,8 +21,8 @@ bool mentions_layout(std::string_view text) {
   return mentions(text, kLayoutVariable);
 }
 
-std::string with_layout(std::string_view text, std::uint64_t layout) {
-  return filled(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
+std::string fill_in_layout(std::string_view text, std::uint64_t layout) {
+  return fill_in(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
 }
 
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
@@ -38,16 +38,16 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
 
   built.name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
-  built.text = filled(built.text, layout_number);
-  built.words = filled(std::move(built.words), layout_number);
-  built.environment = filled(std::move(built.environment), layout_number);
-  built.input = filled(built.input, layout_number);
-  built.output = filled(built.output, layout_number);
-  built.folder = filled(built.folder, layout_number);
-  if (built.expected) built.expected = filled(*built.expected, layout_number);
-  if (built.build) built.build = filled(*built.build, layout_number);
+  built.text = fill_in(built.text, layout_number);
+  built.words = fill_in(std::move(built.words), layout_number);
+  built.environment = fill_in(std::move(built.environment), layout_number);
+  built.input = fill_in(built.input, layout_number);
+  built.output = fill_in(built.output, layout_number);
+  built.folder = fill_in(built.folder, layout_number);
+  if (built.expected) built.expected = fill_in(*built.expected, layout_number);
+  if (built.build) built.build = fill_in(*built.build, layout_number);
   for (auto& hook : built.hooks.all)
-    if (hook) hook = filled(*hook, layout_number);
+    if (hook) hook = fill_in(*hook, layout_number);
 
   return result;
 }
@@ -56,7 +56,7 @@ std::string name_in_layout(const Plan& plan, const Step& step) {
   const std::string& name = plan.commands[step.command].name;
   if (plan.setting.layouts == 1) return name;
   const std::string number = std::to_string(step.layout + 1);
-  return mentions_layout(name) ? filled(name, {{std::string(kLayoutVariable), number}})
+  return mentions_layout(name) ? fill_in(name, {{std::string(kLayoutVariable), number}})
                                : fmt::format("{} (layout {})", name, number);
 }
 

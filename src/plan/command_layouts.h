@@ -21,7 +21,7 @@ namespace lauka {
 bool mentions_layout(std::string_view text);
 
 /// Returns `text` with the number `layout` (from 1) in place of {layout}.
-std::string with_layout(std::string_view text, std::uint64_t layout);
+std::string fill_in_layout(std::string_view text, std::uint64_t layout);
 
 /// Returns a command with the number of a layout in place of {layout}. `layout` counts from 0, the
 /// number from 1. Returns the command unchanged without --layouts.

@@ -37,9 +37,9 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                                  gate.metric, better, other_sign, limit)});
 }
 
-Error unfit_limit(const Condition& gate, Unit unit) {
+Error make_unfit_limit_error(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.limit.unit == Unit::Count;
-  const std::string units = units_for(unit);
+  const std::string units = list_units_for(unit);
   const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit.text)
                              : units.empty()
                                  ? fmt::format(
@@ -131,13 +131,13 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
       return Error{
           fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
-          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
+          make_suggestion(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
 
     const Metric& metric = plan.metrics[*place];
     take_unit_of_ratio(metric.unit, gate);
     if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
-      return unfit_limit(gate, metric.unit);
+      return make_unfit_limit_error(gate, metric.unit);
 
     needs_reference = needs_reference || gate.limit.needs_reference();
     note_direction(gate, metric, plan.setting.events.notes);

@@ -44,8 +44,9 @@ struct Variable {
   std::vector<std::string> values;
 };
 
+/// A command to measure: a typed command with a value for each variable that it mentions.
 struct Combination {
-  std::size_t typed = 0;
+  std::size_t typed = 0;  ///< index of the typed command
   std::vector<Parameter> parameters{};
 };
 
@@ -74,6 +75,7 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
+/// Returns the settings of a command that at least one of its namesakes lacks: "cwd build".
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command*>& namesakes) {
   const auto any_lacks = [&](const auto& has_same) {
@@ -99,7 +101,8 @@ std::vector<std::string> list_differences(const Command& command,
   return parts;
 }
 
-void make_distinct(std::vector<Command>& commands) {
+/// Adds to the names of commands with the same name what distinguishes the commands.
+void rename_namesakes(std::vector<Command>& commands) {
   std::map<std::string_view, std::vector<Command*>> namesakes;
   for (Command& command : commands) namesakes[command.name].push_back(&command);
   std::vector<std::pair<Command*, std::string>> renamed;
@@ -129,6 +132,8 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   return values;
 }
 
+/// Moves to the next combination of values, the first variable fastest. Returns false after the
+/// last one.
 bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     if (++wheels[i] < variables[i].values.size()) return true;
@@ -159,25 +164,25 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
 class CommandMaker {
  public:
   explicit CommandMaker(const CommandOptions& options)
-      : options_(options), typed_(options.command_lines.size()) {}
+      : options_(options), typed_count_(options.command_lines.size()) {}
 
   Result<std::vector<Command>> make() {
     const auto variables = read_variables(options_.parameters);
     if (!variables) return variables.error();
     const auto combinations = make_combinations(*variables);
     if (!combinations) return combinations.error();
-    measured_ = combinations->size();
+    measured_count_ = combinations->size();
     for (const Variable& variable : *variables)
-      if (const auto used = check_used(variable); !used) return used.error();
-    if (const auto numbers = check_numbers(); !numbers) return numbers.error();
+      if (const auto used = check_is_used(variable); !used) return used.error();
+    if (const auto numbers = check_option_counts(); !numbers) return numbers.error();
     std::vector<Command> commands;
-    commands.reserve(measured_);
+    commands.reserve(measured_count_);
     for (std::size_t i = 0; i < combinations->size(); ++i) {
       auto command = make_command((*combinations)[i], i);
       if (!command) return command.error();
       commands.push_back(*std::move(command));
     }
-    make_distinct(commands);
+    rename_namesakes(commands);
     return commands;
   }
 
@@ -185,10 +190,10 @@ class CommandMaker {
   /// True if the typed command, or an option in for_each_list() that applies to it, mentions
   /// `variable`. An option given once for all, or once per measured command, applies to all typed
   /// commands.
-  bool uses(std::size_t typed, const Variable& variable) const {
+  bool mentions_variable(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.command_lines[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given, const auto&) {
-      const bool is_per_command = given.size() == typed_ && typed_ > 1;
+      const bool is_per_command = given.size() == typed_count_ && typed_count_ > 1;
       for (std::size_t i = 0; i < given.size(); ++i)
         if (!is_per_command || i == typed)
           found = found || mentions(text_of(given[i]), variable.name);
@@ -200,7 +205,7 @@ class CommandMaker {
   /// fastest, then the first variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     // Divides the limit, because the product of all numbers could overflow.
-    std::size_t count = typed_;
+    std::size_t count = typed_count_;
     for (const Variable& variable : variables) {
       if (variable.values.size() > kMaxCommands / count)
         return Error{fmt::format("the parameters make more than {} commands", kMaxCommands),
@@ -208,10 +213,10 @@ class CommandMaker {
       count *= variable.values.size();
     }
 
-    std::vector<std::vector<std::size_t>> used_variables(typed_);
-    for (std::size_t command = 0; command < typed_; ++command)
+    std::vector<std::vector<std::size_t>> used_variables(typed_count_);
+    for (std::size_t command = 0; command < typed_count_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
-        if (uses(command, variables[v])) used_variables[command].push_back(v);
+        if (mentions_variable(command, variables[v])) used_variables[command].push_back(v);
 
     // The wheels turn like those of a mileage counter: wheels[v] is the present value of variable
     // v.
@@ -219,7 +224,7 @@ class CommandMaker {
     std::set<std::vector<std::size_t>> seen;
     std::vector<std::size_t> wheels(variables.size(), 0);
     do {
-      for (std::size_t command = 0; command < typed_; ++command) {
+      for (std::size_t command = 0; command < typed_count_; ++command) {
         Combination combination{command};
         std::vector<std::size_t> key = {command};
         for (const std::size_t v : used_variables[command]) {
@@ -236,34 +241,35 @@ class CommandMaker {
     return combinations;
   }
 
-  Result<void> check_used(const Variable& variable) const {
-    for (std::size_t typed = 0; typed < typed_; ++typed)
-      if (uses(typed, variable)) return {};
+  Result<void> check_is_used(const Variable& variable) const {
+    for (std::size_t typed = 0; typed < typed_count_; ++typed)
+      if (mentions_variable(typed, variable)) return {};
     return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
                  fmt::format("write {{{}}} where its value belongs", variable.name)};
   }
 
-  Result<void> check_numbers() const {
+  Result<void> check_option_counts() const {
     const std::size_t names = options_.names.size();
-    if (names > typed_ && names != measured_) return too_many_names(names, measured_);
+    if (names > typed_count_ && names != measured_count_)
+      return make_too_many_names_error(names, measured_count_);
     Result<void> fits;
     for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
       const std::size_t count = given.size();
-      if (fits && count > 1 && count != typed_ && count != measured_)
-        fits = Error{
-            fmt::format("--{} is given {} times for {}", name, count, plural(measured_, "command")),
-            "give it once for all commands, or once per command"};
+      if (fits && count > 1 && count != typed_count_ && count != measured_count_)
+        fits = Error{fmt::format("--{} is given {} times for {}", name, count,
+                                 plural(measured_count_, "command")),
+                     "give it once for all commands, or once per command"};
     });
     return fits;
   }
 
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
-    command.text = filled(options_.command_lines[combination.typed], combination.parameters);
-    command.name = name_of(combination, measured);
+    command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
+    command.name = make_name(combination, measured);
     command.parameters = combination.parameters;
     command.source_command_index = combination.typed;
-    command.unfilled_name = pattern_of(combination.typed);
+    command.unfilled_name = unfilled_name_of(combination.typed);
 
     // An option is given once for all commands, once for each typed command, or once for each
     // measured one.
@@ -272,14 +278,14 @@ class CommandMaker {
       std::size_t place = measured;
       if (given.size() == 1)
         place = 0;
-      else if (given.size() == typed_)
+      else if (given.size() == typed_count_)
         place = combination.typed;
 
       auto& part = part_of(command);
       if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
-        part = filled_or_none(given.at(place), combination.parameters);
+        part = fill_in_or_none(given.at(place), combination.parameters);
       else
-        part = filled(given.at(place), combination.parameters);
+        part = fill_in(given.at(place), combination.parameters);
     });
 
     auto words = make_argv(command.text);
@@ -302,37 +308,38 @@ class CommandMaker {
     return words;
   }
 
-  std::string name_of(const Combination& combination, std::size_t measured) const {
-    const bool is_per_measured = options_.names.size() > typed_;
+  std::string make_name(const Combination& combination, std::size_t measured) const {
+    const bool is_per_measured = options_.names.size() > typed_count_;
     if (is_per_measured && !options_.names[measured].empty())
-      return filled(options_.names[measured], combination.parameters);
-    const std::string& name = pattern_of(combination.typed);
+      return fill_in(options_.names[measured], combination.parameters);
+    const std::string& name = unfilled_name_of(combination.typed);
     std::string hidden;
     for (const Parameter& parameter : combination.parameters) {
       if (mentions(name, parameter.name)) continue;
       hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     }
-    return filled(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+    return fill_in(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
-  const std::string& pattern_of(std::size_t typed) const {
-    const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
+  const std::string& unfilled_name_of(std::size_t typed) const {
+    const bool is_named = options_.names.size() <= typed_count_ && typed < options_.names.size() &&
                           !options_.names[typed].empty();
     return is_named ? options_.names[typed] : options_.command_lines[typed];
   }
 
   const CommandOptions& options_;
-  std::size_t typed_;
-  std::size_t measured_ = 0;
+  std::size_t typed_count_;
+  std::size_t measured_count_ = 0;
 };
 
-std::string write_head(const OwnMetric& metric) {
+std::string write_name_and_unit(const OwnMetric& metric) {
   return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
 }
 
+/// True if the name or unit suggests that higher values are better.
 bool is_rate(const OwnMetric& metric) {
   constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
-  const std::string head = lower_case(write_head(metric));
+  const std::string head = lower_case(write_name_and_unit(metric));
   return std::ranges::any_of(
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
@@ -368,7 +375,7 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
     if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
       hints.push_back(
           fmt::format("lower values of {} count as better; if higher is better, write {}:higher",
-                      cited(metric.name), write_head(metric)));
+                      cited(metric.name), write_name_and_unit(metric)));
     if (!metric.unit.is_known())
       hints.push_back(
           fmt::format("the unit {} of {} is unknown, so its values are not converted; units such "
@@ -379,7 +386,7 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
 
 /// Returns `word` with hyphens in place of a dash at its beginning, such as "–r"; empty if `word`
 /// begins with no such dash.
-std::string with_plain_dash(std::string_view word) {
+std::string replace_leading_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
     if (word.starts_with(dash)) return plain + std::string(word.substr(std::strlen(dash)));
@@ -421,16 +428,17 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
   }
 }
 
-struct Meant {
+/// A word that was typed as a command, and what the user probably meant by it.
+struct IntendedCommand {
   /// Name of the missing program; if it begins with a dot, the end of the name.
-  std::string_view ending;
-  std::string_view instead;
+  std::string_view name_or_ending;
+  std::string_view advice;
 };
 
 constexpr std::string_view kNoSubcommands =
     "lauka has no subcommands; write lauka COMMAND [COMMAND ...]";
 
-constexpr auto kMeant = std::to_array<Meant>({
+constexpr auto kIntendedCommands = std::to_array<IntendedCommand>({
     {"help", "write lauka --help"},
     {"version", "write lauka --version"},
     {"check", "write lauka --check"},
@@ -446,9 +454,10 @@ constexpr auto kMeant = std::to_array<Meant>({
     {".json", "to show the session in it, write --from"},
 });
 
-std::string_view intended_command(std::string_view program) {
-  for (const auto& [ending, instead] : kMeant)
-    if (ending.starts_with('.') ? program.ends_with(ending) : program == ending) return instead;
+/// Returns the advice for a missing program; empty if there is none.
+std::string_view find_intended_command(std::string_view program) {
+  for (const auto& [name, advice] : kIntendedCommands)
+    if (name.starts_with('.') ? program.ends_with(name) : program == name) return advice;
   return {};
 }
 
@@ -459,7 +468,7 @@ bool is_one_word(const Command& command) {
 /// Joins commands that were probably meant as a single command, as in "lauka grep x FILE". Empty if
 /// `failed` is the index of the first command, or if this command or an earlier command has several
 /// words.
-std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
+std::string join_one_word_commands(const std::vector<Command>& commands, std::size_t failed) {
   const std::span before(commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";
   std::string joined;
@@ -473,7 +482,7 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 
 }  // namespace
 
-Error too_many_names(std::size_t names, std::size_t commands) {
+Error make_too_many_names_error(std::size_t names, std::size_t commands) {
   return Error{
       fmt::format("there are {} (-n) for {}", plural(names, "name"), plural(commands, "command")),
       "give at most one name per command"};
@@ -483,7 +492,7 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options) {
   return CommandMaker(options).make();
 }
 
-Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
+Error add_suggestion(Error error, const Plan& plan, std::size_t failed) {
   // The unknown program is the shell itself, and -S would be another shell.
   if (plan.shell && !error.unknown_name.empty())
     return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
@@ -493,7 +502,7 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   // which was typed as the program. After "help", the next command is the topic.
   const Command& command = plan.commands[failed];
   const std::string& program = command.words.front();
-  if (const auto meant = intended_command(program); !meant.empty()) {
+  if (const auto meant = find_intended_command(program); !meant.empty()) {
     const bool needs_file = meant.starts_with("to ");
     const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
     std::string word;
@@ -505,20 +514,20 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   }
 
   const std::string& line = plan.suggested_line;
-  if (const std::string option = with_plain_dash(program); !option.empty())
+  if (const std::string option = replace_leading_dash(program); !option.empty())
     return {error.what, "an option begins with a plain hyphen; write " + option};
   if (program.starts_with('-')) {
     const std::string quoting = line.empty() ? "" : "quote the command as " + line + "; ";
     return {error.what, quoting + "lauka's own options belong before --"};
   }
 
-  const std::string joined = joined_words(plan.commands, failed);
+  const std::string joined = join_one_word_commands(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program, as " +
                           (line.empty() ? cited(joined) : line)};
 }
 
-std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
+std::vector<std::string> make_hints(const Options& options, const std::vector<Command>& commands) {
   std::vector<std::string> hints;
   add_hints_about_shells(options.commands, hints);
   if (options.commands.unquoted_command && !options.commands.unquoted_command->note.empty())

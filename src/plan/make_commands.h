@@ -15,14 +15,14 @@ namespace lauka {
 /// Makes the commands to measure: each typed command with each combination of its parameters.
 Result<std::vector<Command>> make_commands(const CommandOptions& options);
 
-Error too_many_names(std::size_t names, std::size_t commands);
+Error make_too_many_names_error(std::size_t names, std::size_t commands);
 
 /// Returns hints about probable mistakes in the command line.
-std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
+std::vector<std::string> make_hints(const Options& options, const std::vector<Command>& commands);
 
 /// Adds a suggestion, as the remedy, to the `error` of a command (index `failed`) that did not
 /// start. Returns `error` unchanged if there is nothing to suggest.
-Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
+Error add_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name
 /// HEAD`. The branch is missing if no branch is checked out.

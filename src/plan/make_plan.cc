@@ -17,31 +17,32 @@ namespace lauka {
 
 namespace {
 
-bool is_user_metric(std::string_view name, const CountingOptions& options) {
+/// True for names that are no events: built-in formulas, percentiles and the user's own metrics.
+bool is_no_event(std::string_view name, const CountingOptions& options) {
   return is_built_in_formula(name) || percentile_in(name) ||
          has_name(options.derived_metrics, name) || has_name(options.scraped_metrics, name);
 }
 
-bool need_no_events(const CountingOptions& options) {
+bool do_rows_need_no_events(const CountingOptions& options) {
   std::vector<std::string> others = options.listed_metrics;
   std::erase_if(others,
-                [&](const std::string& row) { return is_user_metric(name_of_row(row), options); });
+                [&](const std::string& row) { return is_no_event(name_of_row(row), options); });
   return are_all_built_in(others);
 }
 
-std::vector<std::string> events_of_gates(const CountingOptions& options, const GateOptions& gates,
-                                         const CorePlan& cores) {
+std::vector<std::string> list_events_of_gates(const CountingOptions& options,
+                                              const GateOptions& gates, const CorePlan& cores) {
   std::vector<std::string> names;
   for (const Condition& gate : gates.conditions) {
     const bool needs_none = built_in_metric(gate.metric) != nullptr ||
                             is_core_kind_metric(gate.metric, cores) ||
-                            is_user_metric(gate.metric, options);
+                            is_no_event(gate.metric, options);
     if (!needs_none) add_events_of(names, gate.metric);
   }
   return names;
 }
 
-CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
+CountingOptions add_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
   if (!jobs) return options;
   OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
   throughput.unit.word = "1/s";
@@ -50,14 +51,15 @@ CountingOptions with_throughput(CountingOptions options, std::optional<std::uint
   return options;
 }
 
-std::vector<std::string> default_names(const EventSet& defaults) {
+std::vector<std::string> list_default_events(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
     if (!event.index_for_all_core_kinds) names.push_back(event.name);
   return names;
 }
 
-struct WantedByName {
+/// The events that gates and formulas need.
+struct EventsByName {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
 
@@ -68,7 +70,7 @@ struct WantedByName {
   }
 };
 
-Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
+Error make_no_metric_error(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
   for (const std::string_view text : names)
     if (near.size() < 3 && text.find(name) != std::string_view::npos) near.emplace_back(text);
@@ -82,7 +84,9 @@ Error no_metric(const std::string& name, const std::vector<std::string_view>& na
                        : fmt::format("did you mean {}? {}", listed(near, "or"), how_to_list)};
 }
 
-Error refused_events(const WantedByName& by_name, const Error& by_engine) {
+/// Returns why events are not counted: a slip in a name if there is a likely one, or else the error
+/// of the engine.
+Error explain_refusal(const EventsByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
   for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
@@ -94,7 +98,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   };
 
   for (const std::string& name : by_name.of_gates)
-    if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
+    if (by_engine.unknown_name == name || is_slip(name)) return make_no_metric_error(name, names);
 
   for (const std::string& name : by_name.formulas.events) {
     // Names of events may contain a minus sign, so "wall_time-user_time" is read as one name.
@@ -109,8 +113,8 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   return by_engine;
 }
 
-Result<EventSet> select_wanted(const CountingOptions& options, const WantedByName& by_name,
-                               bool with_defaults, const EventSelector& select_events) {
+Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
+                                      bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
 
@@ -130,7 +134,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
 
   // If all names are among the defaults, and nothing restricts the passes, the set is final.
   const std::vector<std::string> all_names = append_to_default_events(*defaults, names);
-  const bool adds_nothing = all_names.size() == default_names(*defaults).size();
+  const bool adds_nothing = all_names.size() == list_default_events(*defaults).size();
   const bool has_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
   if (adds_nothing && has_any_passes) return defaults;
 
@@ -139,7 +143,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   return set;
 }
 
-Result<void> check_parts(const FormulaRequest& formulas) {
+Result<void> refuse_percentiles_in_formulas(const FormulaRequest& formulas) {
   for (const std::string& name : formulas.events)
     if (percentile_in(name))
       return Error{
@@ -150,8 +154,9 @@ Result<void> check_parts(const FormulaRequest& formulas) {
   return {};
 }
 
-Result<void> check_engine(const CountingOptions& options, const EventSet& events,
-                          const EventSelector& select_events) {
+/// Refuses an engine that the user chose and that cannot count anything here.
+Result<void> check_engine_can_count(const CountingOptions& options, const EventSet& events,
+                                    const EventSelector& select_events) {
   const EngineRow& engine = row_of(options.engine);
   if (engine.may_count_nothing || !events.events.empty()) return {};
   const auto selected = select_events({{"instructions"}, false});
@@ -159,6 +164,7 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
   return selected.error().prefixed(fmt::format("--engine {}", engine.name));
 }
 
+/// Refuses an event in --metrics that was left out because nothing can be counted here.
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
                                  const EventSelector& select_events) {
   if (options.metric_selection != MetricSelection::Listed || !events.events.empty()) return {};
@@ -171,20 +177,22 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
 }
 
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
-                               const WantedByName& by_name, const EventSelector& select_events) {
-  if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
+                               const EventsByName& by_name, const EventSelector& select_events) {
+  if (auto parts = refuse_percentiles_in_formulas(by_name.formulas); !parts) return parts.error();
 
   const MetricSelection selection = options.metric_selection;
-  const bool rows_need_none = selection == MetricSelection::Time ||
-                              (selection == MetricSelection::Listed && need_no_events(options));
+  const bool rows_need_none =
+      selection == MetricSelection::Time ||
+      (selection == MetricSelection::Listed && do_rows_need_no_events(options));
   const bool were_asked_for = !options.events.empty() || !by_name.all().empty();
   if (rows_need_none && !were_asked_for) return EventSet{};
 
   const bool with_defaults =
       options.adds_default_events || (options.events.empty() && !rows_need_none);
-  auto events = select_wanted(options, by_name, with_defaults, select_events);
-  if (!events) return refused_events(by_name, events.error());
-  if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
+  auto events = select_wanted_events(options, by_name, with_defaults, select_events);
+  if (!events) return explain_refusal(by_name, events.error());
+  if (auto counts = check_engine_can_count(options, *events, select_events); !counts)
+    return counts.error();
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
 
   // Each pass needs a run. Default events may stay uncounted, because refusing `-r 1` would be
@@ -234,16 +242,17 @@ void add_core_times(Plan& plan) {
 }
 
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
-  const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
+  // Each pass needs at least one run.
+  const std::uint64_t max_runs = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
-                  .min_runs = std::max(options.min_runs, std::min<std::uint64_t>(passes, most)),
+                  .min_runs = std::max(options.min_runs, std::min<std::uint64_t>(passes, max_runs)),
                   .max_runs = options.max_runs,
                   .budget_per_command = options.time_per_command};
 }
 
 /// Returns Sequential if there are setup or cleanup hooks, because one command's setup may undo
 /// another command's setup; else Random.
-Order default_order(const CommandOptions& options) {
+Order choose_default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() &&
            std::ranges::any_of(options.hooks[row.kind],
@@ -286,8 +295,8 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   if (!place)
     return Error{
         fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
-        suggestion_for(options.precision_metric, plan.metrics,
-                       "--metrics all shows what is measured")};
+        make_suggestion(options.precision_metric, plan.metrics,
+                        "--metrics all shows what is measured")};
   const Metric& metric = plan.metrics[*place];
   if (metric.kind != RoundKind::Timed) {
     return Error{fmt::format("--precision cannot wait for {}, which is counted in separate runs",
@@ -383,7 +392,7 @@ TreePeakRequest tree_peak_request(const Options& options) {
 
 std::vector<std::string> append_to_default_events(const EventSet& defaults,
                                                   const std::vector<std::string>& names) {
-  std::vector<std::string> all = default_names(defaults);
+  std::vector<std::string> all = list_default_events(defaults);
   for (const std::string& name : names) add_once(all, name);
   return all;
 }
@@ -416,7 +425,7 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        const PlanCircumstances& here) {
   const auto all_counting =
-      add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
+      add_announced_metrics(add_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;
   const MetricSelection selection = choose_metric_selection(options);
@@ -427,13 +436,13 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
 
   const FormulaSources formulas{
       .counting = counting, .gates = options.gates, .cores = here.cores, .selection = selection};
-  WantedByName by_name{events_of_gates(counting, options.gates, here.cores),
+  EventsByName by_name{list_events_of_gates(counting, options.gates, here.cores),
                        request_formulas(formulas, FormulaForm::Usual)};
   auto events = choose_events(counting, options.run, by_name, select_events);
 
   // An older processor may lack the events of a formula's usual form.
   if (!events && by_name.formulas.has_older_form) {
-    WantedByName older{by_name.of_gates,
+    EventsByName older{by_name.of_gates,
                        request_formulas(formulas, FormulaForm::ForOlderProcessors)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
@@ -454,7 +463,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.setting.warmup_runs = options.run.warmup;
   // The setups of a race all run first, because its commands alternate.
   plan.setting.order = options.run.order.value_or(
-      options.run.race_limit ? Order::Random : default_order(options.commands));
+      options.run.race_limit ? Order::Random : choose_default_order(options.commands));
   plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
   plan.setting.seed = options.run.seed.value_or(here.clock_seed);
   plan.timeout = options.run.timeout;
@@ -470,7 +479,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.presentation = options.output.presentation;
   plan.suggested_line =
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
-  plan.hints = hints_about(options, plan.commands);
+  plan.hints = make_hints(options, plan.commands);
 
   if (auto metrics = add_metrics({.options = options,
                                   .counting = counting,

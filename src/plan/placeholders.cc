@@ -13,7 +13,7 @@ bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
 
-std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
+std::string fill_in(std::string_view text, const std::vector<Parameter>& parameters) {
   if (parameters.empty()) return std::string(text);
   std::string result;
   while (!text.empty()) {
@@ -31,24 +31,24 @@ std::string filled(std::string_view text, const std::vector<Parameter>& paramete
   return result;
 }
 
-std::vector<std::string> filled(std::vector<std::string> texts,
-                                const std::vector<Parameter>& parameters) {
-  for (std::string& text : texts) text = filled(text, parameters);
+std::vector<std::string> fill_in(std::vector<std::string> texts,
+                                 const std::vector<Parameter>& parameters) {
+  for (std::string& text : texts) text = fill_in(text, parameters);
   return texts;
 }
 
-OutputChoice filled(const OutputChoice& output, const std::vector<Parameter>& parameters) {
-  return {output.kind, filled(output.path, parameters)};
+OutputChoice fill_in(const OutputChoice& output, const std::vector<Parameter>& parameters) {
+  return {output.kind, fill_in(output.path, parameters)};
 }
 
-std::optional<std::string> filled_or_none(const std::string& line,
-                                          const std::vector<Parameter>& parameters) {
-  std::string result = filled(line, parameters);
+std::optional<std::string> fill_in_or_none(const std::string& line,
+                                           const std::vector<Parameter>& parameters) {
+  std::string result = fill_in(line, parameters);
   return result.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
-ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
-  return {output.kind, filled(output.file_or_hash, parameters)};
+ExpectedOutput fill_in(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
+  return {output.kind, fill_in(output.file_or_hash, parameters)};
 }
 
 }  // namespace lauka

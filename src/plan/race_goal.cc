@@ -14,7 +14,7 @@ namespace lauka {
 namespace {
 
 /// Returns all that decides what a run of the command does, once all setups have run.
-std::vector<std::string> what_runs(const Command& command) {
+std::vector<std::string> list_what_runs(const Command& command) {
   std::vector<std::string> all = command.environment;
   for (const std::string& part :
        {command.text, command.input, command.folder, command.hooks[HookKind::Prepare].value_or(""),
@@ -26,7 +26,7 @@ std::vector<std::string> what_runs(const Command& command) {
 Result<void> refuse_equal_commands(const Plan& plan) {
   std::map<std::vector<std::string>, std::size_t> first_that_runs;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const auto [first, is_new] = first_that_runs.try_emplace(what_runs(plan.commands[c]), c);
+    const auto [first, is_new] = first_that_runs.try_emplace(list_what_runs(plan.commands[c]), c);
     if (is_new) continue;
 
     const Command& command = plan.commands[c];

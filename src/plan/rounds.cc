@@ -23,6 +23,8 @@ std::uint64_t mixed(std::uint64_t x) {
 /// Returns the seed for the order of a round. Without the inner mix, round 1 of seed 5 and round 2
 /// of seed 3 would have the same order.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
+  // Warm-up and timed rounds have odd and even numbers below 2^33. The numbers of each other kind
+  // begin far beyond those of the kind before it, so that no two rounds share a number.
   constexpr unsigned beyond_rounds = 40;
   switch (kind) {
     case RoundKind::Warmup:

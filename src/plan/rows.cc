@@ -17,34 +17,35 @@ namespace lauka {
 
 namespace {
 
+/// A row that --metrics asks for.
 struct RowRequest {
   std::string_view name;
-  std::string_view unit{};
+  std::string_view unit{};  ///< name of a display unit; may be empty
 };
 
-RowRequest without_unit(std::string_view text) {
+RowRequest split_off_unit(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {text};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) {
+Error make_unknown_metric_error(std::string_view name, const std::vector<Metric>& metrics) {
   if (auto why = why_not_derived(name, metrics)) return *std::move(why);
   if (name == "default" || name == "time" || name == "all")
     return Error{fmt::format("--metrics {} cannot be combined with names", cited(name)),
                  fmt::format("write --metrics {} alone, or only names", name)};
   return Error{
       fmt::format("--metrics asks for {}, which is not measured", cited(name)),
-      suggestion_for(
+      make_suggestion(
           name, metrics,
           "if it is an event, add it with -e; if the program reports it, write NAME:lower or "
           "NAME:higher; --metrics all shows everything that is measured")};
 }
 
-Result<void> show_in(std::string_view name, Metric& metric) {
+Result<void> set_display_unit(std::string_view name, Metric& metric) {
   const DisplayUnit* unit = find_display_unit(name);
   if (unit == nullptr || unit->unit != metric.unit) {
-    const std::string fitting = units_for(metric.unit);
+    const std::string fitting = list_units_for(metric.unit);
     return Error{fmt::format("--metrics cannot show {} in {}", metric.name, cited(name)),
                  fitting.empty() ? "leave out the unit" : "write one of " + fitting};
   }
@@ -52,7 +53,9 @@ Result<void> show_in(std::string_view name, Metric& metric) {
   return {};
 }
 
-std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
+/// Returns the percentiles that any option names, in percent and without duplicates.
+std::vector<double> list_wanted_percentiles(const CountingOptions& options,
+                                            const GateOptions& gates) {
   std::vector<double> all = options.percentiles;
   for (const std::string_view name : list_named_metrics(options, gates)) {
     const auto percent = percentile_in(name);
@@ -61,8 +64,8 @@ std::vector<double> wanted(const CountingOptions& options, const GateOptions& ga
   return all;
 }
 
-std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
-                                  std::vector<double> percentiles) {
+std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double confidence,
+                                            std::vector<double> percentiles) {
   const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
   if (!max_runs) return std::nullopt;
 
@@ -94,7 +97,8 @@ std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
                   is_one ? "a percentile" : "percentiles")};
 }
 
-bool is_announcement(const std::string& row) {
+/// True for NAME[:UNIT]:higher or NAME[:UNIT]:lower, which announces a metric of the program's own.
+bool announces_metric(const std::string& row) {
   const std::size_t colon = row.rfind(':');
   return colon != std::string::npos && parse_better(std::string_view(row).substr(colon + 1));
 }
@@ -104,17 +108,17 @@ std::string_view option_of(const OwnMetric& metric) {
   return metric.is_scraped() ? "--scrape" : "--metrics";
 }
 
-struct BuiltIn {
+struct BuiltInFormula {
   std::string_view name;
   Unit unit;
   Better better;
   std::string_view expression;
-  bool of_one_run = false;
-  std::string_view older{};  ///< form with events of older processors; may be empty
+  bool is_of_one_run = false;
+  std::string_view older_expression{};  ///< form with events of older processors; may be empty
   Role role = Role::Other;
 };
 
-constexpr auto kBuiltIns = std::to_array<BuiltIn>({
+constexpr auto kBuiltInFormulas = std::to_array<BuiltInFormula>({
     {"mpki", Unit::Ratio, Better::Less, "1000 * cache-misses / instructions"},
     {"branch_miss_rate", Unit::Fraction, Better::Less, "branch-misses / branches"},
     {"cache_miss_rate", Unit::Fraction, Better::Less, "cache-misses / cache-references"},
@@ -132,43 +136,47 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
     {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true, "", Role::Clock},
 });
 
-const BuiltIn* find_built_in(std::string_view name) {
-  const auto* const found = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
-  return found == kBuiltIns.end() ? nullptr : &*found;
+const BuiltInFormula* find_built_in(std::string_view name) {
+  const auto* const found = std::ranges::find(kBuiltInFormulas, name, &BuiltInFormula::name);
+  return found == kBuiltInFormulas.end() ? nullptr : &*found;
 }
 
-constexpr std::size_t kMaxTerms = 100'000;
+constexpr std::size_t kMaxTermsOfAllFormulas = 100'000;
 
-class Collector {
+class FormulaCollector {
  public:
-  Collector(const FormulaSources& sources, FormulaForm form)
+  FormulaCollector(const FormulaSources& sources, FormulaForm form)
       : options_(sources.counting),
         gates_(sources.gates),
         cores_(sources.cores),
-        older_(form == FormulaForm::ForOlderProcessors) {}
+        uses_older_form_(form == FormulaForm::ForOlderProcessors) {}
 
   FormulaRequest collect(MetricSelection selection) {
-    for (const std::string_view name : list_named_metrics(options_, gates_)) want(name);
+    for (const std::string_view name : list_named_metrics(options_, gates_)) request_built_in(name);
     for (const OwnMetric& derived : options_.derived_metrics) {
       auto expression = parse_expression(derived.formula);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
     if (selection == MetricSelection::All)
-      for (const BuiltIn& built_in : kBuiltIns) want(built_in.name, false);
+      for (const BuiltInFormula& built_in : kBuiltInFormulas)
+        request_built_in(built_in.name, false);
     return std::move(request_);
   }
 
  private:
-  void want(std::string_view name, bool is_wanted = true) {
-    const BuiltIn* built_in = find_built_in(name);
+  /// Adds the built-in formula `name`, unless there is none or something else has its name.
+  void request_built_in(std::string_view name, bool is_wanted = true) {
+    const BuiltInFormula* built_in = find_built_in(name);
     // The CPU time of a region is not measured.
-    if (built_in != nullptr && built_in->of_one_run && options_.measures_region) return;
+    if (built_in != nullptr && built_in->is_of_one_run && options_.measures_region) return;
     if (built_in == nullptr || has_name(options_.derived_metrics, name) ||
         has_name(options_.scraped_metrics, name) || events_.contains(name))
       return;
-    request_.has_older_form = request_.has_older_form || (is_wanted && !built_in->older.empty());
-    auto expression = parse_expression(older_ && !built_in->older.empty() ? built_in->older
-                                                                          : built_in->expression);
+    request_.has_older_form =
+        request_.has_older_form || (is_wanted && !built_in->older_expression.empty());
+    auto expression = parse_expression(uses_older_form_ && !built_in->older_expression.empty()
+                                           ? built_in->older_expression
+                                           : built_in->expression);
     if (!expression) return;
     OwnMetric metric{.name = std::string(name), .better = built_in->better, .role = built_in->role};
     metric.unit.unit = built_in->unit;
@@ -176,11 +184,12 @@ class Collector {
          .expression = *std::move(expression),
          .is_by_user = false,
          .is_required = is_wanted,
-         .may_use_times_of_counting_runs = built_in->of_one_run});
+         .may_use_times_of_counting_runs = built_in->is_of_one_run});
   }
 
   void add(FormulaDefinition formula) {
-    for (const std::string& name : names_in(formula.expression)) want(name, formula.is_required);
+    for (const std::string& name : names_in(formula.expression))
+      request_built_in(name, formula.is_required);
     std::vector<std::string> events = list_events(formula.expression);
     if (formula.is_required) {
       for (const std::string& event : events) add_once(request_.events, event);
@@ -209,11 +218,13 @@ class Collector {
   const CountingOptions& options_;
   const GateOptions& gates_;
   const CorePlan& cores_;
-  bool older_;
+  bool uses_older_form_;
   FormulaRequest request_;
   std::map<std::string, std::vector<std::string>, std::less<>> events_;
 };
 
+/// Returns the metric that a formula means by `name`: one of this name, or else of the event's
+/// role. Null if there is none.
 const Metric* find_part(const std::vector<Metric>& metrics, std::string_view name) {
   auto place = find_metric(metrics, name);
   if (!place && role_of_event(name) != Role::Other)
@@ -221,7 +232,7 @@ const Metric* find_part(const std::vector<Metric>& metrics, std::string_view nam
   return place ? &metrics[*place] : nullptr;
 }
 
-std::string subject_of(const FormulaDefinition& formula) {
+std::string name_in_messages(const FormulaDefinition& formula) {
   if (!formula.is_by_user) return formula.metric.name;
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.formula));
 }
@@ -233,10 +244,11 @@ bool is_of_user_space(const std::vector<Metric>& metrics) {
 
 /// Makes a formula that may use metrics and earlier formulas. A metric or formula that is used
 /// again is replaced by a reference (RepeatedTerm) to its first use.
-class SourceMaker {
+class FormulaMaker {
  public:
-  SourceMaker(const std::vector<const FormulaDefinition*>& made, const std::vector<Metric>& metrics)
-      : made_(made), metrics_(metrics) {}
+  FormulaMaker(const std::vector<const FormulaDefinition*>& earlier_formulas,
+               const std::vector<Metric>& metrics)
+      : earlier_formulas_(earlier_formulas), metrics_(metrics) {}
 
   Result<Formula> make(const FormulaDefinition& formula) {
     if (auto added = add(formula); !added) return added.error();
@@ -266,8 +278,8 @@ class SourceMaker {
     const Metric* part = find_part(metrics_, name);
     if (part == nullptr)
       return Error{
-          fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(name)),
-          suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
+          fmt::format("{} needs {}, which is not measured", name_in_messages(formula), cited(name)),
+          make_suggestion(name, metrics_, "lauka --check says what can be counted here")};
 
     // A part that occurs twice is computed once.
     if (const auto known = places_.find(part); known != places_.end()) {
@@ -278,10 +290,10 @@ class SourceMaker {
     // The last metrics are the formulas that were made before. They are made again, not copied,
     // because their repeated terms refer to places in the formula itself.
     const auto from_end = static_cast<std::size_t>(metrics_.data() + metrics_.size() - part);
-    if (from_end > made_.size()) {
+    if (from_end > earlier_formulas_.size()) {
       source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
                            part->source.terms.end());
-    } else if (auto added = add(*made_[made_.size() - from_end]); !added) {
+    } else if (auto added = add(*earlier_formulas_[earlier_formulas_.size() - from_end]); !added) {
       return added;
     }
 
@@ -289,7 +301,7 @@ class SourceMaker {
     return {};
   }
 
-  const std::vector<const FormulaDefinition*>& made_;
+  const std::vector<const FormulaDefinition*>& earlier_formulas_;
   const std::vector<Metric>& metrics_;
   std::map<const Metric*, std::size_t> places_;
   Formula source_;
@@ -300,15 +312,16 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
-std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metric& metric,
-                                   const EventSet& events) {
+/// Returns the reason why no run has all values of a formula; nullopt if some runs have them.
+std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
+                                               const Metric& metric, const EventSet& events) {
   const auto& terms = metric.source.terms;
   if (!metric.source.first_event()) return std::nullopt;
 
   if (!are_in_one_pass(metric.source, events))
-    return Error{
-        fmt::format("{} needs events that are not counted in the same run", subject_of(formula)),
-        "count fewer events with -e; --explain-events shows which of them compete"};
+    return Error{fmt::format("{} needs events that are not counted in the same run",
+                             name_in_messages(formula)),
+                 "count fewer events with -e; --explain-events shows which of them compete"};
 
   // Times and reported values are those of timed runs, so the counts must be from these, too.
   const auto is_of_timed_runs = [](const Formula::Term& term) {
@@ -322,16 +335,17 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
   if (kind == RoundKind::Simulated)
     return Error{
         fmt::format("{} needs times and counts of the same run, but the counts are simulated",
-                    subject_of(formula)),
+                    name_in_messages(formula)),
         "divide counts by counts"};
 
   if (formula.may_use_times_of_counting_runs) return std::nullopt;
 
-  return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
+  return Error{fmt::format("{} needs times and counts of the same run", name_in_messages(formula)),
                "add --counting together"};
 }
 
-void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
+/// Gives a formula what limits the counts in it, such as the privilege levels of the first one.
+void inherit_limits_of_parts(Metric& formula, const std::vector<Metric>& metrics) {
   std::string note;
   for (const Formula::Term& term : formula.source.terms) {
     const auto* counted = std::get_if<CountedEvent>(&term);
@@ -348,19 +362,19 @@ void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
   formula.metric_suffix += (formula.metric_suffix.empty() || note.empty() ? "" : " ") + note;
 }
 
-Result<Metric> make_row(const std::vector<const FormulaDefinition*>& made,
-                        const FormulaDefinition& formula, const EventSet& events,
-                        const std::vector<Metric>& metrics) {
-  auto source = SourceMaker(made, metrics).make(formula);
+Result<Metric> make_formula_metric(const std::vector<const FormulaDefinition*>& earlier_formulas,
+                                   const FormulaDefinition& formula, const EventSet& events,
+                                   const std::vector<Metric>& metrics) {
+  auto source = FormulaMaker(earlier_formulas, metrics).make(formula);
   if (!source) return source.error();
   Metric metric = make_metric(formula.metric, *std::move(source));
-  limit_as_parts(metric, metrics);
-  if (auto why = why_of_no_run(formula, metric, events)) return *std::move(why);
+  inherit_limits_of_parts(metric, metrics);
+  if (auto why = why_no_run_has_all_values(formula, metric, events)) return *std::move(why);
   metric.kind = kind_of(metric, events);
   return metric;
 }
 
-Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
+Shown choose_shown(MetricSelection selection, const BuiltInMetric& metric) {
   switch (selection) {
     case MetricSelection::Default:
       return metric.shown;
@@ -373,18 +387,22 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
+/// Returns the event with a role, preferably one that is also counted in the kernel.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
-  const auto find = [&](bool with_kernel) {
+  const auto find = [&](bool must_count_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
-      const bool has_kernel = event.privilege_levels != CountedPrivilegeLevels::UserOnly;
-      return event.role == role && !event.index_for_all_core_kinds && (has_kernel || !with_kernel);
+      const bool counts_kernel = event.privilege_levels != CountedPrivilegeLevels::UserOnly;
+      return event.role == role && !event.index_for_all_core_kinds &&
+             (counts_kernel || !must_count_kernel);
     });
   };
-  const auto widest = find(true);
-  return widest ? widest : find(false);
+  const auto with_kernel = find(true);
+  return with_kernel ? with_kernel : find(false);
 }
 
-Role role_in(const EventSet& set, std::size_t event) {
+/// Returns the role of an event's metric. Only one event may have a role, so others that count the
+/// same have none (Role::Other). Events of a single function are an exception.
+Role choose_role(const EventSet& set, std::size_t event) {
   if (!set.events[event].only_function.empty()) return set.events[event].role;
   const std::size_t whole = set.events[event].index_for_all_core_kinds.value_or(event);
   const Role role = set.events[event].role;
@@ -397,10 +415,11 @@ Unit unit_of(const Event& event) {
   return event.is_time ? Unit::Seconds : Unit::Count;
 }
 
-Formula count_formula(const EventSet& set, std::size_t event) {
+/// Times and energies are counted in nanoseconds and nanojoules, but shown in seconds and joules.
+Formula make_count_formula(const EventSet& set, std::size_t event) {
   const Formula count = CountedEvent{event};
-  const bool is_nano = set.events[event].is_time || set.events[event].is_energy;
-  return is_nano ? count / 1e9 : count;
+  const bool is_counted_in_billionths = set.events[event].is_time || set.events[event].is_energy;
+  return is_counted_in_billionths ? count / 1e9 : count;
 }
 
 /// Adds the times by core kind, and the share of the first core kind in the sum of these times.
@@ -414,7 +433,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .unit = Unit::Seconds,
                              .better = Better::Neither,
                              .shown = Shown::Always,
-                             .source = count_formula(set, event),
+                             .source = make_count_formula(set, event),
                              .role = Role::CoreTime,
                              .event = event});
   }
@@ -431,7 +450,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
              .role = Role::CoreShare});
 }
 
-std::string write_note(const Event& event) {
+std::string write_metric_suffix(const Event& event) {
   return event.simulated ? "(simulated)" : event.name_suffix;
 }
 
@@ -446,12 +465,12 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
                              .unit = unit_of(event),
                              .better = Better::Less,
                              .shown = is_part_row ? Shown::Verbose : shown,
-                             .source = count_formula(events, i),
+                             .source = make_count_formula(events, i),
                              .counted_privilege_levels = event.privilege_levels,
                              .of_region = event.of_region,
-                             .metric_suffix = write_note(event),
+                             .metric_suffix = write_metric_suffix(event),
                              .method = event.method,
-                             .role = role_in(events, i),
+                             .role = choose_role(events, i),
                              .event = i,
                              .is_part = event.index_for_all_core_kinds.has_value()});
   }
@@ -459,7 +478,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
 
 }  // namespace
 
-std::string units_for(Unit unit) {
+std::string list_units_for(Unit unit) {
   std::string names;
   for (const DisplayUnit& row : kDisplayUnits) {
     if (row.unit != unit || row.name == "us") continue;
@@ -483,8 +502,8 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
   return std::ranges::find(metrics, name, &OwnMetric::name) != metrics.end();
 }
 
-std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
-                           std::string_view otherwise) {
+std::string make_suggestion(std::string_view name, const std::vector<Metric>& metrics,
+                            std::string_view otherwise) {
   std::vector<std::string_view> names;
   names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
@@ -523,7 +542,7 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
 
 bool are_all_built_in(const std::vector<std::string>& list) {
   return std::ranges::all_of(list, [](const std::string& text) {
-    return built_in_metric(without_unit(text).name) != nullptr;
+    return built_in_metric(split_off_unit(text).name) != nullptr;
   });
 }
 
@@ -544,10 +563,10 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
     RowRequest wanted{text};
     auto place = find_metric(metrics, wanted.name);
     if (!place) {
-      wanted = without_unit(text);
+      wanted = split_off_unit(text);
       place = find_metric(metrics, wanted.name);
     }
-    if (!place) return unknown_metric(wanted.name, metrics);
+    if (!place) return make_unknown_metric_error(wanted.name, metrics);
 
     Metric& metric = metrics[*place];
     if (*place < rows_in_front)
@@ -555,7 +574,7 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
 
     const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
     if (gives_unit)
-      if (auto shown = show_in(wanted.unit, metric); !shown) return shown;
+      if (auto shown = set_display_unit(wanted.unit, metric); !shown) return shown;
     move_to_front(*place);
   }
 
@@ -579,8 +598,9 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};
 
-  const std::vector<double> percentiles = wanted(options, gates);
-  if (auto few = too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
+  const std::vector<double> percentiles = list_wanted_percentiles(options, gates);
+  if (auto few =
+          refuse_if_too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
     return *std::move(few);
 
   // The percentiles of the wall time follow it.
@@ -605,7 +625,7 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
   return {};
 }
 
-std::vector<OwnMetric> region_metrics() {
+std::vector<OwnMetric> make_region_metrics() {
   OwnMetric time{.name = std::string(kRegionTime), .region = RegionValue::Time};
   time.unit.unit = Unit::Seconds;
   OwnMetric entries{
@@ -638,7 +658,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   }
 
   for (std::string& row : options.listed_metrics) {
-    if (!is_announcement(row)) continue;
+    if (!announces_metric(row)) continue;
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
     if (has_name(reported, metric->name))
@@ -651,7 +671,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   }
 
   if (options.measures_region) {
-    for (OwnMetric& metric : region_metrics()) {
+    for (OwnMetric& metric : make_region_metrics()) {
       if (has_name(reported, metric.name))
         return Error{fmt::format("{} is the name of a metric of --region", metric.name),
                      "give your metric a name of its own"};
@@ -692,34 +712,34 @@ std::string_view name_of_row(std::string_view text) {
 }
 
 FormulaRequest request_formulas(const FormulaSources& sources, FormulaForm form) {
-  return Collector(sources, form).collect(sources.selection);
+  return FormulaCollector(sources, form).collect(sources.selection);
 }
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics) {
   std::size_t terms = 0;
-  std::vector<const FormulaDefinition*> made;
+  std::vector<const FormulaDefinition*> earlier_formulas;
   for (const FormulaDefinition& formula : request.formulas) {
     if (formula.is_by_user && find_metric(metrics, formula.metric.name))
-      return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
+      return Error{fmt::format("{} has the name of another metric", name_in_messages(formula)),
                    "give it a name of its own"};
 
     // A formula of lauka's own is left out if something that it needs is not counted.
-    auto metric = make_row(made, formula, events, metrics);
+    auto metric = make_formula_metric(earlier_formulas, formula, events, metrics);
     if (!metric) {
       if (formula.is_required) return metric.error();
       continue;
     }
 
     terms += metric->source.terms.size();
-    if (terms > kMaxTerms)
+    if (terms > kMaxTermsOfAllFormulas)
       return Error{
           fmt::format("{} and the formulas before it have more than 100,000 parts together",
-                      subject_of(formula)),
+                      name_in_messages(formula)),
           "use fewer formulas, or shorter ones"};
 
     metrics.push_back(*std::move(metric));
-    made.push_back(&formula);
+    earlier_formulas.push_back(&formula);
   }
   return {};
 }
@@ -733,7 +753,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
     metrics.push_back(Metric{.name = std::string(metric.name),
                              .unit = metric.unit,
                              .better = Better::Less,
-                             .shown = shown_by(selection, metric),
+                             .shown = choose_shown(selection, metric),
                              .source = metric.read,
                              .role = metric.role});
   }
@@ -762,7 +782,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .source = source,
                              .counted_privilege_levels = above.privilege_levels,
                              .of_region = above.of_region,
-                             .metric_suffix = write_note(above),
+                             .metric_suffix = write_metric_suffix(above),
                              .method = above.method,
                              .role = derived.role});
   }

@@ -42,22 +42,22 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name);
 
 /// Returns "did you mean NAME?" with the most similar name of a metric; `otherwise` if no name is
 /// similar.
-std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
-                           std::string_view otherwise);
+std::string make_suggestion(std::string_view name, const std::vector<Metric>& metrics,
+                            std::string_view otherwise);
 
 /// Returns why the metric `name` of kDerivedMetrics is missing in `metrics`; nullopt for any other
 /// name, or if the metric is not missing.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 /// Returns the names of the display units for `unit`: "ns, µs, ms, s, min"; may be empty.
-std::string units_for(Unit unit);
+std::string list_units_for(Unit unit);
 
 /// Adds the percentiles of wall time that --percentiles, --metrics, a gate or --precision names.
 /// Refuses percentiles that need more runs than the user allows.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics);
 
-std::vector<OwnMetric> region_metrics();
+std::vector<OwnMetric> make_region_metrics();
 
 /// Moves the region's time to the front, if it is measured. With the default `selection`, also
 /// hides built-in metrics, metrics of core kinds, and region_entries.

@@ -45,7 +45,7 @@ constexpr std::string_view kEndsEntry = "ends";
 constexpr std::string_view kStepEntry = "step";
 constexpr std::string_view kSearchEntry = "search";
 
-StepAnswer answer_of(gate::Answer answer) {
+StepAnswer make_step_answer(gate::Answer answer) {
   if (answer == gate::Answer::Inconclusive) return StepAnswer::Undecided;
   return answer == gate::Answer::Fail ? StepAnswer::After : StepAnswer::Before;
 }
@@ -84,7 +84,7 @@ class Bisection {
   /// sides. Returns the exit status.
   int run(std::vector<Commit> commits);
 
-  const std::vector<SearchRecord>& searches() const { return done_; }
+  const std::vector<SearchRecord>& searches() const { return finished_searches_; }
 
   /// True if something was measured that another call can use.
   bool has_results() const { return has_results_; }
@@ -100,7 +100,7 @@ class Bisection {
   std::optional<Stop> compare_ends(SearchRecord& record);
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
   std::optional<Stop> measure_ends_precisely(bool is_counted_separately, SearchRecord& record);
-  Stop end_failed(const MeasuredCandidate& comparison) const;
+  Stop refuse_failed_end(const MeasuredCandidate& comparison) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
   void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
@@ -121,7 +121,7 @@ class Bisection {
   };
   Rest find_rest(const SearchRecord& record) const;
   std::string describe_rest(const SearchRecord& record, const Rest& rest) const;
-  void add_rest(const SearchRecord& record, std::vector<Ends>& left) const;
+  void add_rest(const SearchRecord& record, std::vector<Ends>& ranges_left) const;
   static bool explains_most(const SearchRecord& record);
   std::string metric() const { return request_.metric(); }
   double error() const {
@@ -136,7 +136,7 @@ class Bisection {
   Workshop& workshop_;
   std::vector<Commit> commits_{};  ///< those of the present search
   std::optional<Error> ranking_error_{};
-  std::vector<SearchRecord> done_{};
+  std::vector<SearchRecord> finished_searches_{};
   bool has_results_ = false;
 
   // What earlier calls have done.
@@ -166,12 +166,14 @@ void Bisection::read_entries() {
 int Bisection::run(std::vector<Commit> commits) {
   read_entries();
   has_results_ = unfinished_.ends || !known_searches_.empty();
-  std::vector<Ends> left{{commits.front().id, commits.back().id}};
+  std::vector<Ends> ranges_left{{commits.front().id, commits.back().id}};
 
-  while (!left.empty()) {
-    const Ends ends = left.back();
-    left.pop_back();
-    if (!done_.empty()) {
+  while (!ranges_left.empty()) {
+    const Ends ends = ranges_left.back();
+    ranges_left.pop_back();
+
+    // The commits of the first range were given.
+    if (!finished_searches_.empty()) {
       auto listed = repository_.list_commits(ends.good, ends.bad, request_.parents);
       if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
       if (!listed) return refuse(listed.error(), ExitStatus::Failed);
@@ -179,15 +181,16 @@ int Bisection::run(std::vector<Commit> commits) {
     }
 
     if (const auto stop = search(std::move(commits))) return stop->status;
-    if (request_.finds_all) add_rest(done_.back(), left);
+    if (request_.finds_all) add_rest(finished_searches_.back(), ranges_left);
   }
 
-  const SearchAnswer answer = done_.front().answer.value_or(SearchAnswer::Range);
+  const SearchAnswer answer = finished_searches_.front().answer.value_or(SearchAnswer::Range);
   if (answer == SearchAnswer::NoChange) return static_cast<int>(ExitStatus::Done);
   return static_cast<int>(answer == SearchAnswer::Commit ? ExitStatus::GateFailed
                                                          : ExitStatus::GateInconclusive);
 }
 
+/// Returns nothing if the commit explains most of the change, or was not found.
 Bisection::Rest Bisection::find_rest(const SearchRecord& record) const {
   if (record.culprit() == nullptr || explains_most(record)) return {};
   return {.is_before = record.parent->id != record.good.id &&
@@ -197,10 +200,10 @@ Bisection::Rest Bisection::find_rest(const SearchRecord& record) const {
 
 /// Adds what is left on both sides of a commit that explains too little, the older part last, so
 /// that it is searched next.
-void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& left) const {
+void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& ranges_left) const {
   const Rest rest = find_rest(record);
-  if (rest.is_after) left.push_back({record.culprit()->id, record.bad.id});
-  if (rest.is_before) left.push_back({record.good.id, record.parent->id});
+  if (rest.is_after) ranges_left.push_back({record.culprit()->id, record.bad.id});
+  if (rest.is_before) ranges_left.push_back({record.good.id, record.parent->id});
 }
 
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
@@ -220,7 +223,7 @@ std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
 
   workshop_.print(answer_text(record, metric()));
   say_remarks(record);
-  done_.push_back(std::move(record));
+  finished_searches_.push_back(std::move(record));
   return std::nullopt;
 }
 
@@ -234,15 +237,17 @@ std::optional<Stop> Bisection::search_anew(SearchRecord& record) {
   return do_steps(record);
 }
 
-Stop Bisection::end_failed(const MeasuredCandidate& comparison) const {
-  return Stop{refuse(workshop_.failure_of({Tree::Test, commits_.back()}, comparison.failure),
-                     ExitStatus::Failed)};
+/// Says that an end cannot be measured, which ends the search.
+Stop Bisection::refuse_failed_end(const MeasuredCandidate& comparison) const {
+  return Stop{
+      refuse(workshop_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
+             ExitStatus::Failed)};
 }
 
 /// Sets the change of both ends, or the answer that they do not differ significantly.
 std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
-  if (const auto stop = workshop_.build_needed(Tree::Good, record.good)) return stop;
-  if (const auto stop = workshop_.build_needed(Tree::Test, record.bad)) return stop;
+  if (const auto stop = workshop_.build_or_stop(Tree::Good, record.good)) return stop;
+  if (const auto stop = workshop_.build_or_stop(Tree::Test, record.bad)) return stop;
 
   workshop_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
                             record.bad.short_id()));
@@ -252,7 +257,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
                                     {.gates = {rise, fall}, .error = error_of_ends()});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   const MeasuredCandidate first = std::get<MeasuredCandidate>(std::move(compared));
-  if (!first.failure.empty()) return end_failed(first);
+  if (!first.failure.empty()) return refuse_failed_end(first);
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
   if (found == first.verdicts.end()) {
@@ -275,6 +280,8 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   return std::nullopt;
 }
 
+/// Sets the answer that the ends do not differ significantly. Ends the search if too little is
+/// known to say so.
 std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   const stats::Change& change = record.ends->change;
   const bool could_tell = change.is_exact ? change.change == 0.0 : change.bounds.has_value();
@@ -308,7 +315,7 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
       workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
   if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
   const MeasuredCandidate second = std::get<MeasuredCandidate>(std::move(again));
-  if (!second.failure.empty()) return end_failed(second);
+  if (!second.failure.empty()) return refuse_failed_end(second);
 
   const stats::Change& change = second.change_of_all_rounds.change;
   if (!change.change || (!change.is_exact && !change.bounds)) return std::nullopt;
@@ -334,7 +341,7 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
   if (const std::string& failure = std::get<std::string>(made); !failure.empty())
     return MeasuredCandidate{.failure = failure};
 
-  if (const auto stop = workshop_.build_needed(Tree::Good, commits_.front())) return *stop;
+  if (const auto stop = workshop_.build_or_stop(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.dividing_level);
   return workshop_.compare({Tree::Good, commits_.front()}, {Tree::Test, commit},
                            {.gates = {Condition{.metric = metric(),
@@ -352,7 +359,7 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   StepRecord record{.commit = commits_[step.commit],
                     .limit = limit_percent(ends, step.dividing_level) / 100.0};
   if (comparison.failure.empty()) {
-    record.answer = answer_of(comparison.verdicts.front().answer);
+    record.answer = make_step_answer(comparison.verdicts.front().answer);
     record.change = comparison.change();
     workshop_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
                               change_text(*record.change), plural(record.change->rounds, "round"),
@@ -367,6 +374,7 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
   return record;
 }
 
+/// Ranks commits as git bisect does. Returns nothing after an error, which ranking_error_ keeps.
 std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
   std::vector<std::string> good;
   good.reserve(known.before.size());
@@ -388,7 +396,7 @@ std::vector<std::size_t> Bisection::rank_by_git(const Known& known) {
 /// Takes up the steps of an earlier call, up to the first one that this search would not do.
 void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const {
   for (auto step = record.steps.begin(); step != record.steps.end(); ++step) {
-    const auto next = search.next();
+    const auto next = search.next_step();
     if (!next || commits_[next->commit].id != step->commit.id) {
       record.steps.erase(step, record.steps.end());
       break;
@@ -409,7 +417,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
 
   repeat_steps(ends, record, search);
 
-  for (auto step = search.next(); step; step = search.next()) {
+  for (auto step = search.next_step(); step; step = search.next_step()) {
     workshop_.say(step->asks_again
                       ? fmt::format("measuring {} again, for longer and with another limit",
                                     commits_[step->commit].short_id())
@@ -463,6 +471,7 @@ std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& 
   return compare_with_parent(before, after, record);
 }
 
+/// Sets what the comparison has shown, and whether it confirms the commit.
 std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                                    const CommitInTree& after,
                                                    SearchRecord& record) {
@@ -587,7 +596,8 @@ int search_and_export(const Request& request, const Prepared& prepared, Workshop
   bool is_finished =
       signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !workshop.has_lost_output();
 
-  // Without an answer, too, so that nobody takes the files of an earlier search for this one's.
+  // The files are written without an answer, too, so that nobody takes those of an earlier search
+  // for this one's.
   {
     BisectRecord record = make_record(request, bisection.searches());
     record.is_complete = is_finished;
@@ -600,6 +610,7 @@ int search_and_export(const Request& request, const Prepared& prepared, Workshop
     }
   }
 
+  // The log is kept only if another call can go on from it.
   if (is_finished || (signal == 0 && !bisection.has_results())) {
     workshop.end();
     return os::first_interrupt_signal() == 0 ? status

@@ -27,13 +27,13 @@ namespace {
 
 using Answer = os::HelperProgram::Answer;
 
-struct Running {
+struct RunningBuild {
   const Build* build = nullptr;
   std::unique_ptr<os::HelperProgram> program{};
   std::future<Answer> answer{};  // must be destroyed before `program`
 };
 
-constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
+constexpr std::size_t kMaxOutputBytes = std::size_t{64} << 10U;
 
 os::ProgramSpec make_program(const Build& build, const std::optional<User>& user) {
   // A line of its own for exec lets syntax errors in the build's line be captured, too.
@@ -44,13 +44,13 @@ os::ProgramSpec make_program(const Build& build, const std::optional<User>& user
   return spec;
 }
 
-Running begin(const Build& build, const std::optional<User>& user) {
+RunningBuild begin_build(const Build& build, const std::optional<User>& user) {
   constexpr auto forever = std::chrono::hours(24 * 365);
   const os::ProgramSpec spec = make_program(build, user);
-  Running running{&build, std::make_unique<os::HelperProgram>()};
+  RunningBuild running{&build, std::make_unique<os::HelperProgram>()};
   running.program->begin(spec, forever);
   running.answer = std::async(std::launch::async, [program = running.program.get()] {
-    return program->wait(kMaxOutput, os::HelperProgram::Part::End);
+    return program->wait(kMaxOutputBytes, os::HelperProgram::Part::End);
   });
   return running;
 }
@@ -64,8 +64,8 @@ std::vector<std::string> split_words(const Plan& plan, const std::vector<std::st
 }
 
 /// Returns the words of a command that depend on the layout, as paths, which may not exist.
-std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
-                                    const std::optional<User>& user) {
+std::vector<std::string> list_layout_paths(const Plan& plan, std::size_t command,
+                                           std::uint32_t layout, const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];
   const auto built = command_in_layout(plan, command, layout);
   std::vector<std::string> paths;
@@ -82,8 +82,9 @@ std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::
   return paths;
 }
 
+/// Returns a hash of the regular files among `paths`; empty if there are none.
 std::string hash_files(const std::vector<std::string>& paths, const std::optional<User>& user) {
-  constexpr char end = '\0';
+  constexpr char end_of_file = '\0';  // so that the hash tells where each file ends
   Sha256 hash;
   bool has_file = false;
   std::array<char, 16384> bytes;
@@ -97,7 +98,7 @@ std::string hash_files(const std::vector<std::string>& paths, const std::optiona
       hash.add({bytes.data(), got});
       from += got;
     }
-    hash.add({&end, 1});
+    hash.add({&end_of_file, 1});
   }
   return has_file ? hash.hex_digest() : std::string();
 }
@@ -108,7 +109,7 @@ bool has_files(const Plan& plan, std::size_t command, std::uint32_t layout,
                const std::optional<User>& user) {
   const auto built = command_in_layout(plan, command, layout);
   if (!plan.shell && !os::find_program(make_program(plan, *built, user))) return false;
-  return !hash_files(list_paths(plan, command, layout, user), user).empty();
+  return !hash_files(list_layout_paths(plan, command, layout, user), user).empty();
 }
 
 /// Returns the time that the remaining builds need if they take as long as those that have ended.
@@ -175,14 +176,14 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
   BuildProgress progress;
   progress.count = builds.size();
   std::optional<BuildFailed> failed;
-  std::deque<Running> running;
+  std::deque<RunningBuild> running;
   const auto may_begin_another = [&] { return !failed && !builds.empty(); };
 
   while (!running.empty() || may_begin_another()) {
     while (may_begin_another() && running.size() < context.at_once) {
       progress.latest = builds.front().name_in_messages;
       ++progress.begun;
-      running.push_back(begin(builds.front(), context.user));
+      running.push_back(begin_build(builds.front(), context.user));
       builds = builds.subspan(1);
     }
 
@@ -193,7 +194,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
     // Any of the builds may end first, so the oldest is awaited only briefly.
     constexpr auto short_wait = std::chrono::milliseconds(5);
     running.front().answer.wait_for(short_wait);
-    const auto has_ended = [](Running& build) {
+    const auto has_ended = [](RunningBuild& build) {
       return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     };
     const auto ended = std::ranges::find_if(running, has_ended);
@@ -236,7 +237,8 @@ Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& read
       if (reader.interrupt_check() != 0) return {};
 
       // The hash is empty if no file of the command depends on the layout.
-      const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
+      const std::string hash =
+          hash_files(list_layout_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
       const auto [first, is_new] = layout_of_hash.emplace(hash, layout);
       if (is_new) continue;

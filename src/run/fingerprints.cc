@@ -56,7 +56,7 @@ bool is_machine_code(std::string_view first_bytes) {
 
 /// Joins the settings because of which runs of the same program may differ. The program's own name
 /// is left out, because files of different names may be the same program.
-std::string call_of(const Plan& plan, const Command& command) {
+std::string write_call(const Plan& plan, const Command& command) {
   // Each text ends with a null byte, and each list with an empty text, so that different settings
   // never give the same call.
   std::string call;
@@ -85,13 +85,13 @@ std::string call_of(const Plan& plan, const Command& command) {
 
 std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
-  hash.add(call_of(plan, command));
+  hash.add(write_call(plan, command));
   return hash.hex_digest();
 }
 
 /// Returns the path of a command's executable file in a layout; nullopt if there is none.
-std::optional<std::string> executable_of(const Plan& plan, std::size_t command,
-                                         std::uint32_t layout, const ReadContext& reader) {
+std::optional<std::string> find_executable(const Plan& plan, std::size_t command,
+                                           std::uint32_t layout, const ReadContext& reader) {
   if (plan.commands[command].words.empty()) return std::nullopt;
   const auto built = command_in_layout(plan, command, layout);
   const auto path = os::find_program(make_program(plan, *built, reader.user));
@@ -113,8 +113,8 @@ bool add_bytes(const os::TextFile& file, const ReadContext& reader, Sha256& hash
 
 /// True if two files have the same bytes. Adds the bytes to `hash`, which is of no use if the
 /// result is false.
-bool add_if_equal(const std::string& path, const std::string& other, const ReadContext& reader,
-                  Sha256& hash) {
+bool add_bytes_if_equal(const std::string& path, const std::string& other,
+                        const ReadContext& reader, Sha256& hash) {
   const auto file = os::TextFile::open(path, reader.user);
   const auto other_file = os::TextFile::open(other, reader.user);
   if (!file || !other_file) return false;
@@ -148,7 +148,8 @@ std::optional<std::string> hash_file(const os::TextFile& file, const ReadContext
   return hash.hex_digest();
 }
 
-std::string first_bytes_of(const std::string& path, const ReadContext& reader) {
+/// Returns the bytes that tell the kind of a file: "#!", or those of an executable format.
+std::string read_first_bytes(const std::string& path, const ReadContext& reader) {
   const auto file = os::TextFile::open(path, reader.user);
   std::array<char, 16> bytes;
   return file ? std::string(bytes.data(), file->read(0, bytes)) : std::string();
@@ -156,7 +157,7 @@ std::string first_bytes_of(const std::string& path, const ReadContext& reader) {
 
 /// Returns the paths that the arguments of a command may name: each argument, and the value of
 /// each argument --option=VALUE.
-std::vector<std::string> paths_in_arguments(const Command& command, bool has_shell) {
+std::vector<std::string> list_paths_in_arguments(const Command& command, bool has_shell) {
   std::vector<std::string> words(command.words.begin() + 1, command.words.end());
   // The last word of a shell's command line is what the user typed.
   if (has_shell)
@@ -197,17 +198,19 @@ bool names_program(const Plan& plan, std::size_t command, const ReadContext& rea
   return false;
 }
 
-ProgramKind kind_of_program(const Plan& plan, std::size_t command, const std::string& path,
-                            const ReadContext& reader) {
-  return classify_program(path, first_bytes_of(path, reader), names_program(plan, command, reader));
+ProgramKind find_program_kind(const Plan& plan, std::size_t command, const std::string& path,
+                              const ReadContext& reader) {
+  return classify_program(path, read_first_bytes(path, reader),
+                          names_program(plan, command, reader));
 }
 
+/// Returns an empty fingerprint with a shell, or if a program cannot be read.
 Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadContext& reader) {
   if (plan.shell) return {};
   Sha256 hash;
   std::string first_path;
   for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-    const auto path = executable_of(plan, command, layout, reader);
+    const auto path = find_executable(plan, command, layout, reader);
     if (!path) return {};
     const auto file = os::TextFile::open(*path, reader.user);
     if (!file || !add_bytes(*file, reader, hash)) return {};
@@ -215,25 +218,27 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
   }
   return {hash.hex_digest(), hash_call(plan, plan.commands[command]),
           hash_argument_files(plan, command, reader),
-          kind_of_program(plan, command, first_path, reader)};
+          find_program_kind(plan, command, first_path, reader)};
 }
 
+/// Makes fingerprints only of commands that were called alike in the baseline, because only these
+/// can be known to be the same program. The others stay empty.
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = find_in_baseline(plan.reference, c)->command().fingerprint;
-    if (there.is_known() && there.call_sha256 == hash_call(plan, plan.commands[c]))
+    const Fingerprint& in_baseline = find_in_baseline(plan.reference, c)->command().fingerprint;
+    if (in_baseline.is_known() && in_baseline.call_sha256 == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }
   return programs;
 }
 
 /// Returns the paths of a command's executable file in all layouts; empty if one is missing.
-std::vector<std::string> executables_of(const Plan& plan, std::size_t command,
-                                        const ReadContext& reader) {
+std::vector<std::string> find_executables(const Plan& plan, std::size_t command,
+                                          const ReadContext& reader) {
   std::vector<std::string> paths;
   for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-    auto path = executable_of(plan, command, layout, reader);
+    auto path = find_executable(plan, command, layout, reader);
     if (!path) return {};
     paths.push_back(*std::move(path));
   }
@@ -247,7 +252,7 @@ std::string hash_if_equal(const std::vector<std::string>& paths,
   if (paths.empty() || paths.size() != others.size()) return {};
   Sha256 hash;
   for (std::size_t i = 0; i < paths.size(); ++i)
-    if (!add_if_equal(paths[i], others[i], reader, hash)) return {};
+    if (!add_bytes_if_equal(paths[i], others[i], reader, hash)) return {};
   return hash.hex_digest();
 }
 
@@ -265,7 +270,7 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
   const auto built = command_in_layout(plan, command, 0);
   const bool is_launcher = !plan.shell && is_launcher_name(built->words.front());
 
-  for (const std::string& path : paths_in_arguments(*built, plan.shell.has_value())) {
+  for (const std::string& path : list_paths_in_arguments(*built, plan.shell.has_value())) {
     const auto file = os::TextFile::open(path, reader.user);
     if (!file) continue;
     auto hash = hash_file(*file, reader);
@@ -273,8 +278,8 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
 
     // An interpreter's first file is its script; what follows are the script's own arguments.
     const bool is_script = is_launcher && files.empty();
-    const bool may_be_run =
-        is_script || file->facts().is_executable || first_bytes_of(path, reader).starts_with("#!");
+    const bool may_be_run = is_script || file->facts().is_executable ||
+                            read_first_bytes(path, reader).starts_with("#!");
     files.push_back({path, *std::move(hash), may_be_run});
   }
   return files;
@@ -303,10 +308,10 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     if (!plan.reference.is_candidate(c)) continue;
     const std::size_t reference = plan.reference.index_for(c);
-    if (call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference])) continue;
+    if (write_call(plan, plan.commands[c]) != write_call(plan, plan.commands[reference])) continue;
 
-    const Paths of_reference = executables_of(plan, reference, reader);
-    const Paths of_candidate = executables_of(plan, c, reader);
+    const Paths of_reference = find_executables(plan, reference, reader);
+    const Paths of_candidate = find_executables(plan, c, reader);
     const auto [entry, is_new] = known_hashes.try_emplace({of_reference, of_candidate});
     if (is_new) entry->second = hash_if_equal(of_reference, of_candidate, reader);
     const std::string& hash = entry->second;
@@ -314,7 +319,7 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
 
     // Equal arguments in one folder name the same files, which need not be read.
     const Fingerprint fingerprint{hash, hash_call(plan, plan.commands[c]), "",
-                                  kind_of_program(plan, c, of_candidate.front(), reader)};
+                                  find_program_kind(plan, c, of_candidate.front(), reader)};
     programs.resize(plan.commands.size());
     programs[reference] = fingerprint;
     programs[c] = fingerprint;

@@ -62,8 +62,8 @@ void describe_fields(Visitor& visit, Outcome& of) {
   if (auto* late = std::get_if<TimedOut>(&of)) describe_fields(visit, *late);
 }
 
-/// Returns the names of the metrics that show a member of Usage.
-std::string metrics_of(std::uint64_t Usage::*field) {
+/// Returns the key of a member of Usage: the names of the metrics that show it.
+std::string join_metric_names(std::uint64_t Usage::*field) {
   Usage usage{};
   usage.*field = 1;
   std::string names;
@@ -77,7 +77,7 @@ void describe_fields(Visitor& visit, Usage& of) {
   static const std::vector<std::string> kKeys = [] {
     std::vector<std::string> keys;
     keys.reserve(kUsageFields.size());
-    for (const auto field : kUsageFields) keys.push_back(metrics_of(field));
+    for (const auto field : kUsageFields) keys.push_back(join_metric_names(field));
     return keys;
   }();
   for (std::size_t i = 0; i < kUsageFields.size(); ++i) visit(kKeys[i], of.*kUsageFields.at(i));
@@ -227,7 +227,8 @@ class LayoutWriter : public ShowingVisitor<LayoutWriter> {
   std::string text_{};
 };
 
-std::string make_tag() {
+/// Returns a text that differs for logs of another form, so that such a log is not read.
+std::string make_format_tag() {
   LayoutWriter layout;
   layout.add_fields(FinishedRounds{});
   for (const Outcome& outcome : {Outcome(Exited{}), Outcome(Signalled{}), Outcome(TimedOut{})})
@@ -239,13 +240,13 @@ std::string make_tag() {
   return "lauka-rounds-" + hash.hex_digest().substr(0, kTagDigits);
 }
 
-const std::string& tag() {
-  static const std::string kTag = make_tag();
+const std::string& format_tag() {
+  static const std::string kTag = make_format_tag();
   return kTag;
 }
 
-std::string head_begin() {
-  return "[\"" + tag() + "\",";
+std::string write_head_begin() {
+  return "[\"" + format_tag() + "\",";
 }
 
 template <typename T>
@@ -355,19 +356,19 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 }
 
 std::string to_line(const LogHead& head) {
-  return Json::array({tag(), head.seed, head.measuring_began.time_since_epoch().count(),
+  return Json::array({format_tag(), head.seed, head.measuring_began.time_since_epoch().count(),
                       head.settings, head.circumstances})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 bool may_be_cut_head(std::string_view line) {
-  const std::string begin = head_begin();
+  const std::string begin = write_head_begin();
   return line.starts_with(begin) || begin.starts_with(line);
 }
 
 std::optional<LogHead> parse_head(std::string_view line) {
   try {
-    if (!line.starts_with(head_begin())) return std::nullopt;
+    if (!line.starts_with(write_head_begin())) return std::nullopt;
     const Json json = Json::parse(line);
     const std::chrono::milliseconds began(json.at(2).get<std::int64_t>());
     return LogHead{json.at(3), json.at(4), json.at(1), UtcTime(began)};

@@ -15,12 +15,16 @@ namespace {
 constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
 constexpr auto kMaxTimeOfLine = std::chrono::seconds(1);
 
-constexpr std::uint64_t kMaxStored = std::uint64_t{64} << 20U;
-constexpr std::size_t kPiece = std::size_t{64} << 10U;
-constexpr std::uint64_t kShownBefore = 40;
-constexpr std::uint64_t kShownBehind = 60;
+constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{64} << 20U;
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
-std::string shown(std::string_view line, bool from_begin, bool with_break) {
+// How much of an output a message shows before and after the first byte that differs.
+constexpr std::uint64_t kBytesShownBefore = 40;
+constexpr std::uint64_t kBytesShownAfter = 60;
+
+/// Returns the beginning of `line`, up to its break, as a message shows it. `from_begin`: false if
+/// the beginning of the line is missing. `with_break`: true if the line's end is shown, too.
+std::string cite_line(std::string_view line, bool from_begin, bool with_break) {
   const std::size_t end = line.find('\n');
   const bool has_break = with_break && end != std::string_view::npos;
   const std::string_view text = line.substr(0, has_break ? end + 1 : end);
@@ -31,22 +35,24 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
 constexpr const char* kRemedy = "correct the command, or leave out --expect-output";
 
 // Bytes searched at a time. In a longer text, a pattern such as .* could need too many steps.
-constexpr std::size_t kWindow = std::size_t{64} << 10U;
+constexpr std::size_t kWindowBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
-constexpr std::size_t kLookedBack = 256;
+constexpr std::size_t kContextBytes = 256;  // before a window, for anchors such as ^ and \b
 constexpr auto kMaxTimeToScrape = std::chrono::seconds(5);
-constexpr std::size_t kShown = 300;
+constexpr std::size_t kMaxShownEndBytes = 300;
 
-constexpr std::size_t kMaxLines = 10'000;
-constexpr std::size_t kMaxMetrics = 1'000;
+constexpr std::size_t kMaxReportedLines = 10'000;
+constexpr std::size_t kMaxDiscoveredMetrics = 1'000;
 
-struct NamedValues {
+/// The values that one run has reported under the same name.
+struct ValuesOfName {
   double sum = 0.0;
   double last = 0.0;
   std::size_t count = 0;
   Combine combine = Combine::Mean;
 
-  double value() const {
+  /// The one value that stands for the run.
+  double combined() const {
     if (combine == Combine::Last) return last;
     return combine == Combine::Sum ? sum : sum / static_cast<double>(count);
   }
@@ -65,18 +71,19 @@ void AwaitedLine::begin() {
 
 bool AwaitedLine::receive(os::OutputStream which, std::string_view bytes) {
   tail_.add(bytes);
-  std::string& begun = unfinished_lines_.at(static_cast<std::size_t>(which));
+  std::string& begun_line = unfinished_lines_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
-    begun += bytes.substr(0, std::min(end, kMaxLineBytes - begun.size()));
+    begun_line += bytes.substr(0, std::min(end, kMaxLineBytes - begun_line.size()));
     if (end == std::string_view::npos) return true;
-    const bool is_last = is_awaited(begun);
-    begun.clear();
-    if (is_last) return false;
+    const bool ends_run = is_awaited(begun_line);
+    begun_line.clear();
+    if (ends_run) return false;
     bytes.remove_prefix(end + 1);
   }
 }
 
+/// Matching that fails also ends the run, which then counts as failed.
 bool AwaitedLine::is_awaited(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const auto deadline = clock_.now() + kMaxTimeOfLine;
@@ -87,7 +94,7 @@ bool AwaitedLine::is_awaited(std::string_view line) {
 
 bool OutputStore::receive(os::OutputStream which, std::string_view bytes) {
   if (which != os::OutputStream::Output) return true;
-  const std::uint64_t room = kMaxStored - std::min(stored_.bytes, kMaxStored);
+  const std::uint64_t room = kMaxStoredBytes - std::min(stored_.bytes, kMaxStoredBytes);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
   has_room_ = has_room_ && (kept.empty() || stored_.text.append(kept));
   hash_.add(bytes);
@@ -107,8 +114,8 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
 
   // Advances piece by piece to the first byte that differs, and counts the lines before it.
-  std::vector<char> expected_room(kPiece);
-  std::vector<char> got_room(kPiece);
+  std::vector<char> expected_room(kPieceBytes);
+  std::vector<char> got_room(kPieceBytes);
   std::uint64_t at = 0;
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
@@ -135,9 +142,9 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
   }
 
   // Shows the surroundings of this byte in both outputs, but nothing before its line.
-  const std::uint64_t shown_begin = std::max(line_begin, at - std::min(at, kShownBefore));
+  const std::uint64_t shown_begin = std::max(line_begin, at - std::min(at, kBytesShownBefore));
   const auto read_surroundings = [&](const os::TextFile& file) {
-    std::string text(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
+    std::string text(static_cast<std::size_t>(kBytesShownBefore + kBytesShownAfter), '\0');
     text.resize(file.read(shown_begin, text));
     return text;
   };
@@ -150,28 +157,28 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
   const bool is_from_line_begin = shown_begin == line_begin;
 
   return fmt::format("line {}: expected {}, got {} ({})", line,
-                     shown(wanted, is_from_line_begin, with_break),
-                     shown(written, is_from_line_begin, with_break), sizes);
+                     cite_line(wanted, is_from_line_begin, with_break),
+                     cite_line(written, is_from_line_begin, with_break), sizes);
 }
 
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     : plan_(plan), context_(context) {
   for (std::size_t command = 0; command < plan.commands.size(); ++command)
-    sources_.push_back(source_of(command));
+    sources_.push_back(find_source(command));
   is_source_.resize(sources_.size());
   for (const auto& source : sources_)
     if (source) is_source_[*source] = true;
 }
 
-std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
+std::optional<std::size_t> OutputCheck::find_source(std::size_t command) const {
   const Command& own = plan_.commands[command];
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
   const std::size_t reference = plan_.reference.index_for(command);
   return command == reference ? std::nullopt : std::optional(reference);
 }
 
-std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
-                                                     std::uint32_t count) const {
+std::vector<std::uint32_t> OutputCheck::list_commands_to_run(std::uint32_t first,
+                                                             std::uint32_t count) const {
   // Commands that are compared with the same output follow one another, so that few outputs are
   // stored at the same time.
   std::vector<std::uint32_t> all;
@@ -221,7 +228,7 @@ Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
   auto text = os::TextFile::make();
   if (!text) return text.error().prefixed("--expect-output " + cited(path));
   OutputStore store(*std::move(text));
-  std::vector<char> room(kPiece);
+  std::vector<char> room(kPieceBytes);
   std::uint64_t at = 0;
   while (const std::size_t got = file->read(at, room)) {
     store.receive(os::OutputStream::Output, {room.data(), got});
@@ -230,7 +237,7 @@ Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
   return store.take();
 }
 
-std::optional<Error> OutputCheck::verdict() {
+std::optional<Error> OutputCheck::find_error() {
   const std::string name =
       cited(name_in_layout(plan_, Step{.command = command_, .layout = layout_}));
   const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
@@ -252,7 +259,8 @@ std::optional<Error> OutputCheck::verdict() {
   if (file_) {
     difference = describe_difference(*file_, *stored);
   } else if (source) {
-    // commands_due() sorts by source, so the outputs of earlier sources are not needed again.
+    // list_commands_to_run() sorts by source, so the outputs of earlier sources are not needed
+    // again.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     difference = describe_difference(stored_.at(*source), *stored);
   }
@@ -280,7 +288,7 @@ bool ReportedValues::uses_metric_files() const {
 
 std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t place,
                                                  Values& values) {
-  const auto refused = [&](const Error& error) {
+  const auto refuse_values = [&](const Error& error) {
     values.clear();
     return error;
   };
@@ -288,16 +296,17 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t p
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return std::nullopt;
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
-    if (auto scraped = scrape(metric, values); !scraped) return refused(scraped.error());
+    if (auto scraped = scrape(metric, values); !scraped) return refuse_values(scraped.error());
   }
 
   for (const os::MetricFiles::RunFile& written : batch_) {
     if (written.run_index != place) continue;
     if (!written.is_whole)
-      return refused(
+      return refuse_values(
           {fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
            "write fewer lines, or only their sum"});
-    if (auto read_all = read(written.text, values); !read_all) return refused(read_all.error());
+    if (auto read_all = read_lines(written.text, values); !read_all)
+      return refuse_values(read_all.error());
   }
 
   return std::nullopt;
@@ -308,7 +317,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
   std::string text;
 
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
-    const auto match = last_match(*metric.pattern, which, text);
+    const auto match = find_last_match(*metric.pattern, which, text);
     if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
 
@@ -322,7 +331,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
     return {};
   }
 
-  const std::string end = output_end();
+  const std::string end = read_output_end();
   return Error{
       fmt::format("{} matches nothing in its output; {}", option_of(metric),
                   end.empty() ? "there is no output" : "the output ends with " + cited(end)),
@@ -330,17 +339,20 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
 }
 
 /// Searches a stream from its end, in pieces. The match is a part of the latest piece, `text`.
-Result<std::optional<std::string_view>> ReportedValues::last_match(const Pattern& pattern,
-                                                                   os::OutputStream which,
-                                                                   std::string& text) const {
+Result<std::optional<std::string_view>> ReportedValues::find_last_match(const Pattern& pattern,
+                                                                        os::OutputStream which,
+                                                                        std::string& text) const {
   const std::uint64_t size = launcher_.stored_stream_bytes(which);
-  const std::uint64_t least = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
+  const std::uint64_t search_begin = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
 
-  for (std::uint64_t end = size; end > least;) {
-    const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
-    const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
+  for (std::uint64_t end = size; end > search_begin;) {
+    const std::uint64_t begin =
+        end - search_begin > kWindowBytes ? end - kWindowBytes : search_begin;
+
+    // A match must begin in the window, but it may end behind it.
+    const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kContextBytes);
     const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kMaxMatchBytes : 0), size);
 
     text.resize(static_cast<std::size_t>(to - from));
@@ -356,11 +368,12 @@ Result<std::optional<std::string_view>> ReportedValues::last_match(const Pattern
   return std::optional<std::string_view>{};
 }
 
-std::string ReportedValues::output_end() const {
+std::string ReportedValues::read_output_end() const {
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
     const std::uint64_t size = launcher_.stored_stream_bytes(which);
     if (size == 0) continue;
-    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(size, kShown)), '\0');
+    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(size, kMaxShownEndBytes)),
+                     '\0');
     text.resize(launcher_.read_kept(which, size - text.size(), text));
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
@@ -368,54 +381,55 @@ std::string ReportedValues::output_end() const {
   return "";
 }
 
-Result<void> ReportedValues::read(std::string_view text, Values& values) {
-  std::map<std::size_t, NamedValues> all;
-  std::size_t number = 0;
+Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
+  std::map<std::size_t, ValuesOfName> values_by_place;
+  std::size_t line_number = 0;
 
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
 
-    const auto refused = [&](const Error& error) {
-      return error.about(fmt::format("line {} of {}, {},", number, kMetricsVariable, cited(line)));
+    const auto refuse_line = [&](const Error& error) {
+      return error.about(
+          fmt::format("line {} of {}, {},", line_number, kMetricsVariable, cited(line)));
     };
 
-    if (++number > kMaxLines)
-      return refused({"is one line too many", "write at most 10,000 lines"});
+    if (++line_number > kMaxReportedLines)
+      return refuse_line({"is one line too many", "write at most 10,000 lines"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
 
     const auto reported = parse_reported_line(line);
-    if (!reported) return refused(reported.error());
-    const auto place = place_of(*reported);
-    if (!place) return refused(place.error());
+    if (!reported) return refuse_line(reported.error());
+    const auto place = find_or_add_place(*reported);
+    if (!place) return refuse_line(place.error());
 
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
-    const std::size_t asked = plan_.reported_metrics.size();
-    const OwnMetric& metric =
-        *place < asked ? plan_.reported_metrics[*place] : discovered_[*place - asked];
+    const std::size_t planned_count = plan_.reported_metrics.size();
+    const OwnMetric& metric = *place < planned_count ? plan_.reported_metrics[*place]
+                                                     : discovered_[*place - planned_count];
 
     const auto value = parse_own_value(
         fmt::format("{} {}", reported->value, has_unit ? "" : reported->metric.unit.word),
         metric.unit);
-    if (!value) return refused(value.error());
+    if (!value) return refuse_line(value.error());
 
-    NamedValues& several = all[*place];
-    several.sum += *value;
-    several.last = *value;
-    ++several.count;
-    if (reported->combine) several.combine = *reported->combine;
+    ValuesOfName& of_name = values_by_place[*place];
+    of_name.sum += *value;
+    of_name.last = *value;
+    ++of_name.count;
+    if (reported->combine) of_name.combine = *reported->combine;
   }
 
-  for (const auto& [place, several] : all) {
+  for (const auto& [place, of_name] : values_by_place) {
     values.resize(std::max(values.size(), place + 1));
-    if (is_in_numeric_range(several.value())) values[place] = several.value();
+    if (is_in_numeric_range(of_name.combined())) values[place] = of_name.combined();
   }
 
   return {};
 }
 
-Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
+Result<std::size_t> ReportedValues::find_or_add_place(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
 
   for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
@@ -431,7 +445,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   if (found == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
-    if (discovered_.size() >= kMaxMetrics)
+    if (discovered_.size() >= kMaxDiscoveredMetrics)
       return Error{"is one metric too many", "use at most 1,000 metrics"};
     discovered_.push_back(metric);
   } else if (metric.has_direction) {

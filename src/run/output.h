@@ -85,23 +85,25 @@ class OutputCheck {
   OutputCheck(const Plan& plan, const RunContext& context);
 
   /// Returns which of `count` commands, from `first` on, must run for the check, in their order.
-  std::vector<std::uint32_t> commands_due(std::uint32_t first, std::uint32_t count) const;
+  std::vector<std::uint32_t> list_commands_to_run(std::uint32_t first, std::uint32_t count) const;
 
   /// Prepares the launch of a command in one layout. Only one launch at a time is possible.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
   /// Returns the error of the latest launch's output; nullopt if the output is as expected. The
   /// launch must have ended.
-  std::optional<Error> verdict();
+  std::optional<Error> find_error();
 
  private:
-  std::optional<std::size_t> source_of(std::size_t command) const;
+  /// Returns the command whose output `command` must equal (--expect-output same); nullopt if there
+  /// is none.
+  std::optional<std::size_t> find_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
 
   const Plan& plan_;
   const RunContext& context_;
-  std::vector<std::optional<std::size_t>> sources_;
-  std::vector<bool> is_source_;
+  std::vector<std::optional<std::size_t>> sources_;  // by command: find_source()
+  std::vector<bool> is_source_;  // by command: true if another one needs its output
   std::map<std::size_t, StoredOutput> stored_;
   std::uint32_t command_ = 0;
   std::uint32_t layout_ = 0;
@@ -150,15 +152,16 @@ class ReportedValues {
   /// Returns the metrics that runs reported but the plan does not announce.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
   /// Sets the metrics that an earlier process discovered (--resume).
-  void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
+  void continue_after(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
   Result<void> scrape(std::size_t place, Values& values) const;
-  Result<std::optional<std::string_view>> last_match(const Pattern& pattern, os::OutputStream which,
-                                                     std::string& text) const;
-  std::string output_end() const;
-  Result<void> read(std::string_view text, Values& values);
-  Result<std::size_t> place_of(const ReportedLine& reported);
+  Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
+                                                          os::OutputStream which,
+                                                          std::string& text) const;
+  std::string read_output_end() const;
+  Result<void> read_lines(std::string_view text, Values& values);
+  Result<std::size_t> find_or_add_place(const ReportedLine& reported);
 
   const Plan& plan_;
   const os::Launcher& launcher_;

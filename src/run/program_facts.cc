@@ -25,7 +25,7 @@ namespace {
 /// A program that runs another one, and changes only how.
 struct Wrapper {
   std::string_view name;
-  std::string_view letters_with_value{};
+  std::string_view letters_with_value{};  ///< letters of the options that have a value
   /// Long options whose value is the next word, separated by blanks.
   std::string_view names_with_value{};
   std::size_t operands = 0;  ///< number of words before the other program
@@ -48,7 +48,7 @@ constexpr int kMaxSteps = 8;
 
 /// The longest time in which a dynamic loader lists libraries.
 constexpr std::chrono::seconds kListTime{5};
-constexpr std::size_t kMaxList = std::size_t{1} << 20U;
+constexpr std::size_t kMaxListBytes = std::size_t{1} << 20U;
 
 std::string_view name_of_variable(std::string_view variable) {
   return variable.substr(0, variable.find('='));
@@ -68,7 +68,7 @@ class WrapperCall {
   /// Leaves the words of the program that the wrapper runs. Returns false if they are not known.
   bool unwrap() {
     std::vector<std::string>& words = program_.words;
-    while (next_ < words.size() && words[next_].starts_with('-') && !is_over_)
+    while (next_ < words.size() && words[next_].starts_with('-') && !are_options_over_)
       if (!take_option(words[next_++])) return false;
 
     if (is_env())
@@ -89,13 +89,14 @@ class WrapperCall {
     program_.environment.push_back(variable);
   }
 
+  /// Takes one word with options. Returns false if it makes the rest of the words unknown.
   bool take_option(const std::string& word) {
     if (word == "--") {
-      is_over_ = true;
+      are_options_over_ = true;
       return true;
     }
     if (word == "-") return apply('i', "");  // as env -i
-    if (word.starts_with("--")) return take_long(std::string_view(word).substr(2));
+    if (word.starts_with("--")) return take_long_option(std::string_view(word).substr(2));
 
     // "-5" of nice is -n 5.
     if (is_digit(word[1])) return true;
@@ -104,20 +105,23 @@ class WrapperCall {
         if (!apply(word[i], "")) return false;
         continue;
       }
-      return i + 1 < word.size() ? apply(word[i], word.substr(i + 1)) : apply_next(word[i]);
+      return i + 1 < word.size() ? apply(word[i], word.substr(i + 1))
+                                 : apply_with_next_word(word[i]);
     }
     return true;
   }
 
-  bool take_long(std::string_view option) {
+  bool take_long_option(std::string_view option) {
     const std::size_t equals = std::min(option.find('='), option.size());
     const std::string_view name = option.substr(0, equals);
     const char letter = letter_of(name);
     if (equals < option.size()) return apply(letter, std::string(option.substr(equals + 1)));
-    return has_word(wrapper_.names_with_value, name) ? apply_next(letter) : apply(letter, "");
+    return has_word(wrapper_.names_with_value, name) ? apply_with_next_word(letter)
+                                                     : apply(letter, "");
   }
 
-  /// Returns the letter of a long option of env; else 0.
+  /// Returns the letter of a long option of env; 0 for others, which change nothing that is read
+  /// here.
   char letter_of(std::string_view name) const {
     if (!is_env()) return 0;
     if (name == "ignore-environment") return 'i';
@@ -126,7 +130,7 @@ class WrapperCall {
     return name == "split-string" ? 'S' : '\0';
   }
 
-  bool apply_next(char letter) {
+  bool apply_with_next_word(char letter) {
     if (next_ >= program_.words.size()) return false;
     return apply(letter, program_.words[next_++]);
   }
@@ -143,24 +147,24 @@ class WrapperCall {
 
   const Wrapper& wrapper_;
   FinalProgram& program_;
-  std::size_t next_ = 1;
-  bool is_over_ = false;
+  std::size_t next_ = 1;  // index of the first word that was not taken yet
+  bool are_options_over_ = false;
 };
 
-os::ProgramSpec spec_of(const FinalProgram& program, const ReadContext& reader) {
+os::ProgramSpec make_spec(const FinalProgram& program, const ReadContext& reader) {
   return {.words = program.words,
           .folder = program.folder,
           .environment_changes = program.environment,
           .user = reader.user};
 }
 
-FileReader reader_of(const os::TextFile& file) {
+FileReader make_file_reader(const os::TextFile& file) {
   return [&file](std::uint64_t from, std::span<char> into) { return file.read(from, into); };
 }
 
 std::optional<ElfFacts> read_elf_at(const std::string& path, const ReadContext& reader) {
   const auto file = os::TextFile::open(path, reader.user);
-  return file ? read_elf(reader_of(*file)) : std::nullopt;
+  return file ? read_elf(make_file_reader(*file)) : std::nullopt;
 }
 
 /// Makes the interpreter of a script the program. Returns false if the file at `path` is none.
@@ -189,7 +193,7 @@ std::optional<std::string> find_native_program(FinalProgram& program, const Read
     if (!inner) return std::nullopt;
     program = *std::move(inner);
 
-    const auto found = os::find_program(spec_of(program, reader));
+    const auto found = os::find_program(make_spec(program, reader));
     if (!found) return std::nullopt;
     std::string path = path_seen_from(program.folder, *found);
     if (!enter_interpreter(path, reader, program)) return path;
@@ -199,7 +203,7 @@ std::optional<std::string> find_native_program(FinalProgram& program, const Read
 
 /// Returns what identifies the build of a library: its build-id, or else a part of the file's hash.
 /// Empty if it cannot be read.
-std::string build_of(const std::string& path, const ReadContext& reader) {
+std::string identify_build(const std::string& path, const ReadContext& reader) {
   constexpr std::size_t digits = 40;
   if (const auto elf = read_elf_at(path, reader); elf && !elf->build_id.empty())
     return elf->build_id;
@@ -217,7 +221,7 @@ std::optional<std::string> list_libraries(const std::string& loader, const std::
   const bool is_below_folder = !path.starts_with('/') && !program.folder.empty();
   const std::string path_in_folder =
       is_below_folder ? path.substr(program.folder.size() + 1) : path;
-  os::ProgramSpec spec = spec_of(program, reader);
+  os::ProgramSpec spec = make_spec(program, reader);
   spec.words = {loader, "--list", path_in_folder};
 
   // What lauka's own environment has besides, such as LD_PRELOAD, the program does not get.
@@ -230,20 +234,23 @@ std::optional<std::string> list_libraries(const std::string& loader, const std::
 
   os::HelperProgram helper;
   helper.begin(spec, kListTime);
-  auto answer = helper.wait(kMaxList);
+  auto answer = helper.wait(kMaxListBytes);
   if (!succeeded(answer.outcome)) return std::nullopt;
   return std::move(answer.output);
 }
 
-std::optional<std::string> libraries_text(const ElfFacts& elf, const std::string& path,
-                                          const FinalProgram& program, const ReadContext& reader) {
+/// Returns the libraries as a setting's value: each name with the build of its file. nullopt if the
+/// loader does not list them.
+std::optional<std::string> describe_libraries(const ElfFacts& elf, const std::string& path,
+                                              const FinalProgram& program,
+                                              const ReadContext& reader) {
   if (elf.interpreter.empty()) return std::string(kNoSetting);
   const auto listed = list_libraries(elf.interpreter, path, program, reader);
   if (!listed) return std::nullopt;
 
   std::vector<std::string> entries;
   for (const auto& [name, file] : parse_libraries(*listed))
-    entries.push_back(name + "=" + build_of(file, reader));
+    entries.push_back(name + "=" + identify_build(file, reader));
   return shell_quoted(entries);
 }
 
@@ -252,7 +259,7 @@ void add_program(FinalProgram program, const ReadContext& reader, SettingValues&
   const auto elf = path ? read_elf_at(*path, reader) : std::nullopt;
   if (!elf) return;
 
-  values[SettingKind::Libraries] = libraries_text(*elf, *path, program, reader);
+  values[SettingKind::Libraries] = describe_libraries(*elf, *path, program, reader);
   values.set_if_known(SettingKind::Compiler, shell_quoted(elf->compilers));
   values.set_if_known(SettingKind::CompilerFlags, shell_quoted(elf->compiler_flags));
   if (elf->text_bytes) values[SettingKind::TextSize] = fmt::format("{} bytes", *elf->text_bytes);

@@ -17,9 +17,10 @@
 namespace lauka {
 namespace {
 
+// A simulator is slower than the processor, so a run in it has this multiple of --timeout.
 constexpr std::int64_t kSlowdownAllowed = 100;
 
-os::ProgramSpec simulated(os::ProgramSpec spec, const engine::ArmedPass& counting) {
+os::ProgramSpec put_into_simulator(os::ProgramSpec spec, const engine::ArmedPass& counting) {
   spec.words = counting.launched_as(spec.words);
   if (spec.timeout) {
     const auto limit = std::chrono::nanoseconds::max() / kSlowdownAllowed;
@@ -42,32 +43,38 @@ os::ProgramSpec make_hook(const HookRow& row, const Command& command,
 }
 
 /// Returns LAUKA_ITERATION: "3" in a timed run, "warmup-3" in a warm-up run.
-std::string iteration_value(const Step& step) {
-  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
-                                                     "simulated-", "settling-", "untuned-"};
-  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
+std::string write_iteration(const Step& step) {
+  // In the order of RoundKind.
+  constexpr std::array<std::string_view, 6> prefixes = {"warmup-",    "",          "counting-",
+                                                        "simulated-", "settling-", "untuned-"};
+  return std::string(prefixes.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
-bool is_of_a_layout(const Command& command, const HookRow& row) {
+/// True if a hook does something else in each layout, and so must run in each of them.
+bool depends_on_layout(const Command& command, const HookRow& row) {
   return mentions_layout(*command.hooks[row.kind]) || mentions_layout(command.folder) ||
          std::ranges::any_of(command.environment, mentions_layout);
 }
 
+/// True if a setup or prepare hook might make the program of a command.
 bool may_be_made_later(const Command& command) {
   return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
     return !row.follows_runs() && command.hooks[row.kind].has_value();
   });
 }
 
-constexpr std::size_t kMinRuns = 10;
-constexpr std::size_t kMaxRuns = 200;
-constexpr std::size_t kBatch = 10;
+// How long the start of a shell or program is measured.
+constexpr std::size_t kMinStarts = 10;
+constexpr std::size_t kMaxStarts = 200;
+constexpr std::size_t kStartsPerBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-bool is_alike(const Command& a, const Command& b) {
+/// True if the shell takes equally long to start for two commands.
+bool do_shells_start_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
 
+/// Returns the median of wall times, and the means of CPU times. There must be a run.
 ShellOverhead summarize(std::vector<Usage> runs) {
   ShellOverhead overhead;
   for (const Usage& run : runs) {
@@ -83,7 +90,8 @@ ShellOverhead summarize(std::vector<Usage> runs) {
   return overhead;
 }
 
-Error shell_start_error(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
+Error make_shell_start_error(const os::ProgramSpec& spec, std::string_view why,
+                             std::string remedy) {
   return {"the start of the shell cannot be measured: '" + spec.words.front() + "' " +
               std::string(why) + " with an empty command",
           std::move(remedy)};
@@ -94,11 +102,12 @@ bool wants_terminal(const Outcome& outcome) {
   return stopped != nullptr && (stopped->signal == SIGTTIN || stopped->signal == SIGTTOU);
 }
 
-/// Returns an empty list if the user interrupts.
+/// Runs a program that does nothing but start, and returns the usage of each run; an empty list if
+/// the user interrupts.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
-Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
-                                     const std::function<int()>& interrupt,
-                                     std::size_t most = kMaxRuns) {
+Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
+                                          const std::function<int()>& interrupt,
+                                          std::size_t max_starts = kMaxStarts) {
   const auto program = launcher.add_program(spec);
   if (!program) return program.error();
 
@@ -107,7 +116,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool is_first_batch = true;  // a single run that only warms up
 
-  while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
+  while (runs.size() < kMinStarts || (runs.size() < max_starts && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, os::AfterFailure::Stop, {});
     if (!all) return all.error();
     if (interrupt() != 0) return std::vector<Usage>{};
@@ -115,12 +124,13 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
-        return shell_start_error(spec, "took longer than --timeout", "raise --timeout, or use -N");
+        return make_shell_start_error(spec, "took longer than --timeout",
+                                      "raise --timeout, or use -N");
       if (wants_terminal(ended.outcome))
-        return shell_start_error(spec, "was stopped because it tried to use the terminal",
-                                 "write --shell 'setsid -w " + spec.words.front() + " ...'");
+        return make_shell_start_error(spec, "was stopped because it tried to use the terminal",
+                                      "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
-        return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
+        return make_shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
 
       if (!is_first_batch) runs.push_back(ended.usage);
       spent += ended.time_with_preparation;
@@ -129,7 +139,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
     is_first_batch = false;
 
     // A pipe is read for one run at a time.
-    const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kBatch;
+    const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kStartsPerBatch;
     launches.assign(batch_size, os::Launch{*program});
   }
   return runs;
@@ -165,47 +175,51 @@ std::optional<std::size_t> find_command_without_program(const Plan& plan,
   return std::nullopt;
 }
 
-Error Programs::missing(Error error, std::size_t command) const {
+/// Returns the error about a missing program, with the remedy that fits the command line.
+Error Programs::advise_on_missing_program(Error error, std::size_t command) const {
   const Command& wanted = plan_.commands[command];
   const std::string file = path_seen_from(wanted.folder, wanted.text);
   if (!plan_.shell && wanted.words.size() > 1 && os::is_regular_file(file))
     return {std::move(error.what),
             fmt::format("the file {} exists, so quote its name inside the command, as in \"'{}'\"",
                         cited(wanted.text), one_line(wanted.text))};
-  return with_suggestion(std::move(error), plan_, command);
+  return add_suggestion(std::move(error), plan_, command);
 }
 
 Result<void> Programs::prepare() {
+  // The command without a simulator, and in each simulated pass.
   std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
     if (plan_.setting.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
   for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
-        const auto id = find(pass, !pass && has_metric_files_, command, layout);
-        if (!id && !may_be_made_later(plan_.commands[command])) return missing(id.error(), command);
+        const auto id = find_or_register(pass, !pass && has_metric_files_, command, layout);
+        if (!id && !may_be_made_later(plan_.commands[command]))
+          return advise_on_missing_program(id.error(), command);
       }
     }
   }
   return {};
 }
 
-Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
-  auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
+Result<os::ProgramId> Programs::program_of_run(const Step& step, bool writes_metrics) {
+  auto timed = find_or_register(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
-  return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
-              has_metric_files_ && writes_metrics, step.command, step.layout);
+  return find_or_register(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
+                          has_metric_files_ && writes_metrics, step.command, step.layout);
 }
 
-Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bool writes_metrics,
-                                     std::size_t command, std::uint32_t layout) {
+Result<os::ProgramId> Programs::find_or_register(std::optional<std::size_t> simulated_by,
+                                                 bool writes_metrics, std::size_t command,
+                                                 std::uint32_t layout) {
   const auto known = known_.find({simulated_by, writes_metrics, command, layout});
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, *command_in_layout(plan_, command, layout), user_);
   spec.has_region = plan_.setting.measures_region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
-  if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
+  if (simulated_by) spec = put_into_simulator(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
   if (id) known_.emplace(std::tuple(simulated_by, writes_metrics, command, layout), *id);
   return id;
@@ -234,7 +248,8 @@ Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
   Programs& programs = programs_.emplace_back();
   for (const HookRow& row : kHookKinds) {
     if (!command->hooks[row.kind]) continue;
-    if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[index], row)) continue;
+    if (layout > 0 && !row.is_of_a_run() && !depends_on_layout(plan_.commands[index], row))
+      continue;
     if (auto shell = check_shell(fmt::format("--{}", row.name)); !shell) return shell;
     const auto id = launcher_.add_program(make_hook(row, *command, user));
     if (!id) return id.error();
@@ -267,7 +282,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   if (!program) return std::nullopt;
 
   const os::Launch launch{.program = *program,
-                          .launch_variable_value = step ? iteration_value(*step) : "",
+                          .launch_variable_value = step ? write_iteration(*step) : "",
                           .goes_on_after_interrupt = row.follows_runs()};
 
   const auto all = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
@@ -313,8 +328,9 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     // The shell starts alike for commands that are alike. The first of them may be `c` itself.
-    const std::size_t first_alike = *find_place_if(
-        plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[c]); });
+    const std::size_t first_alike = *find_place_if(plan.commands, [&](const Command& other) {
+      return do_shells_start_alike(other, plan.commands[c]);
+    });
     if (first_alike < c) {
       overheads.push_back(overheads[first_alike]);
       continue;
@@ -326,7 +342,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     os::ProgramSpec spec = make_program(plan, empty_command, user);
     spec.output.has_listener = false;
 
-    auto runs = run_empty(spec, launcher, interrupt);
+    auto runs = measure_starts(spec, launcher, interrupt);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};
     overheads.push_back(summarize(*std::move(runs)));
@@ -337,26 +353,26 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 std::optional<double> measure_process_start(const Plan& plan, os::Launcher& launcher,
                                             const std::optional<User>& user,
                                             const std::function<int()>& interrupt) {
-  constexpr std::size_t enough = 20;
+  constexpr std::size_t max_starts = 20;
   Command nothing = *command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
   os::ProgramSpec spec = make_program(plan, nothing, user);
   spec.output = {};
-  auto runs = run_empty(spec, launcher, interrupt, enough);
+  auto runs = measure_starts(spec, launcher, interrupt, max_starts);
   if (!runs || runs->empty()) return std::nullopt;
   return to_seconds(summarize(*std::move(runs)).wall_ns);
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {
-  const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
+  const auto subtract_to_zero = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
   const std::uint64_t cpu_ns = usage.user_ns + usage.system_ns;
   const std::uint64_t shell_cpu_ns = overhead.user_ns + overhead.system_ns;
-  const bool below = usage.wall_ns < overhead.wall_ns || cpu_ns < shell_cpu_ns;
-  usage.wall_ns = less(usage.wall_ns, overhead.wall_ns);
-  const std::uint64_t left_ns = less(cpu_ns, shell_cpu_ns);
-  usage.user_ns = std::min(less(usage.user_ns, overhead.user_ns), left_ns);
-  usage.system_ns = left_ns - usage.user_ns;
-  return below;
+  const bool is_below_overhead = usage.wall_ns < overhead.wall_ns || cpu_ns < shell_cpu_ns;
+  usage.wall_ns = subtract_to_zero(usage.wall_ns, overhead.wall_ns);
+  const std::uint64_t cpu_left_ns = subtract_to_zero(cpu_ns, shell_cpu_ns);
+  usage.user_ns = std::min(subtract_to_zero(usage.user_ns, overhead.user_ns), cpu_left_ns);
+  usage.system_ns = cpu_left_ns - usage.user_ns;
+  return is_below_overhead;
 }
 
 }  // namespace lauka

@@ -55,13 +55,16 @@ class Programs {
 
   /// Returns the program of a run. `writes_metrics`: true if counting and simulated runs also get
   /// LAUKA_METRICS.
-  Result<os::ProgramId> program(const Step& step, bool writes_metrics);
+  Result<os::ProgramId> program_of_run(const Step& step, bool writes_metrics);
 
  private:
-  Result<os::ProgramId> find(std::optional<std::size_t> simulated_by, bool writes_metrics,
-                             std::size_t command, std::uint32_t layout);
+  /// Returns the program of a command in a layout. `simulated_by`: pass whose simulator runs it;
+  /// nullopt: no simulator.
+  Result<os::ProgramId> find_or_register(std::optional<std::size_t> simulated_by,
+                                         bool writes_metrics, std::size_t command,
+                                         std::uint32_t layout);
 
-  Error missing(Error error, std::size_t command) const;
+  Error advise_on_missing_program(Error error, std::size_t command) const;
 
   const Plan& plan_;
   os::Launcher& launcher_;

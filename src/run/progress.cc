@@ -13,10 +13,13 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-constexpr double kTail = 0.025;
+constexpr double kTail = 0.025;  // on each side of a 95% interval
 
-DifferenceSoFar difference_so_far(const std::string& candidate, double value, double reach) {
-  return {candidate, std::expm1(value), std::expm1(value - reach), std::expm1(value + reach)};
+/// Returns a difference as fractions. `log_ratio`: mean logarithm of the ratio of two times;
+/// `half_width`: of its interval.
+DifferenceSoFar make_difference(const std::string& candidate, double log_ratio, double half_width) {
+  return {candidate, std::expm1(log_ratio), std::expm1(log_ratio - half_width),
+          std::expm1(log_ratio + half_width)};
 }
 
 /// Returns the number of layouts that would be enough for --precision and all gates on changes of
@@ -41,7 +44,7 @@ std::optional<std::size_t> layouts_to_answer(const Plan& plan,
 
 }  // namespace
 
-void enter_remaining(double seconds, Progress& progress) {
+void set_remaining(double seconds, Progress& progress) {
   constexpr double longest = 1e9;  // seconds; more could overflow nanoseconds
   const double elapsed = Seconds(progress.elapsed).count();
   const double left = std::clamp(seconds, 0.0, longest);
@@ -51,59 +54,66 @@ void enter_remaining(double seconds, Progress& progress) {
 
 DifferenceWatch::DifferenceWatch(const Plan& plan)
     : plan_(plan),
-      all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {
-  for (std::size_t c = 0; c < all_.size(); ++c)
+      commands_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {
+  for (std::size_t c = 0; c < commands_.size(); ++c)
     if (const auto reference = plan.reference.index_in_session(c);
         reference && plan.reference.is_candidate(c))
-      all_[*reference].candidates.push_back(c);
+      commands_[*reference].candidates.push_back(c);
 }
 
 void DifferenceWatch::add_run(const RunRecord& run) {
   if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0) return;
   const std::size_t command = run.step.command;
-  all_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
-  all_[command].round = run.step.round;
-  if (plan_.reference.index_in_session(command) != command) return compare(command, run.step);
-  for (const std::size_t candidate : all_[command].candidates) compare(candidate, run.step);
+  commands_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
+  commands_[command].round = run.step.round;
+  if (plan_.reference.index_in_session(command) != command)
+    return compare_with_reference(command, run.step);
+  for (const std::size_t candidate : commands_[command].candidates)
+    compare_with_reference(candidate, run.step);
 }
 
-void DifferenceWatch::compare(std::size_t command, const Step& step) {
-  const auto place = plan_.reference.index_in_session(command);
-  if (!place) return;
-  const OfCommand& reference = all_[*place];
-  OfCommand& own = all_[command];
+void DifferenceWatch::compare_with_reference(std::size_t command, const Step& step) {
+  const auto reference_index = plan_.reference.index_in_session(command);
+  if (!reference_index) return;
+  const OfCommand& reference = commands_[*reference_index];
+  OfCommand& own = commands_[command];
   if (!own.latest_log_wall_time || !reference.latest_log_wall_time || own.round != step.round ||
       reference.round != step.round)
     return;
   Spread& spread = own.of_layout[step.layout];
-  const double difference = *own.latest_log_wall_time - *reference.latest_log_wall_time;
-  const double before = difference - spread.mean;
-  spread.mean += before / static_cast<double>(++spread.rounds);
-  spread.squared_deviations += before * (difference - spread.mean);
+
+  // Welford's update of the mean and of the sum of squared deviations (1962).
+  const double log_ratio = *own.latest_log_wall_time - *reference.latest_log_wall_time;
+  const double deviation_before = log_ratio - spread.mean;
+  spread.mean += deviation_before / static_cast<double>(++spread.rounds);
+  spread.squared_deviations += deviation_before * (log_ratio - spread.mean);
 }
 
-std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command_or_another(
-    std::size_t command) const {
-  const std::uint64_t fewest = plan_.setting.layouts > 1 ? 1 : 5;
+std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t command) const {
+  // With several layouts, the interval is that of the layouts' means.
+  const std::uint64_t min_rounds = plan_.setting.layouts > 1 ? 1 : 5;
   const auto has_difference = [&](std::size_t place) {
-    const auto has_enough = [&](const Spread& spread) { return spread.rounds >= fewest; };
+    const auto has_enough = [&](const Spread& spread) { return spread.rounds >= min_rounds; };
     return plan_.reference.is_candidate(place) &&
-           std::ranges::all_of(all_[place].of_layout, has_enough);
+           std::ranges::all_of(commands_[place].of_layout, has_enough);
   };
-  for (std::size_t place = 0; !has_difference(command) && place < all_.size(); ++place)
+
+  // If the command has none, the first other candidate that has one is shown.
+  for (std::size_t place = 0; !has_difference(command) && place < commands_.size(); ++place)
     if (has_difference(place)) command = place;
   if (!has_difference(command)) return std::nullopt;
+
   if (plan_.setting.layouts > 1) return over_layouts(command);
-  const Spread& own = all_[command].of_layout.front();
+  const Spread& own = commands_[command].of_layout.front();
   const auto rounds = static_cast<double>(own.rounds);
-  const double half = stats::student_t_quantile_above(kTail, rounds - 1.0) *
-                      std::sqrt(own.squared_deviations / (rounds - 1.0) / rounds);
-  return difference_so_far(plan_.commands[command].name, own.mean, half);
+  const double half_width = stats::student_t_quantile_above(kTail, rounds - 1.0) *
+                            std::sqrt(own.squared_deviations / (rounds - 1.0) / rounds);
+  return make_difference(plan_.commands[command].name, own.mean, half_width);
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command) const {
   std::vector<std::pair<std::uint32_t, stats::Moments>> layouts;
-  for (const Spread& spread : all_[command].of_layout) {
+  for (const Spread& spread : commands_[command].of_layout) {
     const auto degrees = static_cast<double>(spread.rounds) - 1.0;
     const auto variance =
         degrees > 0.0 ? std::optional(spread.squared_deviations / degrees) : std::nullopt;
@@ -111,8 +121,8 @@ std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command
   }
   const auto over = stats::mean_of_log_ratios(layouts);
   if (!over) return std::nullopt;
-  DifferenceSoFar found = difference_so_far(plan_.commands[command].name, over->value,
-                                            over->interval_half_width(kTail));
+  DifferenceSoFar found =
+      make_difference(plan_.commands[command].name, over->value, over->interval_half_width(kTail));
   found.layouts_to_answer = layouts_to_answer(plan_, *over);
   return found;
 }
@@ -127,7 +137,7 @@ void SuiteProgress::show(std::size_t benchmark, const std::string& name, const P
   all.elapsed = clock_.now() - began_;
   all.remaining.reset();
   all.elapsed_share = 0.0;
-  if (const auto left = seconds_left()) enter_remaining(*left, all);
+  if (const auto left = seconds_left()) set_remaining(*left, all);
   observer_.progress(all);
 }
 

@@ -14,7 +14,7 @@
 namespace lauka {
 
 /// Sets Progress::remaining and Progress::elapsed_share. `seconds`: estimated time that remains.
-void enter_remaining(double seconds, Progress& progress);
+void set_remaining(double seconds, Progress& progress);
 
 /// Estimates differences of wall time for the progress line.
 class DifferenceWatch {
@@ -26,7 +26,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
   /// a difference. nullopt if no difference is known.
-  std::optional<DifferenceSoFar> difference_of_command_or_another(std::size_t command) const;
+  std::optional<DifferenceSoFar> find_difference(std::size_t command) const;
 
  private:
   struct Spread {
@@ -41,11 +41,11 @@ class DifferenceWatch {
     std::uint32_t round = 0;
   };
 
-  void compare(std::size_t command, const Step& step);
+  void compare_with_reference(std::size_t command, const Step& step);
   std::optional<DifferenceSoFar> over_layouts(std::size_t command) const;
 
   const Plan& plan_;
-  std::vector<OfCommand> all_;
+  std::vector<OfCommand> commands_;
 };
 
 /// Adds up the progress of a suite's benchmarks.
@@ -81,18 +81,18 @@ class SuiteProgress : NonCopyable {
 /// Passes the progress of one benchmark on to the suite.
 class PartObserver final : public Observer {
  public:
-  PartObserver(SuiteProgress& all, std::size_t benchmark, std::string name)
-      : all_(all), benchmark_(benchmark), name_(std::move(name)) {}
+  PartObserver(SuiteProgress& suite, std::size_t benchmark, std::string name)
+      : suite_(suite), benchmark_(benchmark), name_(std::move(name)) {}
 
-  bool wants_progress() const override { return all_.observer().wants_progress(); }
-  void progress(const Progress& own) override { all_.show(benchmark_, name_, own); }
+  bool wants_progress() const override { return suite_.observer().wants_progress(); }
+  void progress(const Progress& own) override { suite_.show(benchmark_, name_, own); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
-    all_.observer().counts_lost(command, file);
+    suite_.observer().counts_lost(command, file);
   }
-  void finished() override { all_.finish(benchmark_); }
+  void finished() override { suite_.finish(benchmark_); }
 
  private:
-  SuiteProgress& all_;
+  SuiteProgress& suite_;
   std::size_t benchmark_;
   std::string name_;
 };

@@ -17,7 +17,7 @@ bool fail_alike(const Series& reference, const Series& candidate) {
 
 /// Returns the samples of a metric's series, which must outlive them. Those of commands that fail
 /// at different rates are empty.
-gate::RaceSamples samples_of(const std::vector<Series>& series) {
+gate::RaceSamples make_samples(const std::vector<Series>& series) {
   return {.of_pair =
               [&series](std::size_t reference, std::size_t candidate) {
                 return fail_alike(series[reference], series[candidate])
@@ -51,7 +51,7 @@ void RaceWatch::look(std::uint64_t rounds, bool last) {
   if (is_over()) return;
   const std::vector<Series> series = make_all_series(plan_, runs_, plan_.race->metric);
   drop_commands_without_value(rounds, series);
-  race_.look(rounds, last, samples_of(series));
+  race_.look(rounds, last, make_samples(series));
 }
 
 /// If no command has a value, all stay, so that the session shows what failed.
@@ -70,7 +70,7 @@ gate::RaceResult RaceWatch::close(std::uint64_t rounds) const {
           .limit = rule_.limit,
           .races = plan_.race->races_sharing_error_rate,
           .rounds = rounds,
-          .left = gate::sort_best_first(race_.left(), samples_of(series).of_command, rule_),
+          .left = gate::sort_best_first(race_.left(), make_samples(series).of_command, rule_),
           .exits = race_.exits(),
           .end = race_.decision().value_or(end_without_decision_)};
 }

@@ -23,31 +23,34 @@ using std::chrono::nanoseconds;
 
 class Runner final : NonCopyable {
  public:
-  /// `order`: number of the latest run in the suite; null outside suites.
+  /// `latest_number_in_suite`: number of the latest run in the suite, which is increased with each
+  /// run; null outside suites.
   Runner(const BenchmarkToRun& run, const RunContext& context, Observer& observer,
-         std::uint32_t* order)
+         std::uint32_t* latest_number_in_suite)
       : run_(run),
         plan_(run.plan),
         context_(context),
         observer_(observer),
-        order_(order),
+        latest_number_in_suite_(latest_number_in_suite),
         steps_(run, context, observer, [this](const Step& step) { report_progress(step); }),
-        scheduler_(run.plan, conditions_of(run, context), steps_.runs()),
+        scheduler_(run.plan, make_conditions(run, context), steps_.runs()),
         differences_(run.plan) {}
 
   /// Returns the action with which the next turn begins; null if other benchmarks' runs must not
   /// be in its batch.
-  const RunSteps* next_to_share() {
-    if (is_reading() || context_.pending_interrupt() != 0) return nullptr;
-    if (!next_) next_ = scheduler_.next();
-    return std::get_if<RunSteps>(&*next_);
+  const RunSteps* find_action_to_share() {
+    if (is_replaying() || context_.pending_interrupt() != 0) return nullptr;
+    if (!next_action_) next_action_ = scheduler_.next_action();
+    return std::get_if<RunSteps>(&*next_action_);
   }
   StepRunner& steps() { return steps_; }
 
+  /// Carries out actions up to the end of a turn. Returns false if the session is over.
   bool take_turn() {
-    if (!began_) begin();
+    if (!began_at_) begin();
     for (;;) {
-      const Action action = next_ ? *std::exchange(next_, std::nullopt) : scheduler_.next();
+      const Action action =
+          next_action_ ? *std::exchange(next_action_, std::nullopt) : scheduler_.next_action();
       if (std::holds_alternative<YieldTurn>(action)) return true;
       if (std::holds_alternative<End>(action)) break;
       std::visit([this](const auto& what) { carry_out(what); }, action);
@@ -61,15 +64,17 @@ class Runner final : NonCopyable {
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
     session.ended_by_gates = scheduler_.was_ended_by_gates();
-    session.programs = programs_.empty() ? fingerprints_to_compare(
-                                               plan_, {context_.user, context_.pending_interrupt})
-                                         : std::move(programs_);
+    session.programs =
+        fingerprints_.empty()
+            ? fingerprints_to_compare(plan_, {context_.user, context_.pending_interrupt})
+            : std::move(fingerprints_);
     return {std::move(session), std::move(findings_), std::move(discovered),
             steps_.command_at_fault()};
   }
 
  private:
-  static Scheduler::Conditions conditions_of(const BenchmarkToRun& run, const RunContext& context) {
+  static Scheduler::Conditions make_conditions(const BenchmarkToRun& run,
+                                               const RunContext& context) {
     return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
             .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
                                                              context.machine->watches_throttling()),
@@ -79,7 +84,7 @@ class Runner final : NonCopyable {
   }
 
   void begin() {
-    began_ = context_.clock.now();
+    began_at_ = context_.clock.now();
     if (const int signal = context_.pending_interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
       scheduler_.end_early();
@@ -87,14 +92,17 @@ class Runner final : NonCopyable {
   }
 
   void carry_out(const RunSteps& action) {
-    if (is_reading()) return take_kept();
+    if (is_replaying()) return replay_next_rounds();
+
     FinishedRounds done = steps_.run(action);
     for (RunRecord& run : done.runs)
-      if (order_ != nullptr && run.step.kind != RoundKind::Untuned)
-        run.details.number_in_suite = ++*order_;
-    if (action.is_kept_for_resume && done.step_count > 0 && run_.rounds != nullptr &&
-        run_.rounds->append_to_log)
-      run_.rounds->append_to_log(steps_.kept_part(done));
+      if (latest_number_in_suite_ != nullptr && run.step.kind != RoundKind::Untuned)
+        run.details.number_in_suite = ++*latest_number_in_suite_;
+
+    const bool has_log = run_.rounds != nullptr && run_.rounds->append_to_log;
+    if (has_log && action.is_kept_for_resume && done.step_count > 0)
+      run_.rounds->append_to_log(steps_.make_kept_part(done));
+
     if (observer_.wants_progress())
       for (const RunRecord& run : done.runs) differences_.add_run(run);
     steps_.add_results(done);
@@ -107,17 +115,17 @@ class Runner final : NonCopyable {
   }
   void carry_out(const HashPrograms& action) {
     set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands,
-                     programs_);
+                     fingerprints_);
   }
   void carry_out(const SwitchTuning& action) { context_.machine->tune(action.on); }
   void carry_out(const YieldTurn& /*action*/) {}
   void carry_out(const End& /*action*/) {}
 
-  bool is_reading() const {
+  bool is_replaying() const {
     return run_.rounds != nullptr && !run_.rounds->rounds_to_replay.empty();
   }
 
-  void take_kept() {
+  void replay_next_rounds() {
     const FinishedRounds kept = std::move(run_.rounds->rounds_to_replay.front());
     run_.rounds->rounds_to_replay.pop_front();
     if (!scheduler_.accepts(kept)) {
@@ -125,9 +133,9 @@ class Runner final : NonCopyable {
       return steps_.cut_short(Error{"the rounds that --resume found do not belong to this suite",
                                     "start again without --resume"});
     }
-    steps_.go_on_with(kept);
+    steps_.continue_after(kept);
     scheduler_.take(kept);
-    if (!is_reading()) scheduler_.end_replay();
+    if (!is_replaying()) scheduler_.end_replay();
   }
 
   void finish() {
@@ -135,8 +143,8 @@ class Runner final : NonCopyable {
     findings_ = scheduler_.close();
 
     // A session that was cut short still exports the earlier process's rounds.
-    for (; is_reading(); run_.rounds->rounds_to_replay.pop_front())
-      steps_.go_on_with(run_.rounds->rounds_to_replay.front());
+    for (; is_replaying(); run_.rounds->rounds_to_replay.pop_front())
+      steps_.continue_after(run_.rounds->rounds_to_replay.front());
     steps_.check_counters();
     observer_.finished();
     steps_.clean_up({0, static_cast<std::uint32_t>(plan_.commands.size())});
@@ -157,7 +165,7 @@ class Runner final : NonCopyable {
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
-    progress.elapsed = now - began_.value_or(now);
+    progress.elapsed = now - began_at_.value_or(now);
 
     // The estimate is for the beginning of the batch. During a batch, it counts down only if the
     // runs give values.
@@ -166,7 +174,7 @@ class Runner final : NonCopyable {
     if (const auto left_at_begin = scheduler_.seconds_left(under_way, paces)) {
       const bool gives_values = step.kind == RoundKind::Timed || step.gives_counts_only();
       const nanoseconds since_begin = gives_values ? now - steps_.batch_began() : nanoseconds(0);
-      enter_remaining(*left_at_begin - to_seconds(since_begin), progress);
+      set_remaining(*left_at_begin - to_seconds(since_begin), progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
@@ -176,7 +184,7 @@ class Runner final : NonCopyable {
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
 
-    progress.difference = differences_.difference_of_command_or_another(step.command);
+    progress.difference = differences_.find_difference(step.command);
     observer_.progress(progress);
   }
 
@@ -184,14 +192,14 @@ class Runner final : NonCopyable {
   const Plan& plan_;
   const RunContext& context_;
   Observer& observer_;
-  std::uint32_t* order_;
+  std::uint32_t* latest_number_in_suite_;
   StepRunner steps_;
   Scheduler scheduler_;
   DifferenceWatch differences_;
-  std::vector<Fingerprint> programs_;
-  gate::Findings findings_;     // set at the end of the session
-  std::optional<Action> next_;  // action that the scheduler has given and that is not carried out
-  std::optional<nanoseconds> began_;  // nullopt before the first turn
+  std::vector<Fingerprint> fingerprints_;
+  gate::Findings findings_;              // set at the end of the session
+  std::optional<Action> next_action_;    // given by the scheduler, but not carried out yet
+  std::optional<nanoseconds> began_at_;  // nullopt before the first turn
 };
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
@@ -210,7 +218,7 @@ std::size_t count_turns_to_share(const Runners& runners, std::span<const std::si
   std::size_t launches = 0;
   for (nanoseconds whole{}; turns < lap.size() && whole < kBatchTime; ++turns) {
     Runner& runner = runner_of(runners, lap, turns);
-    const RunSteps* next = runner.next_to_share();
+    const RunSteps* next = runner.find_action_to_share();
     if (next == nullptr || runner.steps().policy_after_failure() != policy) break;
     const auto time = runner.steps().time_if_shareable(*next, unknown);
     launches += next->steps.size();
@@ -220,8 +228,9 @@ std::size_t count_turns_to_share(const Runners& runners, std::span<const std::si
   return turns;
 }
 
-std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles::RunFile>& all,
-                                                    std::size_t begin, std::size_t end) {
+/// Moves the files of the runs from `begin` to `end` out of `all`, and counts their runs from 0.
+std::vector<os::MetricFiles::RunFile> take_files_between(std::vector<os::MetricFiles::RunFile>& all,
+                                                         std::size_t begin, std::size_t end) {
   std::vector<os::MetricFiles::RunFile> own;
   for (os::MetricFiles::RunFile& file : all)
     if (file.run_index >= begin && file.run_index < end)
@@ -230,18 +239,19 @@ std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles:
 }
 
 /// Runs the beginnings of several turns in one batch if possible, because a request to the launcher
-/// costs about as much as a short run. Returns the number of turns that have results. `run_time`:
-/// mean time of a run in the latest shared batch.
+/// costs about as much as a short run. Returns the number of turns that have results.
+/// `mean_run_time`: mean time of a run in the latest shared batch, which becomes that of this
+/// batch.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
-                             const RunContext& context, nanoseconds& run_time) {
-  const std::size_t max_turns = count_turns_to_share(runners, lap, run_time);
+                             const RunContext& context, nanoseconds& mean_run_time) {
+  const std::size_t max_turns = count_turns_to_share(runners, lap, mean_run_time);
   if (max_turns < 2) return 0;
 
   std::vector<os::Launch> batch;
   std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
   while (ends.size() < max_turns) {
     Runner& runner = runner_of(runners, lap, ends.size());
-    const RunSteps* next = runner.next_to_share();
+    const RunSteps* next = runner.find_action_to_share();
     if (next == nullptr || !runner.steps().append_to(batch, *next)) break;
     ends.push_back(batch.size());
   }
@@ -257,7 +267,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
 
   nanoseconds sum{};
   for (const os::Ended& ended : *all) sum += ended.time_with_preparation;
-  if (!all->empty()) run_time = sum / static_cast<nanoseconds::rep>(all->size());
+  if (!all->empty()) mean_run_time = sum / static_cast<nanoseconds::rep>(all->size());
 
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
@@ -272,7 +282,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
     const bool has_last_run = end == all->size();
     StepRunner& steps = runner_of(runners, lap, turn).steps();
     steps.take_shared({std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
-                      files_between(files, begin, end),
+                      take_files_between(files, begin, end),
                       has_last_run ? context.launcher.error_output_end() : "");
     begin = end;
     ++turn;
@@ -280,7 +290,8 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   return turn;
 }
 
-std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
+/// Returns the highest number that an earlier process gave to a run; 0 without such a run.
+std::uint32_t find_latest_number_in_suite(std::span<const BenchmarkToRun> runs) {
   std::uint32_t latest = 0;
   for (const BenchmarkToRun& run : runs) {
     if (run.rounds == nullptr) continue;
@@ -296,7 +307,7 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };
   for (std::size_t part = 0; part < runners.size(); ++part) take_turn(part);
   std::mt19937_64 random(seed);
-  nanoseconds run_time = kTurnTime;
+  nanoseconds mean_run_time = kTurnTime;
   for (;;) {
     std::vector<std::size_t> lap;
     for (std::size_t part = 0; part < runners.size(); ++part)
@@ -305,7 +316,7 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
     shuffle(lap, random);
     while (!lap.empty()) {
       std::size_t turns =
-          std::max<std::size_t>(run_shared_batch(runners, lap, context, run_time), 1);
+          std::max<std::size_t>(run_shared_batch(runners, lap, context, mean_run_time), 1);
       for (; turns > 0; --turns, lap.pop_back()) take_turn(lap.back());
     }
   }
@@ -316,7 +327,7 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
 Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
                                                   const RunContext& context, std::uint64_t seed) {
   SuiteProgress progress(context.observer, context.clock, runs.size());
-  std::uint32_t order = latest_kept(runs);
+  std::uint32_t latest_number_in_suite = find_latest_number_in_suite(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   Runners runners;
 
@@ -329,8 +340,8 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
       observer = observers.back().get();
     }
 
-    runners.push_back(
-        std::make_unique<Runner>(run, context, *observer, is_part_of_suite ? &order : nullptr));
+    runners.push_back(std::make_unique<Runner>(
+        run, context, *observer, is_part_of_suite ? &latest_number_in_suite : nullptr));
     if (auto prepared = runners.back()->steps().prepare(); !prepared) {
       const Error& error = prepared.error();
       return is_part_of_suite ? error.prefixed("benchmark " + cited(run.name)) : error;

@@ -27,6 +27,7 @@ bool needs_timed_runs(const Plan& plan) {
                               [&](const Gate& gate) { return is_counted(gate.metric); });
 }
 
+/// True if a hook must run before or after all runs of a command: setup or cleanup.
 bool has_surrounding_hooks(const Plan& plan) {
   return std::ranges::any_of(plan.commands, [](const Command& command) {
     return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
@@ -60,9 +61,9 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions, const Runs&
   if (plan.race) race_.emplace(plan, runs);
 }
 
-Action Scheduler::next() {
+Action Scheduler::next_action() {
   for (;;) {
-    if (!requests_.empty()) return issue();
+    if (!requests_.empty()) return issue_request();
     while (!goals_.empty()) {
       if (auto action =
               std::visit([this](auto& goal) { return next_action_for(goal); }, goals_.front()))
@@ -70,35 +71,35 @@ Action Scheduler::next() {
       goals_.pop_front();
     }
     if (stage_ == Stage::End) return End{};
-    go_on();
+    run_stage();
   }
 }
 
 bool Scheduler::accepts(const FinishedRounds& done) const {
   if (requests_.empty()) return false;
-  const Request& request = requests_.back();
-  const Step& next = request.steps[request.done];
-  return done.step_count <= request.steps.size() - request.done && done.first.kind == next.kind &&
-         done.first.round == next.round && done.first.command == next.command &&
-         done.paces.size() == paces_.size();
+  const RoundsRequest& request = requests_.back();
+  const Step& next = request.steps[request.steps_done];
+  return done.step_count <= request.steps.size() - request.steps_done &&
+         done.first.kind == next.kind && done.first.round == next.round &&
+         done.first.command == next.command && done.paces.size() == paces_.size();
 }
 
 void Scheduler::take(const FinishedRounds& done) {
-  Request& request = requests_.back();
-  if (nanoseconds* const time = time_of(request.kind)) *time += done.time;
+  RoundsRequest& request = requests_.back();
+  if (nanoseconds* const time = find_time_of(request.kind)) *time += done.time;
   paces_ = done.paces;
-  note_variation(done);
-  request.done += done.step_count;
-  if (request.done < request.steps.size()) return;
-  const Request completed = std::move(request);
+  note_if_functions_vary(done);
+  request.steps_done += done.step_count;
+  if (request.steps_done < request.steps.size()) return;
+  const RoundsRequest completed = std::move(request);
   requests_.pop_back();
-  complete(completed);
+  count_completed_rounds(completed);
 }
 
 void Scheduler::end_replay() {
   has_left_replay_ = true;
-  is_cold_ = true;
-  warmed_again_ = warmup_rounds_done_by_check();
+  must_warm_up_again_ = true;
+  repeated_warmup_rounds_ = warmup_rounds_done_by_check();
 }
 
 void Scheduler::end_early() {
@@ -115,11 +116,11 @@ gate::Findings Scheduler::close() {
   return findings;
 }
 
-void Scheduler::go_on() {
+void Scheduler::run_stage() {
   switch (stage_) {
     case Stage::Begin:
       return begin();
-    case Stage::Enter:
+    case Stage::EnterGroup:
       return enter_group();
     case Stage::DecideSimulated:
       return decide_simulated();
@@ -127,23 +128,23 @@ void Scheduler::go_on() {
       return warm_up();
     case Stage::CountAlone:
       return count_alone();
-    case Stage::Time:
+    case Stage::TimeRounds:
       return time_rounds();
-    case Stage::LastBlock:
+    case Stage::CountLastBlock:
       return count_last_block();
-    case Stage::Leave:
+    case Stage::LeaveGroup:
       return leave_group();
-    case Stage::Refine:
+    case Stage::AddRoundsForPrecision:
       return add_rounds_for_precision();
-    case Stage::Look:
+    case Stage::LookAtGates:
       return look_at_gates();
-    case Stage::Extend:
+    case Stage::ExtendToNextLook:
       return extend_to_next_look();
     case Stage::ExtendTimed:
       return extend_timed();
     case Stage::Finish:
       return finish();
-    case Stage::Restore:
+    case Stage::RestoreTuning:
       return restore_tuning();
     case Stage::End:
       return;
@@ -151,59 +152,62 @@ void Scheduler::go_on() {
 }
 
 void Scheduler::begin() {
-  if (!has_surrounding_hooks_) add(Once{CheckOutput{everything()}});
-  stage_ = Stage::Enter;
+  if (!has_surrounding_hooks_) add_goal(Once{CheckOutput{all_commands()}});
+  stage_ = Stage::EnterGroup;
 }
 
 void Scheduler::enter_group() {
-  add(Once{SetUp{range()}});
-  if (conditions_.hashes_programs || has_surrounding_hooks_) add(Once{HashPrograms{range()}});
-  if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
-  add(RoundTarget{RoundKind::Simulated, planned_simulated_rounds_});
+  add_goal(Once{SetUp{commands_of_group()}});
+  if (conditions_.hashes_programs || has_surrounding_hooks_)
+    add_goal(Once{HashPrograms{commands_of_group()}});
+  if (has_surrounding_hooks_) add_goal(Once{CheckOutput{commands_of_group()}});
+  add_goal(RoundTarget{RoundKind::Simulated, planned_simulated_rounds_});
   stage_ = Stage::DecideSimulated;
 }
 
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.has_undecided_gate_on(RoundKind::Simulated)) {
-    look(RoundKind::Simulated, planned_simulated_rounds_, !plan_.setting.stop.exact_runs);
+    look_as_planned_at(RoundKind::Simulated, planned_simulated_rounds_,
+                       !plan_.setting.stop.exact_runs);
     if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-      add(RoundTarget{RoundKind::Simulated,
-                      gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
+      add_goal(RoundTarget{RoundKind::Simulated,
+                           gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
     return;
   }
 
   // Functions with varying counts can be compared only after more rounds.
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
   if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
-    return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
+    return add_goal(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
 
   group().warmup_rounds_done = warmup_rounds_done_by_check();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
-  stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
+  stage_ = is_only_simulated ? Stage::LeaveGroup : Stage::WarmUp;
 }
 
 std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
-  const bool is_begun = has_checked_output_ && groups_.size() == 1 &&
-                        planned_simulated_rounds_ == 0 && plan_.setting.jobs == 1;
-  return is_begun ? plan_.setting.layouts : 0;
+  // The check has run each command once in each layout, as a warm-up round does.
+  const bool is_like_warmup = has_checked_output_ && groups_.size() == 1 &&
+                              planned_simulated_rounds_ == 0 && plan_.setting.jobs == 1;
+  return is_like_warmup ? plan_.setting.layouts : 0;
 }
 
 void Scheduler::warm_up() {
-  add(RoundTarget{RoundKind::Warmup, warmup_rounds()});
-  stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
+  add_goal(RoundTarget{RoundKind::Warmup, warmup_rounds()});
+  stage_ = is_timed_ ? Stage::TimeRounds : Stage::CountAlone;
 }
 
 void Scheduler::count_alone() {
   const std::uint64_t done = counting_turns_done(group());
   const bool is_over = satisfies_stop_rule(plan_.setting.stop,
                                            {done, group().counting.time, group().commands.size()});
-  was_ended_by_gates_ = !is_over && done > 0 && is_answered();
+  was_ended_by_gates_ = !is_over && done > 0 && may_end_by_gates();
   if (is_over || was_ended_by_gates_) {
-    stage_ = Stage::Leave;
+    stage_ = Stage::LeaveGroup;
     return;
   }
-  add(Once{YieldTurn{}});
-  add(RoundTarget{RoundKind::Counting, done + 1});
+  add_goal(Once{YieldTurn{}});
+  add_goal(RoundTarget{RoundKind::Counting, done + 1});
 }
 
 void Scheduler::time_rounds() {
@@ -213,7 +217,7 @@ void Scheduler::time_rounds() {
   // --precision or the stop rule may end the timed rounds.
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
-    note_limit();
+    note_which_limit_ended_rounds();
     is_over = true;
   }
 
@@ -226,25 +230,25 @@ void Scheduler::time_rounds() {
   // So may gates, if all of them have their answers at an early look.
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
-    was_ended_by_gates_ = is_answered();
+    was_ended_by_gates_ = may_end_by_gates();
     is_over = was_ended_by_gates_;
   }
 
   if (is_over) {
-    add_untuned(untuned_rounds_due(spent.rounds, 0));
-    stage_ = Stage::LastBlock;
+    add_untuned_rounds(untuned_rounds_due(spent.rounds, 0));
+    stage_ = Stage::CountLastBlock;
     return;
   }
 
-  add_due_counting();
-  add_untuned(untuned_rounds_due(spent.rounds, timed_rounds_left()));
-  add_batch();
+  add_counting_block_if_due();
+  add_untuned_rounds(untuned_rounds_due(spent.rounds, timed_rounds_left()));
+  add_timed_batch();
 }
 
 /// Commands that leave the race leave the group, too, so that the others have the rest of the time.
-void Scheduler::look_at_race(bool last) {
+void Scheduler::look_at_race(bool is_last) {
   const std::uint64_t rounds = group().timed_spent.rounds;
-  if (last) {
+  if (is_last) {
     race_->look_last(rounds, ended_by_ == PrecisionEnd::MaxRuns ? gate::RaceEnd::MaxRuns
                                                                 : gate::RaceEnd::Duration);
   } else if (rounds >= race_->rounds_at_next_look()) {
@@ -254,42 +258,46 @@ void Scheduler::look_at_race(bool last) {
 }
 
 void Scheduler::count_last_block() {
-  if (counting_.passes > 0) add(CountingBlock{kBlocks - 1, group().timed_spent.time});
-  stage_ = Stage::Leave;
+  if (counting_.passes > 0) add_goal(CountingBlock{kBlocks - 1, group().timed_spent.time});
+  stage_ = Stage::LeaveGroup;
 }
 
 void Scheduler::leave_group() {
-  if (groups_.size() > 1) add(Once{CleanUp{range()}});
+  if (groups_.size() > 1) add_goal(Once{CleanUp{commands_of_group()}});
   ++current_;
   const bool is_last = current_ == groups_.size();
-  stage_ = is_last ? Stage::Refine : Stage::Enter;
+  stage_ = is_last ? Stage::AddRoundsForPrecision : Stage::EnterGroup;
 }
 
 /// Only the results of all commands show how precisely each command must be known. So in sequential
 /// order, commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
-  if (has_refined_ && satisfies_stop_rule(rule_without_gates_, group().timed_spent)) note_limit();
-  auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
-  if (!next && has_refined_) next = next_to_refine(0);
+  if (has_refined_ && satisfies_stop_rule(rule_without_gates_, group().timed_spent))
+    note_which_limit_ended_rounds();
+
+  // Each group in turn has a batch, and after the last group, the first one that still needs more.
+  auto next =
+      groups_.size() == 1 ? std::nullopt : find_group_to_refine(has_refined_ ? current_ + 1 : 0);
+  if (!next && has_refined_) next = find_group_to_refine(0);
   if (next && !has_surrounding_hooks_) {
     current_ = *next;
     has_refined_ = true;
-    add_batch();
+    add_timed_batch();
     return;
   }
   if (next) ended_by_ = PrecisionEnd::HooksPreventedRuns;
   for (Group& each : groups_) each.rounds_at_first_look = each.timed_spent.rounds;
-  stage_ = Stage::Look;
+  stage_ = Stage::LookAtGates;
 }
 
 void Scheduler::look_at_gates() {
   if (gates_.is_decided()) {
     stage_ = Stage::Finish;
   } else if (gates_.planned_looks_taken(RoundKind::Timed) == 0) {
-    look_at_all_kinds();
+    look_at_gates_of_all_kinds();
   } else {
     current_ = 0;
-    stage_ = Stage::Extend;
+    stage_ = Stage::ExtendToNextLook;
   }
 }
 
@@ -297,10 +305,10 @@ void Scheduler::extend_to_next_look() {
   was_ended_by_gates_ = true;  // from here on, they decide when the session ends
 
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-    add(RoundTarget{RoundKind::Simulated,
-                    gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
+    add_goal(RoundTarget{RoundKind::Simulated,
+                         gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
   if (gates_.has_undecided_gate_on(RoundKind::Counting))
-    add(CountingTurnTarget{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
+    add_goal(CountingTurnTarget{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
   if (gates_.has_undecided_gate_on(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks_taken(RoundKind::Timed);
     rule_to_next_look_ = stop_rule_for_open_gates(
@@ -312,29 +320,30 @@ void Scheduler::extend_to_next_look() {
 void Scheduler::extend_timed() {
   if (gates_.has_undecided_gate_on(RoundKind::Timed) &&
       !satisfies_stop_rule(rule_to_next_look_, group().timed_spent))
-    return add_batch();
+    return add_timed_batch();
   if (++current_ < groups_.size()) {
-    stage_ = Stage::Extend;
+    stage_ = Stage::ExtendToNextLook;
     return;
   }
   current_ = 0;
-  look_at_all_kinds();
-  stage_ = Stage::Look;
+  look_at_gates_of_all_kinds();
+  stage_ = Stage::LookAtGates;
 }
 
 void Scheduler::finish() {
   current_ = 0;
-  if (conditions_.takes_turns && !has_ended_early_) add(SettlingRounds{});
-  stage_ = Stage::Restore;
+  if (conditions_.takes_turns && !has_ended_early_) add_goal(SettlingRounds{});
+  stage_ = Stage::RestoreTuning;
 }
 
 void Scheduler::restore_tuning() {
-  if (!is_tuned_) add(Once{SwitchTuning{true}});
+  if (!is_tuned_) add_goal(Once{SwitchTuning{true}});
   is_tuned_ = true;
   stage_ = Stage::End;
 }
 
 std::optional<Action> Scheduler::next_action_for(Once& goal) const {
+  // An earlier process's turns are not taken again.
   const bool is_void = std::holds_alternative<YieldTurn>(goal.action) &&
                        (!conditions_.takes_turns || !has_left_replay_);
   if (is_void || std::exchange(goal.is_done, true)) return std::nullopt;
@@ -350,15 +359,16 @@ std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
     const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
     if (done >= goal.rounds * passes) return std::nullopt;
     wanted_simulated_rounds_ = goal.rounds;
-    return request(goal.kind, done, passes * plan_.setting.layouts);
+    return request_rounds(goal.kind, done, passes * plan_.setting.layouts);
   }
   if (done >= goal.rounds) return std::nullopt;
-  return request(goal.kind, done,
-                 round_up_to_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
+  return request_rounds(
+      goal.kind, done,
+      round_up_to_sweeps(plan_, std::min(goal.rounds - done, max_rounds_at_once())));
 }
 
 std::optional<Action> Scheduler::next_action_for(const CountingBlock& goal) {
-  if (is_answered())
+  if (may_end_by_gates())
     return next_action_for(RoundTarget{RoundKind::Counting, counting_.min_counting_rounds});
   if (!block_needs_more_counting(counting_, group().counting, goal.number,
                                  goal.time_of_all_timed_rounds))
@@ -374,7 +384,7 @@ std::optional<Action> Scheduler::next_action_for(const CountingTurnTarget& goal)
 std::optional<Action> Scheduler::next_action_for(const SettlingRounds& /*goal*/) {
   if (std::exchange(group().is_settled, true)) return std::nullopt;
   const std::uint64_t first = group().settling_rounds_done;
-  return request(RoundKind::Settling, first, kSettlingRounds);
+  return request_rounds(RoundKind::Settling, first, kSettlingRounds);
 }
 
 std::optional<Action> Scheduler::next_action_for(const TuningState& goal) {
@@ -385,13 +395,13 @@ std::optional<Action> Scheduler::next_action_for(const TuningState& goal) {
 
 std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
   if (std::exchange(goal.is_done, true)) return std::nullopt;
-  return request(RoundKind::Timed, group().timed_spent.rounds,
-                 round_up_to_sweeps(plan_, rounds_of_batch()));
+  return request_rounds(RoundKind::Timed, group().timed_spent.rounds,
+                        round_up_to_sweeps(plan_, choose_rounds_of_batch()));
 }
 
 /// If a gate waits for counts, the first block comes after the smallest number of timed rounds,
 /// because the block may decide all gates.
-void Scheduler::add_due_counting() {
+void Scheduler::add_counting_block_if_due() {
   if (counting_.passes == 0) return;
   const std::uint64_t rounds = group().timed_spent.rounds;
   const std::uint64_t left = timed_rounds_left();
@@ -400,63 +410,66 @@ void Scheduler::add_due_counting() {
       gates_.has_undecided_gate_on(RoundKind::Counting))
     due = 1;
   if (due == 0) return;
-  add(CountingBlock{due - 1,
-                    group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
+  add_goal(CountingBlock{
+      due - 1, group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
 
-void Scheduler::add_untuned(std::uint64_t due) {
+void Scheduler::add_untuned_rounds(std::uint64_t due) {
   if (!conditions_.compares_tuning || group().untuned_rounds_done >= due) return;
-  add(TuningState{false});
-  add(SettlingRounds{});
-  add(RoundTarget{RoundKind::Untuned, due});
-  add(TuningState{true});
+  add_goal(TuningState{false});
+  add_goal(SettlingRounds{});
+  add_goal(RoundTarget{RoundKind::Untuned, due});
+  add_goal(TuningState{true});
 }
 
-void Scheduler::add_batch() {
-  add(SettlingRounds{});
-  add(Once{YieldTurn{}});
-  add(TimedBatch{});
+void Scheduler::add_timed_batch() {
+  add_goal(SettlingRounds{});
+  add_goal(Once{YieldTurn{}});
+  add_goal(TimedBatch{});
 }
 
 Action Scheduler::request_counting_turn() {
   group().is_settled = false;
-  return request(RoundKind::Counting, group().counting.rounds,
-                 counting_.passes * plan_.setting.layouts);
+  return request_rounds(RoundKind::Counting, group().counting.rounds,
+                        counting_.passes * plan_.setting.layouts);
 }
 
-Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
-  Request request{.kind = kind, .rounds = rounds, .is_kept_for_resume = is_kept};
+Action Scheduler::request_rounds(RoundKind kind, std::uint64_t first, std::uint64_t rounds,
+                                 bool is_kept) {
+  RoundsRequest request{.kind = kind, .rounds = rounds, .is_kept_for_resume = is_kept};
   for (std::uint64_t round = first; round < first + rounds; ++round) {
     const auto steps =
         steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().commands);
     request.steps.insert(request.steps.end(), steps.begin(), steps.end());
   }
   requests_.push_back(std::move(request));
-  return issue();
+  return issue_request();
 }
 
 /// A resumed session repeats the warm-up. The log leaves out the repeated warm-up, so that a later
 /// --resume makes the same decisions.
-Action Scheduler::issue() {
-  if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
-    if (warmed_again_ < warmup_rounds()) {
-      const std::uint64_t first = warmed_again_;
+Action Scheduler::issue_request() {
+  if (must_warm_up_again_ && requests_.back().kind == RoundKind::Timed) {
+    if (repeated_warmup_rounds_ < warmup_rounds()) {
+      const std::uint64_t first = repeated_warmup_rounds_;
       const std::uint64_t rounds =
-          round_up_to_sweeps(plan_, std::min(warmup_rounds() - first, rounds_at_once()));
-      warmed_again_ += rounds;
-      return request(RoundKind::Warmup, first, rounds, false);
+          round_up_to_sweeps(plan_, std::min(warmup_rounds() - first, max_rounds_at_once()));
+      repeated_warmup_rounds_ += rounds;
+      return request_rounds(RoundKind::Warmup, first, rounds, false);
     }
-    is_cold_ = false;
+    must_warm_up_again_ = false;
   }
   if (has_left_replay_ && conditions_.compares_tuning && is_tuned_ != is_goal_tuned_) {
     is_tuned_ = is_goal_tuned_;
     return SwitchTuning{is_goal_tuned_};
   }
-  const Request& request = requests_.back();
-  return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept_for_resume};
+  const RoundsRequest& request = requests_.back();
+  return RunSteps{std::span(request.steps).subspan(request.steps_done), request.is_kept_for_resume};
 }
 
-nanoseconds* Scheduler::time_of(RoundKind kind) {
+/// Returns where the time of a kind of round is added up; null for rounds whose time counts for no
+/// limit.
+nanoseconds* Scheduler::find_time_of(RoundKind kind) {
   switch (kind) {
     case RoundKind::Timed:
     case RoundKind::Settling:
@@ -472,6 +485,7 @@ nanoseconds* Scheduler::time_of(RoundKind kind) {
   return nullptr;
 }
 
+/// Returns the number of finished rounds of a kind, which the caller may increase.
 std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
   switch (kind) {
     case RoundKind::Warmup:
@@ -490,7 +504,7 @@ std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
   return group().timed_spent.rounds;
 }
 
-void Scheduler::complete(const Request& request) {
+void Scheduler::count_completed_rounds(const RoundsRequest& request) {
   if (!request.is_kept_for_resume) return;
   rounds_of(request.kind) += request.rounds;
   if (request.kind == RoundKind::Simulated)
@@ -499,7 +513,8 @@ void Scheduler::complete(const Request& request) {
     gates_.look_early_if_due(RoundKind::Counting, counting_turns_done(group()));
 }
 
-bool Scheduler::is_answered() const {
+/// True if the gates are decided, the fewest runs are done, and nothing but the gates needs more.
+bool Scheduler::may_end_by_gates() const {
   return gates_.has_decidable_gate() && gates_.is_decided() && !plan_.precision &&
          groups_.size() == 1 &&
          (is_timed_ ? group().timed_spent.rounds : counting_turns_done(group())) >=
@@ -507,10 +522,10 @@ bool Scheduler::is_answered() const {
          !plan_.setting.stop.exact_runs;
 }
 
-void Scheduler::note_limit() {
-  const auto& most = plan_.setting.stop.max_runs;
-  ended_by_ =
-      most && group().timed_spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
+void Scheduler::note_which_limit_ended_rounds() {
+  const auto& max_runs = plan_.setting.stop.max_runs;
+  ended_by_ = max_runs && group().timed_spent.rounds >= *max_runs ? PrecisionEnd::MaxRuns
+                                                                  : PrecisionEnd::Duration;
 }
 
 std::uint64_t Scheduler::timed_rounds_left() const {
@@ -520,10 +535,12 @@ std::uint64_t Scheduler::timed_rounds_left() const {
              : rounds_left(rule_without_gates_, spent, round_time(group(), paces_));
 }
 
-std::uint64_t Scheduler::rounds_of_batch() const {
+/// Returns the number of rounds after which something must be decided or done: a look, a block of
+/// counting or untuned rounds, or the end.
+std::uint64_t Scheduler::choose_rounds_of_batch() const {
   const RoundsAndTime& spent = group().timed_spent;
   std::uint64_t rounds = std::min(
-      rounds_left(rule_to_next_look_, spent, round_time(group(), paces_)), rounds_at_once());
+      rounds_left(rule_to_next_look_, spent, round_time(group(), paces_)), max_rounds_at_once());
   if (const auto look = gates_.rounds_at_next_early_look(RoundKind::Timed);
       look && *look > spent.rounds)
     rounds = std::min(rounds, *look - spent.rounds);
@@ -536,16 +553,18 @@ std::uint64_t Scheduler::rounds_of_batch() const {
   return rounds;
 }
 
-std::uint64_t Scheduler::rounds_at_once() const {
+/// Returns the number of rounds that fit into the intended time of a batch. The first round of a
+/// command runs by itself, because its time is not known.
+std::uint64_t Scheduler::max_rounds_at_once() const {
   if (paces_[group().commands.front()].run_seconds.count == 0) return 1;
   const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.needs_short_batches;
-  const nanoseconds most = conditions_.takes_turns ? kTurnTime
-                           : is_looked_at          ? kBatchTime
-                                                   : kLongBatchTime;
-  const auto in_time = most / std::max(round_time(group(), paces_), nanoseconds(1));
-  return std::clamp<std::uint64_t>(
-      static_cast<std::uint64_t>(in_time), 1,
-      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().commands.size(), 1));
+  const nanoseconds intended_time = conditions_.takes_turns ? kTurnTime
+                                    : is_looked_at          ? kBatchTime
+                                                            : kLongBatchTime;
+  const auto rounds_in_time = intended_time / std::max(round_time(group(), paces_), nanoseconds(1));
+  const auto max_rounds =
+      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().commands.size(), 1);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rounds_in_time), 1, max_rounds);
 }
 
 std::uint64_t Scheduler::counting_turns_done(const Group& group) const {
@@ -559,29 +578,32 @@ nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> pace
   return time_of_rounds(1, Seconds(seconds));
 }
 
-std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
-  for (std::size_t i = from; i < groups_.size(); ++i)
+/// Returns the first group, from number `first` on, that may have more rounds and needs them for
+/// --precision; nullopt if there is none.
+std::optional<std::size_t> Scheduler::find_group_to_refine(std::size_t first) const {
+  for (std::size_t i = first; i < groups_.size(); ++i)
     if (precision_.needs_more_runs(groups_[i].commands.front()) &&
         !satisfies_stop_rule(rule_without_gates_, groups_[i].timed_spent))
       return i;
   return std::nullopt;
 }
 
-void Scheduler::look_at_all_kinds() {
+void Scheduler::look_at_gates_of_all_kinds() {
   const bool can_go_on = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
   const Group& first = groups_.front();
-  look(RoundKind::Timed, first.rounds_at_first_look, can_time_more());
-  look(RoundKind::Counting, counting_turns_done(first), can_go_on && can_count_more());
+  look_as_planned_at(RoundKind::Timed, first.rounds_at_first_look, can_time_more());
+  look_as_planned_at(RoundKind::Counting, counting_turns_done(first),
+                     can_go_on && can_count_more());
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-    look(RoundKind::Simulated, planned_simulated_rounds_, can_go_on);
+    look_as_planned_at(RoundKind::Simulated, planned_simulated_rounds_, can_go_on);
 }
 
-void Scheduler::look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
-  const bool last = !can_go_on || gates_.planned_looks_taken(kind) + 1 == gate::kMaxPlannedLooks;
-  gates_.look_as_planned(kind, rounds, last);
+void Scheduler::look_as_planned_at(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
+  const bool is_last = !can_go_on || gates_.planned_looks_taken(kind) + 1 == gate::kMaxPlannedLooks;
+  gates_.look_as_planned(kind, rounds, is_last);
 }
 
-void Scheduler::note_variation(const FinishedRounds& done) {
+void Scheduler::note_if_functions_vary(const FinishedRounds& done) {
   if (done.functions.empty() || plan_.setting.stop.exact_runs) return;
   for (const RunRecord& run : done.runs) {
     const auto [first, is_new] =
@@ -635,13 +657,13 @@ bool Scheduler::may_end_earlier() const {
 /// it would otherwise grow each time that a look decides nothing.
 double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds time_of_round = round_time(group, paces);
-  const auto seconds_by = [&](const StopRule& rule) {
+  const auto estimate_seconds_until = [&](const StopRule& rule) {
     if (satisfies_stop_rule(rule, group.timed_spent)) return 0.0;
     return static_cast<double>(rounds_left(rule, group.timed_spent, time_of_round)) *
            Seconds(time_of_round).count();
   };
 
-  const double planned = seconds_by(rule_to_next_look_);
+  const double planned = estimate_seconds_until(rule_to_next_look_);
   const bool may_add_rounds = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
   if (!may_add_rounds || !gates_.has_undecided_gate_on(RoundKind::Timed)) return planned;
 
@@ -652,7 +674,7 @@ double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> p
 
   const std::uint64_t rounds_at_last_look = gate::look_rounds(rounds_at_first_look).back();
   const StopRule longest = stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
-  return std::max(planned, seconds_by(longest));
+  return std::max(planned, estimate_seconds_until(longest));
 }
 
 /// Returns the time of counting rounds that follow. `timed_seconds`: time of all timed rounds.
@@ -687,25 +709,27 @@ double Scheduler::seconds_left_by_paces(const UnderWay& now, std::span<const Pac
   const bool is_warmup = now.step.kind == RoundKind::Warmup;
   const double timed_so_far = Seconds(own.timed_spent.time).count();
   const double timed = is_timed_ ? timed_seconds_left(own, paces) : 0.0;
-  double left = timed;
-  if (now.step.kind == RoundKind::Timed) left -= Seconds(now.time).count();
-  left += counting_seconds_left(now, timed + timed_so_far);
-  const double whole = left + timed_so_far + Seconds(own.counting.time).count();
+  double seconds = timed;
+  if (now.step.kind == RoundKind::Timed) seconds -= Seconds(now.time).count();
+  seconds += counting_seconds_left(now, timed + timed_so_far);
 
+  // A group that has not begun is likely to take as long as this one does as a whole.
+  const double seconds_of_group = seconds + timed_so_far + Seconds(own.counting.time).count();
   for (const Group& later : std::span(groups_).subspan(std::min(current_ + 1, groups_.size())))
-    left += later.timed_spent.rounds == 0 ? whole : timed_seconds_left(later, paces);
+    seconds += later.timed_spent.rounds == 0 ? seconds_of_group : timed_seconds_left(later, paces);
   if (is_warmup && now.step.round < warmup_rounds())
-    left += static_cast<double>(warmup_rounds() - now.step.round) *
-            Seconds(round_time(own, paces)).count();
-  return left;
+    seconds += static_cast<double>(warmup_rounds() - now.step.round) *
+               Seconds(round_time(own, paces)).count();
+  return seconds;
 }
 
 /// Returns the number of simulated runs of all commands, as far as they are planned.
 std::uint64_t Scheduler::count_simulated_runs() const {
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
+  // A request of simulated rounds has each pass in each layout.
   const std::uint64_t at_once = passes * plan_.setting.layouts;
   if (at_once == 0) return 0;
-  const auto rounds = [&](std::uint64_t turns) {
+  const auto round_up_to_requests = [&](std::uint64_t turns) {
     return (turns * passes + at_once - 1) / at_once * at_once;
   };
   std::uint64_t runs = 0;
@@ -714,7 +738,8 @@ std::uint64_t Scheduler::count_simulated_runs() const {
     const std::uint64_t turns = is_present
                                     ? std::max(planned_simulated_rounds_, wanted_simulated_rounds_)
                                     : planned_simulated_rounds_;
-    runs += groups_[i].commands.size() * std::max(rounds(turns), groups_[i].simulated_rounds_done);
+    runs += groups_[i].commands.size() *
+            std::max(round_up_to_requests(turns), groups_[i].simulated_rounds_done);
   }
   return runs;
 }
@@ -766,16 +791,16 @@ std::optional<double> Scheduler::seconds_left(const UnderWay& now,
 std::optional<RunNumber> Scheduler::number_of_run(const UnderWay& now) const {
   const RoundKind kind = now.step.kind;
   if (requests_.empty() || requests_.back().kind != kind) return std::nullopt;
-  const Request& request = requests_.back();
+  const RoundsRequest& request = requests_.back();
   if (kind == RoundKind::Simulated)
-    return RunNumber{simulated_runs_and_time_.rounds + request.done + now.steps_done + 1,
+    return RunNumber{simulated_runs_and_time_.rounds + request.steps_done + now.steps_done + 1,
                      count_simulated_runs()};
   if (kind != RoundKind::Counting) return std::nullopt;
 
   // Each pass counts other events, or takes samples, so that its runs are numbered separately.
   const Group& own = group();
   const std::uint64_t earlier = own.commands.size() * counting_turns_done(own);
-  const std::size_t done = std::min(request.done + now.steps_done, request.steps.size());
+  const std::size_t done = std::min(request.steps_done + now.steps_done, request.steps.size());
   const auto same_pass =
       std::ranges::count(std::span(request.steps).first(done), now.step.pass, &Step::pass);
   RunNumber number{earlier + static_cast<std::uint64_t>(same_pass) + 1};

@@ -70,7 +70,7 @@ class Scheduler : NonCopyable {
   Scheduler(const Plan& plan, const Conditions& conditions, const Runs& runs);
 
   /// Returns the next action. Steps whose results were not taken are requested again.
-  Action next();
+  Action next_action();
 
   /// True if `done` can be the result of the latest RunSteps, or of its first rounds.
   bool accepts(const FinishedRounds& done) const;
@@ -119,19 +119,19 @@ class Scheduler : NonCopyable {
  private:
   enum class Stage : unsigned char {
     Begin,
-    Enter,
+    EnterGroup,
     DecideSimulated,
     WarmUp,
     CountAlone,
-    Time,
-    LastBlock,
-    Leave,
-    Refine,
-    Look,
-    Extend,
+    TimeRounds,
+    CountLastBlock,
+    LeaveGroup,
+    AddRoundsForPrecision,
+    LookAtGates,
+    ExtendToNextLook,
     ExtendTimed,
     Finish,
-    Restore,
+    RestoreTuning,
     End,
   };
 
@@ -162,11 +162,11 @@ class Scheduler : NonCopyable {
   using Goal = std::variant<Once, RoundTarget, CountingBlock, CountingTurnTarget, SettlingRounds,
                             TuningState, TimedBatch>;
 
-  struct Request {
+  struct RoundsRequest {
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
     std::vector<Step> steps{};
-    std::size_t done = 0;
+    std::size_t steps_done = 0;
     bool is_kept_for_resume = true;
   };
 
@@ -179,7 +179,7 @@ class Scheduler : NonCopyable {
   std::optional<Action> next_action_for(const TuningState& goal);
   std::optional<Action> next_action_for(TimedBatch& goal);
 
-  void go_on();
+  void run_stage();
   void begin();
   void enter_group();
   void warm_up();
@@ -195,36 +195,39 @@ class Scheduler : NonCopyable {
   void finish();
   void restore_tuning();
 
-  void add(Goal goal) { goals_.push_back(std::move(goal)); }
-  void add_due_counting();
-  void add_untuned(std::uint64_t due);
-  void add_batch();
-  void look_at_all_kinds();
+  void add_goal(Goal goal) { goals_.push_back(std::move(goal)); }
+  void add_counting_block_if_due();
+  void add_untuned_rounds(std::uint64_t due);
+  void add_timed_batch();
+  void look_at_gates_of_all_kinds();
   Action request_counting_turn();
   Group& group() { return groups_[current_]; }
   const Group& group() const { return groups_[current_]; }
-  CommandRange range() const {
+  CommandRange commands_of_group() const {
     return {group().commands.front(), static_cast<std::uint32_t>(group().commands.size())};
   }
-  CommandRange everything() const { return {0, static_cast<std::uint32_t>(plan_.commands.size())}; }
-  Action request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept = true);
-  Action issue();
-  std::chrono::nanoseconds* time_of(RoundKind kind);
-  void complete(const Request& request);
+  CommandRange all_commands() const {
+    return {0, static_cast<std::uint32_t>(plan_.commands.size())};
+  }
+  Action request_rounds(RoundKind kind, std::uint64_t first, std::uint64_t rounds,
+                        bool is_kept = true);
+  Action issue_request();
+  std::chrono::nanoseconds* find_time_of(RoundKind kind);
+  void count_completed_rounds(const RoundsRequest& request);
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t warmup_rounds_done_by_check() const;
   std::uint64_t warmup_rounds() const { return plan_.setting.warmup_runs * plan_.setting.layouts; }
-  bool is_answered() const;
-  void note_limit();
-  void look_at_race(bool last);
+  bool may_end_by_gates() const;
+  void note_which_limit_ended_rounds();
+  void look_at_race(bool is_last);
   std::uint64_t timed_rounds_left() const;
-  std::uint64_t rounds_of_batch() const;
-  std::uint64_t rounds_at_once() const;
+  std::uint64_t choose_rounds_of_batch() const;
+  std::uint64_t max_rounds_at_once() const;
   std::uint64_t counting_turns_done(const Group& group) const;
   std::chrono::nanoseconds round_time(const Group& group, std::span<const Pace> paces) const;
-  std::optional<std::size_t> next_to_refine(std::size_t from) const;
-  void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
-  void note_variation(const FinishedRounds& done);
+  std::optional<std::size_t> find_group_to_refine(std::size_t first) const;
+  void look_as_planned_at(RoundKind kind, std::uint64_t rounds, bool can_go_on);
+  void note_if_functions_vary(const FinishedRounds& done);
   bool hooks_prevent_more_rounds() const;
   bool can_time_more() const;
   bool can_count_more() const;
@@ -255,18 +258,18 @@ class Scheduler : NonCopyable {
   bool functions_vary_ = false;
   std::vector<Pace> paces_;
   std::vector<Group> groups_;
-  std::size_t current_ = 0;
+  std::size_t current_ = 0;  // index of the present group
   bool has_refined_ = false;
   Stage stage_ = Stage::Begin;
   std::deque<Goal> goals_;
-  std::vector<Request> requests_;  // the last request is being run; at most two
+  std::vector<RoundsRequest> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
   bool was_ended_by_gates_ = false;
-  bool has_left_replay_;  // false: the results are an earlier process's
-  bool is_cold_ = false;
-  std::uint64_t warmed_again_ = 0;
-  bool is_goal_tuned_ = true;
+  bool has_left_replay_;             // false: the results are an earlier process's
+  bool must_warm_up_again_ = false;  // true: a resumed session has not repeated the warm-up
+  std::uint64_t repeated_warmup_rounds_ = 0;
+  bool is_goal_tuned_ = true;  // whether the next rounds need the tuned machine
   bool is_tuned_ = true;
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
 };

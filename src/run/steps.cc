@@ -41,15 +41,15 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       plan_(benchmark.plan),
       context_(context),
       observer_(observer),
-      under_way_(std::move(under_way)),
+      report_under_way_(std::move(under_way)),
       programs_({.plan = plan_,
                  .launcher = context.launcher,
                  .user = context.user,
-                 .armed = armed_,
+                 .armed = armed_passes_,
                  .has_metric_files = context.metric_files != nullptr}),
       hooks_(plan_, context.launcher),
       reported_(plan_, context.launcher, context.metric_files, context.clock),
-      check_(plan_, context),
+      output_check_(plan_, context),
       functions_(plan_),
       sampling_cost_(plan_),
       has_looked_for_counter_loss_(plan_.commands.size()),
@@ -68,10 +68,10 @@ Result<void> StepRunner::prepare() {
   for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed = benchmark_.engine.arm(pass);
     if (!armed) return armed.error();
-    armed_.push_back(*std::move(armed));
+    armed_passes_.push_back(*std::move(armed));
     counters_.push_back(os::kNoCounters);
 
-    if (const auto requests = armed_.back()->requests(); !requests.empty()) {
+    if (const auto requests = armed_passes_.back()->requests(); !requests.empty()) {
       const auto added = context_.launcher.add_counters(requests);
       if (!added) return added.error();
       counters_.back() = *added;
@@ -114,7 +114,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   latest_kind_ = kind;
 
   // If the session ends in between, only whole rounds count.
-  if (run_live({steps.begin(), steps.end()})) {
+  if (run_with_repetitions({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
     result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
@@ -134,7 +134,7 @@ void StepRunner::count_finished_step() {
   time_of_whole_rounds_ = result_.time;
 }
 
-bool StepRunner::run_live(std::vector<Step> steps) {
+bool StepRunner::run_with_repetitions(std::vector<Step> steps) {
   leading_steps_done_ = 0;
   for (earlier_attempts_ = 0; !steps.empty(); ++earlier_attempts_) {
     to_repeat_.clear();
@@ -172,7 +172,8 @@ Session StepRunner::close() {
 bool StepRunner::run_steps(std::span<const Step> left) {
   while (!left.empty()) {
     const std::span<const Step> batch = left.first(batch_size(left));
-    const std::size_t done = between_hooks(batch.front(), [&] { return launch(batch); });
+    const std::size_t done =
+        run_between_hooks(batch.front(), [&] { return launch_and_take_runs(batch); });
     if (done == 0) return false;
     left = left.subspan(done);
     if (is_cut_short() && !left.empty()) return false;
@@ -212,7 +213,9 @@ bool StepRunner::runs_one_by_one() const {
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   if (runs_one_by_one()) return 1;
   const std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
-  return armed_.empty() ? size : std::min(size, armed_[steps.front().pass]->max_batch_size());
+  return armed_passes_.empty()
+             ? size
+             : std::min(size, armed_passes_[steps.front().pass]->max_batch_size());
 }
 
 std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
@@ -222,7 +225,7 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
 
   // Counting, repeated and untuned runs would follow the other benchmarks' runs, but be numbered
   // before them.
-  const bool has_counting_runs = !armed_.empty();
+  const bool has_counting_runs = !armed_passes_.empty();
   const bool may_have_repeated_or_untuned_runs =
       context_.machine != nullptr &&
       (context_.machine->watches_throttling() || context_.machine->compares_tuning());
@@ -251,7 +254,7 @@ bool StepRunner::append_to(std::vector<os::Launch>& batch, const RunSteps& actio
   if (!launches) return false;
   std::ranges::move(*launches, std::back_inserter(batch));
   batch_began_ = context_.clock.now();
-  under_way_(action.steps.front());
+  report_under_way_(action.steps.front());
   return true;
 }
 
@@ -263,13 +266,13 @@ void StepRunner::take_shared(std::vector<os::Ended> ended,
   reported_.take_files(std::move(files));
 }
 
-std::size_t StepRunner::between_hooks(const Step& step,
-                                      const std::function<std::size_t()>& launch_them) {
+std::size_t StepRunner::run_between_hooks(const Step& step,
+                                          const std::function<std::size_t()>& launch_steps) {
   if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
-  const std::size_t done = launch_them();
+  const std::size_t done = launch_steps();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
     if (leading_steps_done_ > 0)
       --leading_steps_done_;  // a step is incomplete without its conclude hook
@@ -289,7 +292,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   launches.reserve(steps.size());
   for (const Step& step : steps) {
     look_for_counter_loss(step.command);
-    const auto program = programs_.program(step, reported_.uses_metric_files());
+    const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
     if (!program) return program.error();
 
     os::Launch launch{.program = *program};
@@ -307,8 +310,8 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
       launch.listener = &*awaited_;
     }
 
-    if (!armed_.empty()) {
-      const auto& armed = armed_[step.pass];
+    if (!armed_passes_.empty()) {
+      const auto& armed = armed_passes_[step.pass];
       launch.counters = counters_[step.pass];
       launch.counts_calling_threads = armed->counts_calling_threads();
       launch.run_observers = armed->prepare_run();
@@ -325,9 +328,9 @@ Result<std::vector<os::Ended>> StepRunner::launch_batch(std::span<const os::Laun
                                                         os::AfterFailure after_failure) {
   batch_began_ = context_.clock.now();
   shared_error_output_end_.reset();
-  under_way_(step);
+  report_under_way_(step);
   os::ProgressCallback tick;
-  if (observer_.wants_progress()) tick = [&] { under_way_(step); };
+  if (observer_.wants_progress()) tick = [&] { report_under_way_(step); };
   return context_.launcher.run(launches, after_failure, tick);
 }
 
@@ -343,7 +346,7 @@ Result<std::vector<os::Ended>> StepRunner::launch_alone(std::span<const Step> st
   return all;
 }
 
-std::size_t StepRunner::launch(std::span<const Step> steps) {
+std::size_t StepRunner::launch_and_take_runs(std::span<const Step> steps) {
   const auto all = shared_.empty() ? launch_alone(steps) : std::exchange(shared_, {});
   if (!all) return cut_short_without_runs(all.error());
   for (std::size_t i = 0; i < all->size(); ++i)
@@ -353,24 +356,25 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 }
 
 std::size_t StepRunner::check_output(CommandRange commands) {
-  const std::vector<std::uint32_t> due = check_.commands_due(commands.first, commands.count);
+  const std::vector<std::uint32_t> due =
+      output_check_.list_commands_to_run(commands.first, commands.count);
   for (const std::uint32_t command : due) {
     for (std::uint32_t layout = 0; layout < plan_.setting.layouts && !is_cut_short(); ++layout) {
       const Step step{command, 0, 0, RoundKind::Warmup, layout};
-      between_hooks(step, [&] { return launch_check(step); });
+      run_between_hooks(step, [&] { return launch_check(step); });
     }
   }
   return due.size();
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
-  auto launch = check_.make_launch(step.command, step.layout);
+  auto launch = output_check_.make_launch(step.command, step.layout);
   if (!launch) return cut_short_without_runs(launch.error());
   ask_for_end_state(step, *launch);
   const auto all = launch_batch({&*launch, 1}, step, os::AfterFailure::GoOn);
   if (!all) return cut_short_without_runs(all.error());
-  if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = check_.verdict()) {
+  if (auto why = find_failure(step, all->front())) return cut_short_without_runs(*std::move(why));
+  if (auto wrong = output_check_.find_error()) {
     command_at_fault_ = step.command;
     return cut_short_without_runs(*std::move(wrong));
   }
@@ -381,7 +385,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   return 1;
 }
 
-std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& ended) const {
+std::optional<EarlyEnd> StepRunner::find_failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome))
     return Interrupted{context_.pending_interrupt()};
   const bool may_fail = policy_after_failure() == os::AfterFailure::GoOn
@@ -394,8 +398,8 @@ std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& e
 }
 
 /// A run that ended before the line of --until has no wall time, so the run fails even with -i.
-std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
-                                                     const os::Ended& ended) const {
+std::optional<EarlyEnd> StepRunner::find_failure_of_until(const Step& step,
+                                                          const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
     return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
@@ -403,13 +407,13 @@ std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
   return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
-std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
-                                               const engine::CountsOfRun& counted) const {
+std::optional<EarlyEnd> StepRunner::find_reason_to_end(const Step& step, const os::Ended& ended,
+                                                       const engine::CountsOfRun& counted) const {
   if (ended.counter_error != 0)
     return counted.why_missing_counts.value_or(Error{"a counter could not be opened", ""});
   if (counted.session_error) return *counted.session_error;
-  if (auto why = failure_of_until(step, ended)) return why;
-  return failure(step, ended);
+  if (auto why = find_failure_of_until(step, ended)) return why;
+  return find_failure(step, ended);
 }
 
 void StepRunner::request_repetition_if_throttled(const Step& step,
@@ -432,8 +436,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     return end_with(Interrupted{context_.pending_interrupt()});
 
   engine::CountsOfRun counted;
-  if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
-  if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
+  if (!armed_passes_.empty()) counted = armed_passes_[step.pass]->finish(ended, step.command);
+  if (auto why = find_reason_to_end(step, ended, counted)) return end_with(*std::move(why));
 
   note_end_state(step, ended);
   const bool is_timed = !step.gives_counts_only();
@@ -618,7 +622,7 @@ void StepRunner::note_failure(const HookFailed& failed) {
   }
 }
 
-FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
+FinishedRounds StepRunner::make_kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;
   const std::size_t runs = done.first.is_thrown_away() ? 0 : done.step_count;
   kept.runs.resize(runs);
@@ -647,12 +651,12 @@ void StepRunner::add_results(const FinishedRounds& done) {
     cut_short(*std::move(unknown));
 }
 
-void StepRunner::go_on_with(const FinishedRounds& kept) {
+void StepRunner::continue_after(const FinishedRounds& kept) {
   paces_ = kept.paces;
   session_.notes = kept.notes;
   session_.overheads = kept.overheads;
   uncounted_ = kept.uncounted;
-  reported_.go_on_with(kept.discovered);
+  reported_.continue_after(kept.discovered);
   add_results(kept);
 }
 

@@ -61,14 +61,14 @@ class StepRunner {
                    std::string error_output_end);
 
   /// Returns the complete rounds of a result, with the session's state for --resume.
-  FinishedRounds kept_part(const FinishedRounds& done) const;
+  FinishedRounds make_kept_part(const FinishedRounds& done) const;
 
   /// Adds the runs of a result to the session. Cuts the session short if
   /// FunctionTableBuilder::find_unknown() returns an error.
   void add_results(const FinishedRounds& done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
-  void go_on_with(const FinishedRounds& kept);
+  void continue_after(const FinishedRounds& kept);
 
   /// Returns the runs of the session so far, without those that do not count: repeated, warm-up
   /// and untuned runs.
@@ -110,16 +110,19 @@ class StepRunner {
   Session close();
 
  private:
-  bool run_live(std::vector<Step> steps);
+  /// Returns false if the session must end.
+  bool run_with_repetitions(std::vector<Step> steps);
   void count_finished_step();
   std::size_t cut_short_without_runs(EarlyEnd why) {
     cut_short(std::move(why));
     return 0;
   }
+  /// Returns false if the session must end before all steps have run.
   bool run_steps(std::span<const Step> left);
   bool runs_one_by_one() const;
   std::size_t batch_size(std::span<const Step> steps) const;
-  std::size_t launch(std::span<const Step> steps);
+  /// Returns the number of steps that have run. 0 means that the session must end.
+  std::size_t launch_and_take_runs(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
@@ -127,17 +130,20 @@ class StepRunner {
   void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
+  /// Returns false if the session must end.
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
-  std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
-  std::optional<EarlyEnd> failure_of_until(const Step& step, const os::Ended& ended) const;
-  std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
-                                     const engine::CountsOfRun& counted) const;
+  std::optional<EarlyEnd> find_failure(const Step& step, const os::Ended& ended) const;
+  std::optional<EarlyEnd> find_failure_of_until(const Step& step, const os::Ended& ended) const;
+  std::optional<EarlyEnd> find_reason_to_end(const Step& step, const os::Ended& ended,
+                                             const engine::CountsOfRun& counted) const;
   std::size_t launch_check(const Step& step);
   /// Lets the first run of a command, which is usually a warm-up run, tell its process's state.
   void ask_for_end_state(const Step& step, os::Launch& launch);
   void note_end_state(const Step& step, const os::Ended& ended);
   void look_for_counter_loss(std::size_t command);
-  std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
+  /// Calls `launch_steps` between the prepare and conclude hooks of `step`, and returns its result;
+  /// 0 if a hook failed, which ends the session.
+  std::size_t run_between_hooks(const Step& step, const std::function<std::size_t()>& launch_steps);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
                                    engine::CountsOfRun& counted);
   void note_failure(const HookFailed& failed);
@@ -153,14 +159,14 @@ class StepRunner {
   const Plan& plan_;
   const RunContext& context_;
   Observer& observer_;
-  BatchCallback under_way_;
-  std::vector<std::unique_ptr<engine::ArmedPass>> armed_;
+  BatchCallback report_under_way_;
+  std::vector<std::unique_ptr<engine::ArmedPass>> armed_passes_;
   std::vector<os::CounterSetId> counters_;
   Programs programs_;
   HookRunner hooks_;
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
-  OutputCheck check_;
+  OutputCheck output_check_;
   FunctionTableBuilder functions_;
   SamplingCost sampling_cost_;
   std::vector<bool> has_looked_for_counter_loss_;

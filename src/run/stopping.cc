@@ -18,6 +18,7 @@ namespace lauka {
 
 namespace {
 
+/// Returns the time budget of all commands together.
 std::chrono::nanoseconds budget_of(const StopRule& rule, const RoundsAndTime& spent) {
   const auto limit = std::chrono::nanoseconds::max() / static_cast<std::int64_t>(spent.commands);
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
@@ -35,7 +36,8 @@ constexpr std::uint64_t kMinRounds = 10;
 // Checks of the precision are about 1% of the rounds apart, because each check reads all rounds.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
-std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
+/// Returns nullopt if one of the half widths is unknown, because the wider one then is, too.
+std::optional<double> take_wider(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return std::max(*a, *b);
 }
@@ -58,23 +60,23 @@ bool satisfies_stop_rule(const StopRule& rule, const RoundsAndTime& spent) {
 }
 
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round) {
-  constexpr std::chrono::nanoseconds most = std::chrono::nanoseconds::max() / 2;
+  constexpr std::chrono::nanoseconds longest = std::chrono::nanoseconds::max() / 2;
   const std::chrono::duration<double, std::nano> all = round * static_cast<double>(rounds);
-  return all < most ? std::chrono::duration_cast<std::chrono::nanoseconds>(all) : most;
+  return all < longest ? std::chrono::duration_cast<std::chrono::nanoseconds>(all) : longest;
 }
 
 std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time) {
-  const auto missing = [&](std::uint64_t wanted) {
+  const auto rounds_until = [&](std::uint64_t wanted) {
     return wanted > spent.rounds ? wanted - spent.rounds : 0;
   };
-  if (rule.exact_runs) return std::max<std::uint64_t>(missing(*rule.exact_runs), 1);
+  if (rule.exact_runs) return std::max<std::uint64_t>(rounds_until(*rule.exact_runs), 1);
   const auto time_left = std::max(budget_of(rule, spent) - spent.time, std::chrono::nanoseconds(0));
   const auto per_round = std::max(round_time, std::chrono::nanoseconds(1));
-  const bool rest = time_left % per_round > std::chrono::nanoseconds(0);
-  auto left = std::max(static_cast<std::uint64_t>(time_left / per_round) + (rest ? 1 : 0),
-                       missing(rule.min_runs));
-  if (rule.max_runs) left = std::min(left, missing(*rule.max_runs));
+  const bool has_remainder = time_left % per_round > std::chrono::nanoseconds(0);
+  auto left = std::max(static_cast<std::uint64_t>(time_left / per_round) + (has_remainder ? 1 : 0),
+                       rounds_until(rule.min_runs));
+  if (rule.max_runs) left = std::min(left, rounds_until(*rule.max_runs));
   return std::max<std::uint64_t>(left, 1);
 }
 
@@ -88,19 +90,19 @@ StopRule stop_rule_for_open_gates(const StopRule& rule, std::uint64_t rounds) {
 }
 
 CountingRoundsRule make_counting_rule(const Plan& plan, bool is_gated) {
-  constexpr std::uint64_t for_gate = 10;
+  constexpr std::uint64_t min_rounds_for_gate = 10;
   CountingRoundsRule rule{.passes = plan.setting.events.count_passes(RoundKind::Counting)};
   if (is_gated) {
-    rule.min_counting_rounds = for_gate;
+    rule.min_counting_rounds = min_rounds_for_gate;
     rule.share = 0.5;
   }
-  const bool samples = std::ranges::any_of(plan.setting.events.events, [](const Event& event) {
-    return event.role == Role::SampledTime;
-  });
-  if (samples)
+  const bool takes_samples =
+      std::ranges::any_of(plan.setting.events.events,
+                          [](const Event& event) { return event.role == Role::SampledTime; });
+  if (takes_samples)
     rule.min_counting_rounds =
         std::max<std::uint64_t>(rule.min_counting_rounds, kMinFunctionRounds);
-  if (plan.setting.stop.exact_runs && (plan.events_were_asked_for || samples)) {
+  if (plan.setting.stop.exact_runs && (plan.events_were_asked_for || takes_samples)) {
     rule.min_counting_rounds = *plan.setting.stop.exact_runs;
     rule.is_exact = true;
   }
@@ -120,36 +122,39 @@ StopRule timed_rule(const StopRule& rule, const CountingRoundsRule& counting) {
 bool block_needs_more_counting(const CountingRoundsRule& rule, const RoundsAndTime& counted,
                                std::uint64_t block, std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
+  // Each block has its part of the fewest rounds, rounded up.
   if (counted.rounds < rule.passes * ((rule.min_counting_rounds * blocks + kBlocks - 1) / kBlocks))
     return true;
   if (rule.is_exact || counted.rounds == 0) return false;
+
+  // If counting has the share s of all time, it has s / (1 - s) of the time of timed rounds.
   const double allowed = static_cast<double>(timed_time.count()) * rule.share / (1.0 - rule.share) *
                          static_cast<double>(blocks) / static_cast<double>(kBlocks);
   const auto taken = static_cast<double>(counted.time.count());
-  const double a_turn = taken / static_cast<double>(counted.rounds);
-  return taken + a_turn <= allowed;
+  const double time_of_round = taken / static_cast<double>(counted.rounds);
+  return taken + time_of_round <= allowed;
 }
 
 std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early) {
   if (done == 0) return 0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const double ended = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
-  return static_cast<std::uint64_t>(ended + early);
+  const double blocks_ended = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
+  return static_cast<std::uint64_t>(blocks_ended + early);
 }
 
 std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early) {
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const double next = static_cast<double>(blocks_due(done, left, early) + 1) - early;
-  const double at = std::ceil(all * next / static_cast<double>(kBlocks));
-  return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
+  const double blocks_at_next = static_cast<double>(blocks_due(done, left, early) + 1) - early;
+  const double rounds_at_next = std::ceil(all * blocks_at_next / static_cast<double>(kBlocks));
+  return std::max(static_cast<std::uint64_t>(rounds_at_next), done + 1) - done;
 }
 
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
-  constexpr double timed_for_one = 3.0;
+  constexpr double timed_rounds_per_untuned = 3.0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
   const auto blocks = static_cast<double>(blocks_due(done, left, kUntunedEarly));
   return static_cast<std::uint64_t>(
-      std::ceil(all * blocks / (timed_for_one * static_cast<double>(kBlocks))));
+      std::ceil(all * blocks / (timed_rounds_per_untuned * static_cast<double>(kBlocks))));
 }
 
 GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(runs) {
@@ -285,7 +290,7 @@ gate::Findings GateWatch::close() {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedule_of(gate);
       decide(gate, {schedule.planned_levels(), {schedule.looks_taken() + 1, true}}, all_series);
-      gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
+      gate::make_inconclusive(gate.verdict, find_hindrance_without_answer(gate));
     }
     findings.verdicts.push_back(std::move(gate.verdict));
   }
@@ -294,7 +299,7 @@ gate::Findings GateWatch::close() {
   return findings;
 }
 
-gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
+gate::Hindrance GateWatch::find_hindrance_without_answer(const WatchedGate& gate) {
   if (gate.is_hopeless())
     return {.obstacle = gate::Obstacle::OtherSettings, .differences = gate.other_settings};
 
@@ -382,6 +387,9 @@ bool PrecisionWatch::is_within_share(std::span<const Series> series, std::size_t
   const std::vector<double>& reference = series[plan_.reference.index_for(candidate)].values;
   const std::vector<double>& values = series[candidate].values;
   if (!own || values.empty() || reference.empty()) return false;
+
+  // The half width of a ratio is relative to the reference, that of a mean to the mean itself. The
+  // difference of two means is wider than each by the square root of 2.
   const double ratio = stats::moments(values).mean / stats::moments(reference).mean;
   return *own * ratio <= plan_.precision->relative_half_width / std::numbers::sqrt2;
 }
@@ -409,7 +417,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (is_alone) result.half_width = half_width_of_mean(series[0]);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
-      result.half_width = wider(result.half_width, half_width_of_delta(series, c));
+      result.half_width = take_wider(result.half_width, half_width_of_delta(series, c));
 
   const bool is_reached =
       result.half_width && *result.half_width <= plan_.precision->relative_half_width;

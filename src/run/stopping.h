@@ -203,7 +203,7 @@ class GateWatch {
   std::size_t rounds_at_last_look(std::size_t first) const;
   void look(const ScheduleKey& gates, const LookAtGates& at);
   bool decide(WatchedGate& gate, const LookAtGates& at, SeriesByMetric& all_series) const;
-  static gate::Hindrance hindrance_without_answer(const WatchedGate& gate);
+  static gate::Hindrance find_hindrance_without_answer(const WatchedGate& gate);
 
   const Plan& plan_;
   const Runs& runs_;
@@ -236,6 +236,8 @@ class PrecisionWatch {
   /// Returns the series of the precision's metric, for each command.
   std::vector<Series> make_series() const;
   bool is_too_wide(std::span<const Series> series, std::size_t candidate) const;
+  /// True if the mean of `command`, which is the candidate or its reference, is so precise that it
+  /// allows the wanted precision of their difference.
   bool is_within_share(std::span<const Series> series, std::size_t command,
                        std::size_t candidate) const;
   std::optional<double> half_width_of_mean(const Series& series) const;

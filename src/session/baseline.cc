@@ -48,15 +48,16 @@ std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& 
 }
 
 std::string list_names(const std::vector<Command>& commands) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t max_names = 5;
   std::string names;
-  for (std::size_t i = 0; i < std::min(commands.size(), most); ++i)
+  for (std::size_t i = 0; i < std::min(commands.size(), max_names); ++i)
     names += (i == 0 ? "" : ", ") + cited(commands[i].name);
-  return commands.size() > most ? names + ", ..." : names;
+  return commands.size() > max_names ? names + ", ..." : names;
 }
 
 /// Returns why the command `name` has no place in a baseline.
-Error no_command_in(const std::string& file, const Recording& baseline, const std::string& name) {
+Error make_no_command_error(const std::string& file, const Recording& baseline,
+                            const std::string& name) {
   const auto namesakes = std::ranges::count(baseline.commands, name, &Command::name);
   if (namesakes == 0)
     return Error{fmt::format("the baseline {} has no command named {}; it contains {}", cited(file),
@@ -73,14 +74,16 @@ Error no_command_in(const std::string& file, const Recording& baseline, const st
 
 /// Returns how the metrics of a session differ from a metric of the same name that was measured
 /// elsewhere; empty if the session lacks the metric.
-std::vector<SettingDifference> differences_in(const Recording& session, const Metric& metric) {
+std::vector<SettingDifference> find_differences_from(const Recording& session,
+                                                     const Metric& metric) {
   const auto place = find_metric(session.metrics, metric.source_metric());
   if (!place) return {};
   return find_method_differences(settings_of_metric(session.metrics[*place]),
                                  settings_of_metric(metric));
 }
 
-MeasuredCommand reference_in(const Baseline& baseline, std::size_t command) {
+/// Returns the command of the baseline with which a command is compared.
+MeasuredCommand find_reference_in(const Baseline& baseline, std::size_t command) {
   return {*baseline.session, baseline.reference_places[command], &baseline.metric_places};
 }
 
@@ -91,7 +94,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   };
   std::vector<NeededMetric> needed_metrics;
   const auto is_measured_otherwise = [&](std::size_t metric) {
-    return !differences_in(*baseline.session, plan.metrics[metric]).empty();
+    return !find_differences_from(*baseline.session, plan.metrics[metric]).empty();
   };
 
   // A gate on values that cannot be compared is inconclusive, and says why.
@@ -102,7 +105,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, needed_by] : needed_metrics) {
-      const MeasuredCommand reference = reference_in(baseline, c);
+      const MeasuredCommand reference = find_reference_in(baseline, c);
       const bool has_values = !make_series_of_reference(reference, metric).values.empty();
       if (has_values) continue;
 
@@ -121,18 +124,20 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
     if (!baseline.metric_places[m]) continue;
-    const Metric& there = baseline.session->metrics[*baseline.metric_places[m]];
-    if (plan.metrics[m].unit == there.unit) continue;
-    return Error{
-        fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file), there.name,
-                    unit_symbol(there.unit), unit_symbol(plan.metrics[m].unit)),
-        "export it again"};
+    const Metric& in_baseline = baseline.session->metrics[*baseline.metric_places[m]];
+    if (plan.metrics[m].unit == in_baseline.unit) continue;
+    return Error{fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file),
+                             in_baseline.name, unit_symbol(in_baseline.unit),
+                             unit_symbol(plan.metrics[m].unit)),
+                 "export it again"};
   }
   return {};
 }
 
-std::optional<std::size_t> comparable_place_in(const Recording& session, const Metric& metric) {
-  if (!differences_in(session, metric).empty()) return std::nullopt;
+/// Returns the place of a metric in a session; nullopt if the session lacks it or measured it in
+/// another way.
+std::optional<std::size_t> find_comparable_place(const Recording& session, const Metric& metric) {
+  if (!find_differences_from(session, metric).empty()) return std::nullopt;
   return find_metric(session.metrics, metric.source_metric());
 }
 
@@ -148,6 +153,8 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
 }
 
+/// Returns the number of a command's reference (find_measured). References in a baseline are
+/// numbered behind the session's own commands.
 std::size_t number_of_reference(const Reference& reference, std::size_t commands,
                                 std::size_t command) {
   return reference.index_in_session(command).value_or(commands + command);
@@ -167,7 +174,7 @@ void note_other_methods(const Recording& session, const std::string& file, std::
   for (const Metric& metric : plan.metrics) {
     if (metric.percentile) continue;
     std::string methods;
-    for (const SettingDifference& difference : differences_in(session, metric))
+    for (const SettingDifference& difference : find_differences_from(session, metric))
       methods += fmt::format("{}{} {} in {}, and {} {}", methods.empty() ? "" : ", ",
                              row_of(difference.kind).title, difference.reference_value, cited(file),
                              difference.candidate_value, here);
@@ -192,7 +199,7 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
     const Recording& session, const std::vector<Metric>& metrics) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
-  for (const Metric& metric : metrics) places.push_back(comparable_place_in(session, metric));
+  for (const Metric& metric : metrics) places.push_back(find_comparable_place(session, metric));
   return places;
 }
 
@@ -202,7 +209,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   Baseline baseline{file, session, {}, {}};
 
   for (std::size_t c = 0; c < places.size(); ++c) {
-    if (!places[c]) return no_command_in(file, *session, plan.commands[c].name);
+    if (!places[c]) return make_no_command_error(file, *session, plan.commands[c].name);
     baseline.reference_places.push_back(*places[c]);
     if (session->runs.of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
@@ -235,7 +242,7 @@ void extend_metric_places_of_baseline(Recording& recording) {
   auto& baseline = recording.reference.baseline;
   if (!baseline) return;
   for (std::size_t m = baseline->metric_places.size(); m < recording.metrics.size(); ++m) {
-    const auto place = comparable_place_in(*baseline->session, recording.metrics[m]);
+    const auto place = find_comparable_place(*baseline->session, recording.metrics[m]);
     const bool is_same =
         place && baseline->session->metrics[*place].unit == recording.metrics[m].unit;
     baseline->metric_places.push_back(is_same ? place : std::nullopt);
@@ -245,12 +252,12 @@ void extend_metric_places_of_baseline(Recording& recording) {
 MeasuredCommand find_measured(const Recording& session, std::size_t number) {
   const std::size_t commands = session.commands.size();
   if (number < commands) return {session, number};
-  return reference_in(*session.reference.baseline, number - commands);
+  return find_reference_in(*session.reference.baseline, number - commands);
 }
 
 std::optional<MeasuredCommand> find_in_baseline(const Reference& reference, std::size_t command) {
   if (!reference.baseline) return std::nullopt;
-  return reference_in(*reference.baseline, command);
+  return find_reference_in(*reference.baseline, command);
 }
 
 const std::string* earlier_file(const Recording& session) {
@@ -326,6 +333,7 @@ const Circumstances& circumstances_of(const Recording& session, std::size_t numb
                                     : origin_of(of.session, of.index).circumstances;
 }
 
+/// The commands of joined sessions follow one another in the order of their sessions.
 const OriginSession& origin_of(const Recording& session, std::size_t command) {
   auto origin = session.origins.begin();
   for (; command >= origin->command_count; ++origin) command -= origin->command_count;

@@ -96,18 +96,19 @@ void set_values(std::span<const AddedMetric> added, const WantedFunctions& wante
   }
 }
 
+/// Lists the metrics "METRIC@FUNCTION" of gates that the session lacks but can compute.
 std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
   std::vector<AddedMetric> added;
   std::set<std::string_view> names;
   for (const Condition& gate : gates) {
-    const std::size_t at = gate.metric.find(kFunctionSeparator);
-    if (at == std::string::npos || find_metric(session.metrics, gate.metric)) continue;
-    const std::string_view typed = std::string_view(gate.metric).substr(0, at);
+    const std::size_t separator = gate.metric.find(kFunctionSeparator);
+    if (separator == std::string::npos || find_metric(session.metrics, gate.metric)) continue;
+    const std::string_view typed = std::string_view(gate.metric).substr(0, separator);
     const bool is_total = typed == kTotalTime;
     const auto base = find_metric(session.metrics, is_total ? kSampledTime : typed);
     if (base && names.insert(gate.metric).second)
       added.push_back(
-          {*base, gate.metric, normalized_function(gate.metric.substr(at + 1)), is_total});
+          {*base, gate.metric, normalized_function(gate.metric.substr(separator + 1)), is_total});
   }
   return added;
 }

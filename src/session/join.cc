@@ -20,6 +20,7 @@ namespace lauka {
 
 namespace {
 
+/// Adds the events that `all` lacks, and the passes. Returns the place in `all` of each event.
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
@@ -34,6 +35,7 @@ std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   return places;
 }
 
+/// Adds the metrics that `all` lacks. `events`: the places in the plan of the session's events.
 Result<void> add_metrics(const Recording& session, const std::string& first_file,
                          const std::vector<std::size_t>& events, std::vector<Metric>& all) {
   for (Metric metric : session.metrics) {
@@ -50,7 +52,7 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   return {};
 }
 
-void show(MetricSelection selection, std::vector<Metric>& metrics) {
+void choose_shown_rows(MetricSelection selection, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics) {
     if (selection == MetricSelection::All) metric.shown = Shown::Always;
     if (selection == MetricSelection::Time)
@@ -67,8 +69,8 @@ bool has_namesake(const std::vector<Recording>& sessions, const Recording& own,
   });
 }
 
-Result<std::vector<Command>> named_commands(const std::vector<std::string>& names,
-                                            const std::vector<Recording>& sessions) {
+Result<std::vector<Command>> make_named_commands(const std::vector<std::string>& names,
+                                                 const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
   for (const Recording& session : sessions) {
     const std::size_t first = commands.size();
@@ -79,13 +81,14 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
       commands.push_back(std::move(command));
     }
   }
-  if (names.size() > commands.size()) return too_many_names(names.size(), commands.size());
+  if (names.size() > commands.size())
+    return make_too_many_names_error(names.size(), commands.size());
   for (std::size_t c = 0; c < names.size(); ++c)
     if (!names[c].empty()) commands[c].name = names[c];
   return commands;
 }
 
-std::vector<std::string> session_ids_of(const Recording& session) {
+std::vector<std::string> list_session_ids(const Recording& session) {
   if (session.origins.empty()) return {session.circumstances.session_id};
   std::vector<std::string> ids;
   for (const OriginSession& origin : session.origins)
@@ -97,7 +100,7 @@ std::vector<std::string> session_ids_of(const Recording& session) {
 void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
   std::map<std::string, const Recording*> known;
   for (const Recording& session : sessions) {
-    for (const std::string& id : session_ids_of(session)) {
+    for (const std::string& id : list_session_ids(session)) {
       if (id.empty()) continue;
       const auto [first, is_new] = known.emplace(id, &session);
       if (is_new) continue;
@@ -110,7 +113,7 @@ void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
   }
 }
 
-Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
+Result<void> check_gates_have_values(const std::vector<Recording>& sessions, const Plan& plan) {
   for (const Gate& gate : plan.gates)
     for (const Recording& session : sessions)
       for (const KnownMean& mean : session.means_without_runs)
@@ -175,6 +178,7 @@ void add_origins(const Recording& session, std::vector<OriginSession>& origins) 
       origins.back().metric_settings[metric.name] = std::move(values);
 }
 
+/// Keeps the shell and its overheads only if all sessions have the same one.
 void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
   const bool have_one = std::ranges::all_of(
       sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });
@@ -189,7 +193,7 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
   Plan plan;
-  auto commands = named_commands(options.commands.names, sessions);
+  auto commands = make_named_commands(options.commands.names, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
 
@@ -206,7 +210,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
 
   const auto& counting = options.counting;
   const MetricSelection selection = counting.metric_selection;
-  show(choose_metric_selection(options), plan.metrics);
+  choose_shown_rows(choose_metric_selection(options), plan.metrics);
   auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
   if (!percentiles) return percentiles.error();
 
@@ -232,7 +236,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
     return gates.error();
 
-  if (auto values = check_values(sessions, plan); !values) return values.error();
+  if (auto values = check_gates_have_values(sessions, plan); !values) return values.error();
   return plan;
 }
 

@@ -20,7 +20,8 @@ std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   return notes;
 }
 
-void add_discovered(const Plan& plan, const DiscoveredMetrics& discovered, Recording& recording) {
+void add_discovered_metrics(const Plan& plan, const DiscoveredMetrics& discovered,
+                            Recording& recording) {
   std::size_t place = plan.reported_metrics.size();
   for (const OwnMetric& metric : discovered.metrics) {
     recording.metrics.push_back(make_metric(metric, ReportedValue{place++}));
@@ -42,7 +43,7 @@ Recording make_recording(const Plan& plan, Session&& session, RecordingContext c
     recording.commands[c].lost_counts = session.counter_loss_files[c];
 
   recording.reference = plan.reference;
-  add_discovered(plan, context.discovered, recording);
+  add_discovered_metrics(plan, context.discovered, recording);
   recording.runs = std::exchange(session.runs, {});
   recording.runs.set_metrics(recording.metrics);
   recording.discarded_runs = std::exchange(session.discarded_runs, {});

@@ -63,7 +63,7 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
 /// Sets the counts of endings of a series to those of the passes for which `gives_metric` is true,
 /// or of all passes if the command has no runs in these.
 template <typename GivesMetric>
-Series with_endings(SeriesByPass&& read, GivesMetric gives_metric) {
+Series take_endings(SeriesByPass&& read, GivesMetric gives_metric) {
   Series result = std::move(read.series);
   const auto count_passes_if = [&](const auto& is_counted) {
     result.runs_with_ending = 0;
@@ -108,7 +108,7 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t c
   result.reserve(all.size());
   for (SeriesByPass& read : all)
     result.push_back(
-        with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; }));
+        take_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; }));
   return result;
 }
 
@@ -148,7 +148,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   std::vector<bool> gives_metric;
   for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
     gives_metric.push_back(has_value_in(read, pass));
-  return with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
+  return take_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
 }
 
 Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kWholeRuns = "whole runs";
 
-std::string environment_text(std::vector<std::string> variables) {
+std::string describe_environment(std::vector<std::string> variables) {
   constexpr std::size_t digits = 8;
   std::ranges::sort(variables);
 
@@ -33,7 +33,7 @@ std::string environment_text(std::vector<std::string> variables) {
   return text;
 }
 
-std::string levels_text(CountedPrivilegeLevels levels) {
+std::string describe_levels(CountedPrivilegeLevels levels) {
   switch (levels) {
     case CountedPrivilegeLevels::UserAndKernel:
       return "user space and the kernel";
@@ -89,7 +89,7 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
                                   const std::vector<std::string>& shell) {
   SettingValues values = settings_of_saved(setting, command, shell);
   values[SettingKind::Output] = text_of(command.output);
-  values.set_or_none(SettingKind::Environment, environment_text(command.environment));
+  values.set_or_none(SettingKind::Environment, describe_environment(command.environment));
   values.set_or_none(SettingKind::Input, command.input);
   values.set_or_none(SettingKind::Prepare, command.hooks[HookKind::Prepare].value_or(""));
   values.set_or_none(SettingKind::Conclude, command.hooks[HookKind::Conclude].value_or(""));
@@ -99,7 +99,7 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;
-  const std::string levels = levels_text(metric.counted_privilege_levels);
+  const std::string levels = describe_levels(metric.counted_privilege_levels);
   const bool is_simulated = metric.kind == RoundKind::Simulated;
   const bool is_counted =
       metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;

@@ -20,7 +20,7 @@ struct Walk {
 template <typename Answer>
 Walk walk(Search& search, const Answer& answer) {
   Walk walk;
-  while (const auto step = search.next()) {
+  while (const auto step = search.next_step()) {
     walk.tested.push_back(step->commit);
     const StepAnswer is = answer(step->commit);
     if (is != StepAnswer::Untestable) walk.error += step->error;
@@ -46,7 +46,7 @@ TEST_CASE("the number of steps is the logarithm of the number of commits, rounde
 TEST_CASE("a commit whose parent is the good end is found without a step") {
   const Search search(1, 0.025);
   CHECK(search.is_found());
-  CHECK_FALSE(search.next());
+  CHECK_FALSE(search.next_step());
 }
 
 TEST_CASE("every culprit is found in at most ceil(log2 n) steps, within the error") {
@@ -88,18 +88,18 @@ TEST_CASE("commits that do not build cost no step besides their own builds") {
 TEST_CASE("the middle is the one of the commits that can still be tested") {
   Search search(16, 0.025);
   for (const std::size_t commit : std::vector<std::size_t>{8, 9, 7, 10, 6, 11, 5}) {
-    CHECK(search.next()->commit == commit);
+    CHECK(search.next_step()->commit == commit);
     search.take({commit, StepAnswer::Untestable});
   }
   search.take({12, StepAnswer::After});
   CHECK(search.steps_left() == 3);
-  CHECK(search.next()->commit == 3);
+  CHECK(search.next_step()->commit == 3);
   CHECK(search.suspects() == std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
 }
 
 TEST_CASE("steps that halve evenly share the error evenly, with one share in reserve") {
   Search search(128, 0.024);
-  while (const auto step = search.next()) {
+  while (const auto step = search.next_step()) {
     CHECK(step->error == doctest::Approx(0.003));
     search.take({step->commit, StepAnswer::After});
   }
@@ -107,11 +107,11 @@ TEST_CASE("steps that halve evenly share the error evenly, with one share in res
 
 TEST_CASE("the neighbours of a commit that does not build are tried, the newer one first") {
   Search search(16, 0.025);
-  CHECK(search.next()->commit == 8);
+  CHECK(search.next_step()->commit == 8);
   search.take({8, StepAnswer::Untestable});
-  CHECK(search.next()->commit == 9);
+  CHECK(search.next_step()->commit == 9);
   search.take({9, StepAnswer::Untestable});
-  CHECK(search.next()->commit == 7);
+  CHECK(search.next_step()->commit == 7);
 }
 
 TEST_CASE("a search takes commits in the order that it is given") {
@@ -137,9 +137,9 @@ TEST_CASE("a search takes commits in the order that it is given") {
 
 TEST_CASE("a commit that does not build costs no part of the error") {
   Search search(16, 0.025);
-  const double error = search.next()->error;
+  const double error = search.next_step()->error;
   search.take({8, StepAnswer::Untestable});
-  CHECK(search.next()->error == error);
+  CHECK(search.next_step()->error == error);
 }
 
 TEST_CASE("the answer is the smallest range if the commits within do not build") {
@@ -166,12 +166,12 @@ TEST_CASE("a level near the middle sends the search into the part with the large
   later.take({8, StepAnswer::Undecided, Level{.low = 0.3, .estimate = 0.4, .high = 0.5}});
   CHECK(later.suspects().front() == 9);
   CHECK(later.first_after() == 16);
-  CHECK(later.next()->dividing_level == doctest::Approx(0.7));
+  CHECK(later.next_step()->dividing_level == doctest::Approx(0.7));
 
   Search earlier(16, 0.025);
   earlier.take({8, StepAnswer::Undecided, Level{.low = 0.5, .estimate = 0.6, .high = 0.7}});
   CHECK(earlier.first_after() == 8);
-  CHECK(earlier.next()->dividing_level == doctest::Approx(0.3));
+  CHECK(earlier.next_step()->dividing_level == doctest::Approx(0.3));
 }
 
 TEST_CASE("a level whose interval leaves the middle half proves nothing about both sides") {
@@ -179,15 +179,15 @@ TEST_CASE("a level whose interval leaves the middle half proves nothing about bo
   search.take({8, StepAnswer::Undecided, Level{.low = 0.2, .estimate = 0.5, .high = 0.7}});
   CHECK(search.suspects().front() == 1);
   CHECK(search.first_after() == 16);
-  CHECK(search.next()->commit == 8);
+  CHECK(search.next_step()->commit == 8);
 }
 
 TEST_CASE(
     "an undecided commit is asked about again, at the quarter that is farther from its level") {
   Search search(16, 0.025);
-  const double error = search.next()->error;
+  const double error = search.next_step()->error;
   search.take({8, StepAnswer::Undecided, Level{.low = 0.2, .estimate = 0.55, .high = 0.9}});
-  const auto below = search.next();
+  const auto below = search.next_step();
   REQUIRE(below);
   CHECK(below->commit == 8);
   CHECK(below->asks_again);
@@ -196,7 +196,7 @@ TEST_CASE(
 
   Search other(16, 0.025);
   other.take({8, StepAnswer::Undecided, Level{.low = 0.1, .estimate = 0.45, .high = 0.8}});
-  CHECK(other.next()->dividing_level == doctest::Approx(0.75));
+  CHECK(other.next_step()->dividing_level == doctest::Approx(0.75));
 }
 
 TEST_CASE(
@@ -206,14 +206,14 @@ TEST_CASE(
   earlier.take({8, StepAnswer::Undecided, near_middle});
   earlier.take({8, StepAnswer::After, Level{.low = 0.26, .estimate = 0.5, .high = 0.8}});
   CHECK(earlier.first_after() == 8);
-  CHECK(earlier.next()->dividing_level == doctest::Approx(0.25));
-  CHECK_FALSE(earlier.next()->asks_again);
+  CHECK(earlier.next_step()->dividing_level == doctest::Approx(0.25));
+  CHECK_FALSE(earlier.next_step()->asks_again);
 
   Search later(16, 0.025);
   later.take({8, StepAnswer::Undecided, near_middle});
   later.take({8, StepAnswer::Before, Level{.low = 0.0, .estimate = 0.1, .high = 0.2}});
   CHECK(later.suspects().front() == 9);
-  CHECK(later.next()->dividing_level == doctest::Approx(0.55));
+  CHECK(later.next_step()->dividing_level == doctest::Approx(0.55));
 }
 
 TEST_CASE("a commit that is undecided twice is passed over") {
@@ -221,8 +221,8 @@ TEST_CASE("a commit that is undecided twice is passed over") {
   const Level unclear{.low = -0.5, .estimate = 0.5, .high = 1.5};
   search.take({8, StepAnswer::Undecided, unclear});
   search.take({8, StepAnswer::Undecided, unclear});
-  CHECK(search.next()->commit == 9);
-  CHECK_FALSE(search.next()->asks_again);
+  CHECK(search.next_step()->commit == 9);
+  CHECK_FALSE(search.next_step()->asks_again);
   CHECK(search.first_after() == 16);
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("with undecided commits, a search tests no more commits than without t
       Search search(128, 0.025);
       std::size_t tested = 0;
       double error = 0.0;
-      while (const auto step = search.next()) {
+      while (const auto step = search.next_step()) {
         if (!step->asks_again) ++tested;
         error += step->error;
         const bool is_undecided = tested == which + 1;
@@ -254,7 +254,7 @@ TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
   for (const std::size_t larger : std::vector<std::size_t>{20, 90}) {
     const std::size_t smaller = larger == 20 ? 90 : 20;
     Search search(128, 0.025);
-    while (const auto step = search.next()) {
+    while (const auto step = search.next_step()) {
       const double level =
           (step->commit >= larger ? 0.6 : 0.0) + (step->commit >= smaller ? 0.4 : 0.0);
       const StepAnswer answer =

@@ -117,7 +117,7 @@ void options(std::string_view bytes) {
 
 void gates(std::string_view bytes) {
   const std::string value(bytes);
-  const auto gate = cli::condition({option("fail-if"), value});
+  const auto gate = cli::read_condition({option("fail-if"), value});
   if (!gate) return check_line(gate.error());
   require(!gate->metric.empty() && std::isfinite(gate->limit.number));
   if (!gate->limit.needs_reference()) require(gate->limit.number > 0);
@@ -125,7 +125,7 @@ void gates(std::string_view bytes) {
 
 void metrics(std::string_view bytes) {
   const std::string value(bytes);
-  const auto names = cli::event_or_metric_names({option("metrics"), value});
+  const auto names = cli::read_event_or_metric_names({option("metrics"), value});
   if (!names) return check_line(names.error());
   auto rows = make_metrics({}, MetricSelection::Listed, false);
   const std::size_t before = rows.size();
@@ -136,7 +136,7 @@ void metrics(std::string_view bytes) {
 
 void formulas(std::string_view bytes) {
   const std::string value(bytes);
-  const auto derived = cli::derived_metric({option("derive"), value});
+  const auto derived = cli::read_derived_metric({option("derive"), value});
   if (!derived) return check_line(derived.error());
   Options options;
   options.commands.command_lines = {"a"};

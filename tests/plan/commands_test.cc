@@ -243,20 +243,20 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
 
 TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {
   Options options = options_of({"ls | wc -l", "ls | wc -c", "echo $HOME", "ls"});
-  CHECK(hints_about(options, {}) ==
+  CHECK(make_hints(options, {}) ==
         Words{"'ls | wc -l' has | without quotes, which the program gets unchanged; use -S to run "
               "the command in a shell",
               "'echo $HOME' has $HOME without quotes, which the program gets unchanged; use -S to "
               "run the command in a shell"});
   options.commands.shell = Shell{{"sh"}};
-  CHECK(hints_about(options, {}).empty());
+  CHECK(make_hints(options, {}).empty());
 }
 
 TEST_CASE("a grep whose output is thrown away may stop early, and no other command") {
   const auto hints = [](const std::string& text, OutputChoice output = {}) {
     Options options = options_of({text});
     options.commands.outputs = {std::move(output)};
-    return hints_about({}, commands(options)).size();
+    return make_hints({}, commands(options)).size();
   };
   CHECK(hints("grep -r x .") == 1);
   CHECK(hints("/usr/bin/egrep x file") == 1);
@@ -265,7 +265,7 @@ TEST_CASE("a grep whose output is thrown away may stop early, and no other comma
   CHECK(hints("cat grep") == 0);
   Options shell = options_of({"grep x file | wc -l"});
   shell.commands.shell = Shell{{"sh"}};
-  CHECK(hints_about({}, commands(shell)).empty());
+  CHECK(make_hints({}, commands(shell)).empty());
 }
 
 TEST_CASE("a folder is given once for all commands or once per command, with the values in it") {

@@ -54,8 +54,8 @@ TEST_CASE("simulated rounds run every layout once in each pass") {
   const Runs runs_so_far;
   Scheduler scheduler(plan, {}, runs_so_far);
   std::string log;
-  for (Action action = scheduler.next(); !std::holds_alternative<End>(action);
-       action = scheduler.next()) {
+  for (Action action = scheduler.next_action(); !std::holds_alternative<End>(action);
+       action = scheduler.next_action()) {
     const auto* runs = std::get_if<RunSteps>(&action);
     if (runs == nullptr) continue;
     if (runs->steps.front().kind == RoundKind::Simulated)

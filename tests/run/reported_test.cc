@@ -398,7 +398,7 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
   plan.setting.measures_region = true;
-  plan.reported_metrics = region_metrics();
+  plan.reported_metrics = make_region_metrics();
   plan.setting.events.events.resize(pass.event_indices.size());
   if (!pass.event_indices.empty()) plan.setting.events.passes = {pass};
   for (std::size_t place = 0; place < plan.reported_metrics.size(); ++place)
@@ -450,7 +450,7 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   const Session session = session_of({.entries = 1, .is_open = true}, true, Pass{{0}});
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
-  for (std::size_t metric = 0; metric <= region_metrics().size(); ++metric)
+  for (std::size_t metric = 0; metric <= make_region_metrics().size(); ++metric)
     CHECK_FALSE(session.runs.value(0, metric));
   const std::string note = note_of(session.notes, "runs_uncounted");
   CHECK(note.starts_with("'it': "));
@@ -462,7 +462,7 @@ TEST_CASE("the time of the region is the first row, and what is of the whole run
   events.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles}};
   events.passes = {Pass{{0}}};
   std::vector<Metric> metrics = make_metrics(events, MetricSelection::Default, false);
-  for (const OwnMetric& own : region_metrics()) metrics.push_back(make_metric(own, 0.0));
+  for (const OwnMetric& own : make_region_metrics()) metrics.push_back(make_metric(own, 0.0));
   move_region_to_front(MetricSelection::Default, metrics);
   CHECK(metrics.front().name == "region_time");
   CHECK(metrics.front().unit == Unit::Seconds);

@@ -227,7 +227,7 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
   std::size_t next_kept = 0;
   std::size_t requests = 0;
   for (int actions = 0; actions < kMaxActions && !told.has_ended; ++actions) {
-    const Action action = scheduler.next();
+    const Action action = scheduler.next_action();
     if (const auto* runs = std::get_if<RunSteps>(&action)) {
       if (next_kept < kept.size()) {
         REQUIRE(scheduler.accepts(kept[next_kept]));
@@ -346,7 +346,7 @@ TEST_CASE("a session that goes on with rounds of another plan notices") {
   const Drawn drawn{plan_of({"a", "b"}), {}};
   const Runs none;
   Scheduler scheduler(drawn.plan, {.is_resumed = true}, none);
-  while (!std::holds_alternative<RunSteps>(scheduler.next())) {
+  while (!std::holds_alternative<RunSteps>(scheduler.next_action())) {
   }
   const FinishedRounds mine{
       .first = {0, 0, 0, RoundKind::Timed}, .step_count = 2, .paces = {2, Pace{}}};

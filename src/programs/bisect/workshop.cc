@@ -41,9 +41,11 @@ Stop stop_for_signal() {
   return Stop{status_of_signal(os::first_interrupt_signal())};
 }
 
-constexpr Stop kFailed{static_cast<int>(ExitStatus::Failed)};
+// The end of a search whose reason has been said.
+constexpr Stop kStopAsFailed{static_cast<int>(ExitStatus::Failed)};
 
-constexpr std::uintmax_t kLeastFreeBytes = std::uintmax_t{1} << 20U;
+// With less space, no search begins, and no commit is blamed for a failure.
+constexpr std::uintmax_t kMinFreeBytes = std::uintmax_t{1} << 20U;
 
 /// True if the command is to blame for how a run ended, and not the machine.
 bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
@@ -65,8 +67,8 @@ bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
   return false;
 }
 
-/// Returns the command that prevents a comparison by what it did; nullopt if how it was measured
-/// does.
+/// Returns the command (0: the reference, 1: the candidate) that prevents a comparison by what it
+/// did; nullopt if the way of measuring prevents it.
 std::optional<std::size_t> find_command_at_fault(const gate::Hindrance& hindrance) {
   switch (hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
@@ -136,6 +138,8 @@ void Workshop::say(const std::string& text) {
   if (request_.options.output.verbosity != Verbosity::Quiet) print(text + "\n");
 }
 
+/// Makes a call of lauka that compares the command in two folders. It has the launcher, which the
+/// caller must take back.
 Call Workshop::make_call(std::vector<std::string> folders, std::vector<std::string> names) {
   Call call{request_.options, std::move(launcher_)};
   CommandOptions& commands = call.options.commands;
@@ -242,6 +246,7 @@ void Workshop::end() {
     std::filesystem::remove(work_, ignored);
 }
 
+/// Writes the output of a build that failed into the work folder, where it stays after the search.
 void Workshop::keep_output(const Commit& commit, const std::string& output) {
   const os::ActAs owner(user_);
   if (owner.error()) return;
@@ -255,7 +260,7 @@ void Workshop::keep_output(const Commit& commit, const std::string& output) {
 std::optional<Error> Workshop::find_full_disk() const {
   std::error_code error;
   const auto space = std::filesystem::space(work_, error);
-  if (error || space.available >= kLeastFreeBytes) return std::nullopt;
+  if (error || space.available >= kMinFreeBytes) return std::nullopt;
   return Error{fmt::format("there is no space left on the disk of {}", cited(work_)),
                "free some space, or use --work DIR with a folder on another disk"};
 }
@@ -278,7 +283,8 @@ OrStop<std::string> Workshop::run_build(Tree tree, const Commit& commit) {
   for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
     Build& next = builds.emplace_back();
     next.name_in_messages = commit.short_id();
-    next.line = request_.options.run.layouts ? with_layout(request_.build, layout) : request_.build;
+    next.line =
+        request_.options.run.layouts ? fill_in_layout(request_.build, layout) : request_.build;
     next.folder = path_of(tree);
     if (!environment.empty()) next.environment = environment.front();
   }
@@ -298,7 +304,7 @@ OrStop<std::string> Workshop::run_build(Tree tree, const Commit& commit) {
 }
 
 OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
-  if (has_lost_output_) return kFailed;
+  if (has_lost_output_) return kStopAsFailed;
   const std::string name = name_of(tree);
   const auto built = built_ids_.find(name);
   if (built != built_ids_.end() && built->second == commit.id &&
@@ -306,16 +312,16 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
     return std::string();
 
   say(fmt::format("building {}", describe(commit)));
-  if (has_lost_output_) return kFailed;
+  if (has_lost_output_) return kStopAsFailed;
   add_entry(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
   built_ids_.erase(name);
-  auto there = repository_.check_out(path_of(tree), commit.id);
+  auto checked_out = repository_.check_out(path_of(tree), commit.id);
 
   // An interrupted build may have left half a file, which the next build would take for whole.
-  if (there && half_built_.contains(name)) there = repository_.clean(path_of(tree));
+  if (checked_out && half_built_.contains(name)) checked_out = repository_.clean(path_of(tree));
   half_built_.insert(name);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (!there) return Stop{refuse(there.error(), ExitStatus::Failed)};
+  if (!checked_out) return Stop{refuse(checked_out.error(), ExitStatus::Failed)};
 
   const auto obstacle = repository_.find_obstacle(commit.id);
   auto made = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
@@ -329,7 +335,7 @@ OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
   return failure;
 }
 
-std::optional<Stop> Workshop::build_needed(Tree tree, const Commit& commit) {
+std::optional<Stop> Workshop::build_or_stop(Tree tree, const Commit& commit) {
   const auto made = build(tree, commit);
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   const std::string& failure = std::get<std::string>(made);
@@ -350,7 +356,7 @@ std::optional<std::string> Workshop::find_left_out_file(Tree tree) const {
   return std::nullopt;
 }
 
-Error Workshop::failure_of(const CommitInTree& side, const std::string& failure) const {
+Error Workshop::make_failure_message(const CommitInTree& side, const std::string& failure) const {
   const auto left_out = find_left_out_file(side.tree);
   return {fmt::format("the commit {} {}", describe(side.commit), failure),
           left_out ? fmt::format("{} is not in the commit's worktree, so give its absolute path",
@@ -366,7 +372,7 @@ OrStop<MeasuredCandidate> Workshop::take_failure(const ComparedCommits& compared
                                                  const std::string& failure) const {
   const bool is_of_reference = command == 0;
   if (is_of_reference && !compared.is_reference_untested)
-    return Stop{refuse(failure_of(compared.reference, failure), ExitStatus::Failed)};
+    return Stop{refuse(make_failure_message(compared.reference, failure), ExitStatus::Failed)};
   if (const auto stop = stop_if_disk_is_full()) return *stop;
   return MeasuredCandidate{.failure = failure, .is_failure_of_reference = is_of_reference};
 }
@@ -393,7 +399,7 @@ OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
   if (run != nullptr && is_fault_of_command(run->outcome, has_shell))
     return take_failure(compared, run->step.command,
                         "fails: the command " + report::outcome_text(run->outcome));
-  return kFailed;
+  return kStopAsFailed;
 }
 
 /// Returns a commit's failure if it is the reason why the commits cannot be compared. Ends the
@@ -417,11 +423,11 @@ OrStop<MeasuredCandidate> Workshop::take_hindrance(const gate::Hindrance& hindra
 
 OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
                                             const CommitInTree& candidate, Question question) {
-  if (has_lost_output_) return kFailed;
+  if (has_lost_output_) return kStopAsFailed;
   const auto& own_folders = request_.options.commands.working_folders;
-  const std::string below = own_folders.empty() ? "" : "/" + own_folders.front();
+  const std::string subfolder = own_folders.empty() ? "" : "/" + own_folders.front();
   Call call =
-      make_call({path_of(reference.tree) + below, path_of(candidate.tree) + below},
+      make_call({path_of(reference.tree) + subfolder, path_of(candidate.tree) + subfolder},
                 {"commit " + reference.commit.short_id(), "commit " + candidate.commit.short_id()});
   call.options.gates.conditions = std::move(question.gates);
   call.options.gates.confidence = 1.0 - question.error;
@@ -442,7 +448,7 @@ OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
   if (missing)
     return take_failure(compared, *missing, "does not make the program that is to be run");
   // The reason has been said. It lies with the command line or the machine, and not with a commit.
-  if (status) return kFailed;
+  if (status) return kStopAsFailed;
 
   SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call, compared);

@@ -112,7 +112,7 @@ class Workshop {
   OrStop<std::string> build(Tree tree, const Commit& commit);
 
   /// Builds a commit without which the search cannot go on.
-  std::optional<Stop> build_needed(Tree tree, const Commit& commit);
+  std::optional<Stop> build_or_stop(Tree tree, const Commit& commit);
 
   /// Compares two commits that are built. What is no fault of the candidate, or of a reference that
   /// was not measured before, ends the search.
@@ -120,7 +120,7 @@ class Workshop {
                                     Question question);
 
   /// Returns the message that a commit without which the search cannot go on has failed.
-  Error failure_of(const CommitInTree& side, const std::string& failure) const;
+  Error make_failure_message(const CommitInTree& side, const std::string& failure) const;
 
   /// Removes the worktrees and the log. Keeps the folder if it has outputs of failed builds.
   void end();

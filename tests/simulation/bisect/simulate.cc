@@ -296,7 +296,7 @@ Found search_line(const Line& line, const Case& what, noise::Source& source) {
 
   Search search(what.commits, kError / 2.0);
   std::size_t in_test_tree = what.commits;
-  while (const auto step = search.next()) {
+  while (const auto step = search.next_step()) {
     (step->asks_again ? found.asked_again : found.builds) += 1;
     StepResult result{.commit = step->commit, .answer = StepAnswer::Untestable};
     if (line.builds[step->commit].succeeds) {

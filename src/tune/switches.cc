@@ -402,7 +402,7 @@ Cpus keep_largest_node(os::SettingFiles& files, const Cpus& candidates) {
     if (!name.starts_with(prefix)) continue;
     const auto number = parse_index(std::string_view(name).substr(prefix.size()));
     if (!number) continue;
-    const Cpus cpus_of_node = read_cpus(files, folder + "/" + name + "/cpulist");
+    const Cpus cpus_of_node = read_cpus(files, fmt::format("{}/{}/cpulist", folder, name));
     candidates_by_node[*number] = common_cpus(cpus_of_node, candidates);
   }
 

@@ -456,7 +456,9 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const Ru
   const Origin origin = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (owner.error()) return *owner.error();
-  auto lines = os::AppendLog::open(*file, kMaxLogBytes);
+  const Error in_use{"another lauka is writing its results to " + *file,
+                     "wait until it has ended, or name another file"};
+  auto lines = os::AppendLog::open(*file, kMaxLogBytes, in_use);
   if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {
     say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});

@@ -18,7 +18,9 @@ bool begins_with_seal(std::string_view text) {
 }  // namespace
 
 Result<Journal> Journal::open(const std::string& path, const std::string& head) {
-  auto lines = os::AppendLog::open(path, kMaxBytes);
+  const Error in_use{"another lauka-bisect is writing to " + path,
+                     "wait until it has ended, or use --work DIR with another folder"};
+  auto lines = os::AppendLog::open(path, kMaxBytes, in_use);
   if (!lines) return lines.error();
   Journal journal(*std::move(lines));
 

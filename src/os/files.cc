@@ -469,12 +469,10 @@ void PrivateFolder::clear() const {
 }
 
 Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
-                                                   std::size_t most_bytes) {
+                                                   std::size_t most_bytes, const Error& in_use) {
   auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
   if (!file) return file.error();
-  if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
-    return Error{"another lauka is writing its results to " + path,
-                 "wait until it has ended, or name another file"};
+  if (flock(file->get(), LOCK_EX | LOCK_NB) != 0) return in_use;
   auto text = read_log(*file, path, most_bytes);
   if (!text) return text.error();
   return std::make_unique<AppendLog>(*std::move(file), path, *std::move(text));

@@ -184,8 +184,10 @@ class PrivateFolder {
 class AppendLog {
  public:
   /// Opens or creates the log `path`, and reads it. Refuses a file that another user may have put
-  /// there, that another lauka is writing, or that has more than `most_bytes` bytes.
-  static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
+  /// there, or that has more than `most_bytes` bytes. If another process is writing it, the error
+  /// is `in_use`.
+  static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes,
+                                                 const Error& in_use);
 
   /// Reads the log `path`, which another lauka may be writing. Returns "" if the file is missing.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);

@@ -56,6 +56,16 @@ TEST_CASE("a line that a kill has cut off is dropped, and the search goes on aft
         Entries{"built good", "step before"});
 }
 
+TEST_CASE("a log that another search is writing is refused, with advice for lauka-bisect") {
+  const Scratch scratch;
+  const std::string path = scratch.file("log");
+  const Journal journal = must(Journal::open(path, "search"));
+
+  const auto other = Journal::open(path, "search");
+  REQUIRE_FALSE(other);
+  CHECK(other.error().remedy.find("--work DIR") != std::string::npos);
+}
+
 TEST_CASE("a file that is not a log is refused, and stays as it is") {
   const Scratch scratch;
   const std::string path = scratch.file("log");

@@ -468,8 +468,8 @@ void PrivateFolder::clear() const {
   empty_folder(folder_.get());
 }
 
-Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
-                                                   std::size_t most_bytes, const Error& in_use) {
+Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path, std::size_t most_bytes,
+                                                   const Error& in_use) {
   auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
   if (!file) return file.error();
   if (flock(file->get(), LOCK_EX | LOCK_NB) != 0) return in_use;

@@ -178,8 +178,8 @@ Result<std::optional<LogHead>> read_log_head(const std::string& text, const std:
 /// Values with the names that messages give them.
 using TextByName = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the typed options that decide what is measured or how, so that the calls whose rounds are
-/// joined must have them in common.
+/// Adds the typed options that decide what is measured or how. With other ones, --resume would mix
+/// rounds that were measured differently.
 void add_options_that_must_match(const Call& call, TextByName& all) {
   for (const CommandLineOption& typed : call.options.command_line_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
@@ -261,9 +261,9 @@ std::string hash_measured_names(const Plan& plan) {
   return hash.hex_digest();
 }
 
-/// Adds the limits that --accept has put in the place of the gates' own limits. The rounds of a
-/// benchmark end when its gates are decided, and which limit decides them is in a file that may
-/// have changed since.
+/// Adds the limits that --accept has put in the place of the gates' own limits. When a
+/// benchmark's rounds may end depends on its gates, and these limits come from a file that may have
+/// changed since.
 void add_accepted_limits(const Benchmark& benchmark, TextByName& settings) {
   for (const Gate& gate : benchmark.plan.gates) {
     // An entry that has expired leaves the gate its own limit, which the options or the suite's

@@ -67,7 +67,8 @@ Result<void> show_tables(const Options& options, const Report& report) {
   std::optional<std::string_view> hidden;
   if (lacks_counters && !must_show_lack_of_counters(options)) hidden = kNoCountersNote;
   const std::vector<std::string> notes = report::note_lines(report, hidden);
-  const report::ScreenSections text = report::screen_sections(report, style, quiet);
+  const report::ScreenSections text = report::screen_sections(
+      report, style, quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
 
   std::string warnings;
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);

@@ -178,8 +178,9 @@ Result<std::optional<LogHead>> read_log_head(const std::string& text, const std:
 /// Values with the names that messages give them.
 using TextByName = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the typed options that decide what is measured or how.
-void add_typed_options(const Call& call, TextByName& all) {
+/// Adds the typed options that decide what is measured or how. With other ones, --resume would mix
+/// rounds that were measured differently.
+void add_options_that_must_match(const Call& call, TextByName& all) {
   for (const CommandLineOption& typed : call.options.command_line_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
     const bool may_differ = option == nullptr || option->group == cli::OptionSection::Output ||
@@ -198,8 +199,8 @@ void add_typed_options(const Call& call, TextByName& all) {
 
 /// What --resume compares with what the kept rounds were made of.
 struct Origin {
-  TextByName settings{};       ///< what must be the same
-  TextByName circumstances{};  ///< what is only noted if it differs
+  TextByName settings{};       ///< if they differ, --resume refuses to continue
+  TextByName circumstances{};  ///< if they differ, --resume continues with a note
 };
 
 /// Leaves out programs and scripts of commands with a setup, because the setup may make them.
@@ -223,7 +224,7 @@ void add_program_hashes(const std::vector<BenchmarkToRun>& runs, const RunContex
   }
 }
 
-/// Adds the settings of each command and of the session, by the names that messages have.
+/// Adds the settings of the session and its machine, by the names that messages have.
 void add_circumstances(const Call& call, TextByName& circumstances) {
   Circumstances now;
   now.machine = os::this_machine_with_class_facts();
@@ -234,50 +235,65 @@ void add_circumstances(const Call& call, TextByName& circumstances) {
     if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
 }
 
-/// Describes what the rounds in the log for --resume come from, so that --resume refuses the log of
-/// another session.
+/// Returns a hash of the names by which the rounds in the log are understood: the metrics, the
+/// events of each pass, and the words of the commands.
+std::string hash_measured_names(const Plan& plan) {
+  // The length before each word keeps "ab" "c" apart from "a" "bc".
+  Sha256 hash;
+  const auto add_word = [&](std::string_view word) {
+    hash.add(fmt::format("{}:", word.size()));
+    hash.add(word);
+  };
+
+  for (const Metric& metric : plan.metrics) add_word(metric.name);
+
+  // The log identifies counts only by their position in a pass. With other passes, they would be
+  // read as the counts of other events.
+  const EventSet& selected = plan.setting.events;
+  for (const Pass& pass : selected.passes) {
+    add_word(fmt::format("pass {}", static_cast<int>(pass.kind)));
+    for (const std::size_t index : pass.event_indices) add_word(selected.events.at(index).name);
+  }
+
+  for (const Command& command : plan.commands)
+    for (const std::string& word : command.words) add_word(word);
+
+  return hash.hex_digest();
+}
+
+/// Adds the limits that --accept has put in the place of the gates' own limits. When a
+/// benchmark's rounds may end depends on its gates, and these limits come from a file that may have
+/// changed since.
+void add_accepted_limits(const Benchmark& benchmark, TextByName& settings) {
+  for (const Gate& gate : benchmark.plan.gates) {
+    // An entry that has expired leaves the gate its own limit, which the options or the suite's
+    // file give, and these are compared anyway.
+    const auto& acceptance = gate.condition.acceptance;
+    const bool is_limit_accepted = acceptance && !acceptance->has_expired;
+    if (!is_limit_accepted) continue;
+    settings.emplace_back(
+        fmt::format("the accepted limit of {} in benchmark {}",
+                    report::condition_text(gate.condition), cited(benchmark.name)),
+        fmt::format("{}", gate.condition.limit.number));
+  }
+}
+
+/// Returns what identifies this session. --resume refuses a log whose settings differ, and notes
+/// circumstances that differ.
 Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
   Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
   TextByName& settings = origin.settings;
-  add_typed_options(call, settings);
+  add_options_that_must_match(call, settings);
 
   Sha256 suite_hash;
   suite_hash.add(call.suite_text);
   settings.emplace_back("the suite's file", suite_hash.hex_digest());
 
   for (const Benchmark& benchmark : call.benchmarks) {
-    // The length before each word keeps "ab" "c" apart from "a" "bc".
-    Sha256 benchmark_hash;
-    const auto add_word = [&](std::string_view word) {
-      benchmark_hash.add(fmt::format("{}:", word.size()));
-      benchmark_hash.add(word);
-    };
-
-    for (const Metric& metric : benchmark.plan.metrics) add_word(metric.name);
-
-    // The log identifies counts only by their position in a pass.
-    for (const Pass& pass : benchmark.plan.setting.events.passes) {
-      add_word(fmt::format("pass {}", static_cast<int>(pass.kind)));
-      for (const std::size_t event : pass.event_indices)
-        add_word(benchmark.plan.setting.events.events.at(event).name);
-    }
-
-    for (const Command& command : benchmark.plan.commands)
-      for (const std::string& word : command.words) add_word(word);
-
     settings.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
-                          benchmark_hash.hex_digest());
-
-    // The gates decided by these limits when the benchmark's rounds could end.
-    for (const Gate& gate : benchmark.plan.gates) {
-      const auto& acceptance = gate.condition.acceptance;
-      if (!acceptance || acceptance->has_expired) continue;
-      settings.emplace_back(
-          fmt::format("the accepted limit of {} in benchmark {}",
-                      report::condition_text(gate.condition), cited(benchmark.name)),
-          fmt::format("{}", gate.condition.limit.number));
-    }
+                          hash_measured_names(benchmark.plan));
+    add_accepted_limits(benchmark, settings);
   }
 
   add_program_hashes(runs, context, origin);

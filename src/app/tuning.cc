@@ -118,22 +118,33 @@ void restore_leftovers(Call& call) {
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
 
-  // The result is nullopt if nothing could be restored, because somebody holds the journal's lock.
-  const auto leftovers = tune::restore_leftover_settings(*files);
-  if (leftovers && *leftovers) {
-    const tune::RestoreResult& restored = **leftovers;
+  const Result<std::optional<tune::RestoreResult>> attempt =
+      tune::restore_leftover_settings(*files);
+  const bool has_failed = !attempt;
+  const bool is_locked_by_other = attempt && !attempt->has_value();
+
+  if (!has_failed && !is_locked_by_other) {
+    const tune::RestoreResult& restored = **attempt;
     std::vector<std::string> lines = list_restore_messages(restored);
     if (restored.restored_count > 0)
       lines.push_back(
           fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
                       plural(restored.restored_count, "setting")));
     say_notes(call, lines);
-  } else if (!leftovers && os::has_root_rights()) {
-    say_notes(call, {leftovers.error().line()});
-  } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
+    return;
+  }
+
+  // Only root can restore, so a failure without root's rights needs no reason, but the note below.
+  if (has_failed && os::has_root_rights()) {
+    say_notes(call, {attempt.error().line()});
+    return;
+  }
+
+  const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
+  const bool has_writer_died = writer_pid && !files->is_alive(*writer_pid);
+  if (has_writer_died)
     say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
                      "--untune to undo this"});
-  }
 }
 
 int untune(Call& call) {
@@ -147,18 +158,21 @@ int untune(Call& call) {
     return refuse({"only root can restore what was tuned", "run sudo lauka --untune"},
                   ExitStatus::Failed);
 
-  const auto leftovers = tune::restore_leftover_settings(*files);
-  if (!leftovers) return refuse(leftovers.error(), ExitStatus::Failed);
-  if (!*leftovers) {
-    const auto pid = tune::journal_writer_pid(*files);
-    const bool is_measuring = pid && files->is_alive(*pid);
+  const Result<std::optional<tune::RestoreResult>> attempt =
+      tune::restore_leftover_settings(*files);
+  if (!attempt) return refuse(attempt.error(), ExitStatus::Failed);
+  const bool is_locked_by_other = !attempt->has_value();
+  if (is_locked_by_other) {
+    const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
+    const bool is_measuring = writer_pid && files->is_alive(*writer_pid);
     const std::string who =
-        is_measuring ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
-                     : fmt::format("another process has locked {}", tune::kJournalFolder);
+        is_measuring
+            ? fmt::format("another lauka (process {}) is measuring with --tune", *writer_pid)
+            : fmt::format("another process has locked {}", tune::kJournalFolder);
     return refuse({who, "wait until it has ended, or end it"}, ExitStatus::Failed);
   }
 
-  const tune::RestoreResult& restored = **leftovers;
+  const tune::RestoreResult& restored = **attempt;
   say_notes(call, restored.foreign_change_messages);
   if (!restored.failure_messages.empty())
     return refuse({restored.failure_messages.front(),

@@ -344,16 +344,22 @@ void take_words(po::option& option, Words& words) {
   if (option.value.empty()) option.value.emplace_back();
 }
 
-/// Reads and removes the first word if Boost would misread it. Also reads and removes consecutive
-/// commands, as one option without a name, because Boost is slow with many commands. Leaves a
-/// single word that is a command, because Boost also calls this function to test whether a word is
-/// an option.
-std::vector<po::option> read_word(Words& words) {
+bool takes_several_words(const OptionInfo& option) {
+  return count_words_if_several(option) > 0;
+}
+
+/// Reads and removes what `words` begins with: an option that Boost would misread, or all commands
+/// up to the next option, as one option without a name, because Boost is slow with many commands.
+/// Returns no options if it has left the words to Boost.
+std::vector<po::option> read_option_or_commands(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
 
   if (!looks_like_option(word)) {
+    // For an option that needs a value, Boost calls this function with only the word that follows,
+    // and takes this word for the value if no option is returned.
     if (words.size() == 1) return {};
+
     const auto end_of_commands = std::ranges::find_if(words, looks_like_option);
     po::option& commands = options.emplace_back();
     commands.value.assign(words.begin(), end_of_commands);
@@ -363,17 +369,18 @@ std::vector<po::option> read_word(Words& words) {
   }
 
   if (word.starts_with("--=")) {
-    // "--" is an unknown option. One without a name would look like a command.
+    // An option without a name would be read as a command. The name "--" makes it an unknown
+    // option.
     options.push_back(make_option("--", word));
   } else if (word.starts_with("--")) {
     // Boost reads long options with exactly one value, or none, itself.
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
     if (option == nullptr) return {};
-    const bool has_unusual_values =
-        is_value_optional(*option) || count_words_if_several(*option) > 0;
+    const bool has_unusual_values = is_value_optional(*option) || takes_several_words(*option);
     if (!has_unusual_values) return {};
   }
 
+  // A word such as -qr has several options. What follows it can only be the value of the last one.
   if (options.empty()) options = make_options(word);
   words.erase(words.begin());
   take_words(options.back(), words);
@@ -461,7 +468,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
     return po::command_line_parser(words)
         .options(description)
         .style(long_options)
-        .extra_style_parser(read_word)
+        .extra_style_parser(read_option_or_commands)
         .allow_unregistered()
         .run()
         .options;
@@ -528,7 +535,7 @@ std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& 
 
   const std::string_view placeholder = option->value_placeholder;
   const bool takes_any_text = placeholder == "NAME" || placeholder == "CMD" ||
-                              placeholder == "FILE" || count_words_if_several(*option) > 0;
+                              placeholder == "FILE" || takes_several_words(*option);
   if (!takes_any_text) return std::nullopt;
 
   const std::string& word = last.value.back();

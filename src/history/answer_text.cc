@@ -138,7 +138,8 @@ std::string utc_time_text(std::int64_t milliseconds) {
 }
 
 /// Returns benchmark, role and command, with `separator` between those that are not empty.
-std::string join_names(const MeasuredCommand& variant, std::string_view separator) {
+std::string join_benchmark_role_command(const MeasuredCommand& variant,
+                                        std::string_view separator) {
   std::string all = variant.benchmark;
   for (const std::string& part : {variant.role, variant.command})
     if (!part.empty()) all.append(separator).append(part);
@@ -259,7 +260,7 @@ TableWriter bmf_writer(const Sink& sink) {
 
     // One name must not have the values of two classes of machines. The first class gets the name
     // as it is, and the others add their own.
-    std::string name = join_names(series.variant, " ");
+    std::string name = join_benchmark_role_command(series.variant, " ");
     const std::string& machine_class = series.variant.machine_class;
     const auto first_with_name = state->machine_by_name.emplace(name, machine_class).first;
     if (first_with_name->second != machine_class) name += " " + machine_class;
@@ -303,8 +304,8 @@ TableWriter otava_writer(const Sink& sink) {
       row.branch = point.branch;
       row.value_by_column[column] = point.values.mean;
     }
-    state->columns.push_back(join_names(series.variant, ".") + "." + series.metric.name + "@" +
-                             series.variant.machine_class);
+    state->columns.push_back(join_benchmark_role_command(series.variant, ".") + "." +
+                             series.metric.name + "@" + series.variant.machine_class);
   };
 
   const auto end = [state, sink] {
@@ -483,28 +484,34 @@ std::string title_of(const MetricHistory& series) {
   return one_line(title);
 }
 
-std::string splits_text(const std::vector<HistorySplit>& splits) {
+std::string write_split_notes(const std::vector<HistorySplit>& splits) {
   std::string text;
   for (const HistorySplit& split : splits) {
     std::vector<std::string> changes;
-    for (const SettingDifference& difference : split.differences)
-      changes.push_back(fmt::format("{} {} instead of {}", row_of(difference.kind).title,
+    for (const SettingDifference& difference : split.differences) {
+      const SettingRow& setting = row_of(difference.kind);
+      changes.push_back(fmt::format("{} {} instead of {}", setting.title,
                                     difference.candidate_value, difference.reference_value));
+    }
 
-    // The same machine may get another class from a newer version of lauka.
+    // No setting differs if the same machine got another class from a newer version of lauka.
     if (changes.empty())
       changes = {"lauka now tells processors with the same name apart by their model and features"};
 
-    std::string subject = fmt::format("the histories of {} commands are", split.benchmark_count);
-    if (split.benchmark_count == 1)
-      subject = fmt::format("the history of {} is", cited(join_names(split.newer, ", ")));
+    std::string what_is_split =
+        fmt::format("the histories of {} commands are split", split.benchmark_count);
+    if (split.benchmark_count == 1) {
+      const std::string command = join_benchmark_role_command(split.newer, ", ");
+      what_is_split = fmt::format("the history of {} is split", cited(command));
+    }
 
+    const std::string change_of_class =
+        fmt::format("the class of machines becomes {} instead of {} ({})",
+                    split.newer.machine_class, split.older.machine_class, fmt::join(changes, ", "));
     const std::string note = fmt::format(
-        "note: {} split at {}, where the class of machines becomes {} instead of {} ({}); "
-        "lauka-history does not look for a step between the two, and --machine shows only one of "
-        "them",
-        subject, date_time_text(split.began), split.newer.machine_class, split.older.machine_class,
-        fmt::join(changes, ", "));
+        "note: {} at {}, where {}; lauka-history does not look for a step between the two, and "
+        "--machine shows only one of them",
+        what_is_split, date_time_text(split.began), change_of_class);
     text += one_line(note) + "\n";
   }
   return text;

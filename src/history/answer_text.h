@@ -55,8 +55,9 @@ std::string state_suffix(const KnownStep& step);
 /// SteppedSeries::possible_step_at is nullopt.
 std::string pending_text(const SteppedSeries& stepped);
 
-/// Returns a line for each split, such as "since 2026-11-22 18:00, 3 commands are measured on ...".
-std::string splits_text(const std::vector<HistorySplit>& splits);
+/// Returns a line for each split, such as "note: the histories of 3 commands are split at
+/// 2026-11-22 18:00, where the class of machines becomes ...".
+std::string write_split_notes(const std::vector<HistorySplit>& splits);
 
 /// Returns the text of `lauka-history steps` for a series; empty if there is nothing to report.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);

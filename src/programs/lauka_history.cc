@@ -140,7 +140,7 @@ Result<Answer> add_notes_on_splits(Database& database, const Request& request, A
   if (!request.series_selection.machine_class_prefix.empty()) return answer;
   const auto splits = Loader(database).find_splits(request.series_selection);
   if (!splits) return splits.error();
-  answer.text += splits_text(*splits);
+  answer.text += write_split_notes(*splits);
   return answer;
 }
 

@@ -458,7 +458,7 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     for (const Results& results : report.benchmarks) write_function_tables(results, markup, sink);
     below = list_lines(suite_layout_lines(report)) +
             list_lines(gates_in_one_line(report) +
-                       suite_gate_lines(report, ListedGates::NotPlainPasses, false)) +
+                       suite_gate_lines(report, ListedGates::AllButPlainPasses, false)) +
             list_lines(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);

@@ -1037,7 +1037,7 @@ std::string suite_gate_lines(const Report& suite, ListedGates which, bool color)
   std::vector<GateText> gates;
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (which == ListedGates::NotPlainPasses && verdict.answer == gate::Answer::Pass &&
+      if (which == ListedGates::AllButPlainPasses && verdict.answer == gate::Answer::Pass &&
           risen_wall_time(results, verdict) == nullptr &&
           gate::acceptance_use_of(verdict) == gate::AcceptanceUse::None)
         continue;

@@ -40,7 +40,7 @@ std::string series_line(const Results& results);
 
 enum class ListedGates : unsigned char {
   All,
-  NotPlainPasses,  ///< leaves out gates that pass without lines below
+  AllButPlainPasses,  ///< leaves out gates that pass without lines below
 };
 
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.

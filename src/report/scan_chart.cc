@@ -69,6 +69,11 @@ std::optional<std::string> find_scanned_parameter(const Results& results) {
   return parameter_with_most;
 }
 
+/// `parameter`: found by find_scanned_parameter(), so that its values are numbers.
+double read_scanned_value(const Parameter& parameter) {
+  return *parse_number(parameter.value);
+}
+
 std::string name_of_series(const Command& command, const std::string& parameter) {
   std::string name = command.unfilled_name.empty() ? command.name : command.unfilled_name;
   for (const Parameter& other : command.parameters)
@@ -76,26 +81,29 @@ std::string name_of_series(const Command& command, const std::string& parameter)
   return name;
 }
 
+/// `parameter`: found by find_scanned_parameter().
 std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
                                     const std::string& parameter) {
-  // A series has the commands that differ only in the value of `parameter`.
+  // A series has the commands that differ only in the value of `parameter`. Its name tells apart
+  // the values of other parameters, but not typed commands that have the same name.
   std::vector<ScanSeries> all;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> places;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+  using TypedCommandAndName = std::pair<std::size_t, std::string>;
+  std::map<TypedCommandAndName, std::size_t> index_of_series;
+  for (std::size_t c = 0; c < results.session.commands.size(); ++c) {
     const Command& command = results.session.commands[c];
-    const Parameter* value = find_parameter(command, parameter);
-    if (value == nullptr) continue;
+    const Parameter* scanned = find_parameter(command, parameter);
+    if (scanned == nullptr) continue;
 
     const auto summary = summarize_succeeded_runs(results, c, metric);
     if (!summary) continue;
 
     std::string name = name_of_series(command, parameter);
-    const auto [place, is_new] =
-        places.try_emplace({command.source_command_index, name}, all.size());
+    const auto [known, is_new] =
+        index_of_series.try_emplace({command.source_command_index, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
 
-    const double x = *parse_number(value->value);
-    all[place->second].points.push_back({.x = x,
+    const double x = read_scanned_value(*scanned);
+    all[known->second].points.push_back({.x = x,
                                          .y = summary->median,
                                          .low = summary->q1,
                                          .high = summary->q3,
@@ -288,7 +296,7 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
   if (!is_scan(results)) return {};
   const std::string parameter = *find_scanned_parameter(results);
   const auto value_of = [&](const Command& command) {
-    return *parse_number(find_parameter(command, parameter)->value);
+    return read_scanned_value(*find_parameter(command, parameter));
   };
 
   std::vector<std::string> lines;

@@ -745,9 +745,10 @@ std::string comparison_lines(const Results& results, const Style& style) {
   return text + failures;
 }
 
-ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
+ScreenSections screen_sections_of_benchmark(const Results& results, const Style& style,
+                                            ScreenContent content) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
-  if (quiet)
+  if (content == ScreenContent::VerdictsOnly)
     return {"", wrapped_lines(gate_lines(results, style.color) + race_line(results), style)};
   const std::string summary = comparison_lines(results, style);
   const std::string scan = scan_table(results, style);

@@ -21,7 +21,15 @@ struct ScreenSections {
   std::string tables;
   std::string verdicts;
 };
-ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
+
+enum class ScreenContent : unsigned char {
+  All,
+  VerdictsOnly,  ///< for --quiet; the tables are empty
+};
+
+/// Returns the text about one benchmark.
+ScreenSections screen_sections_of_benchmark(const Results& results, const Style& style,
+                                            ScreenContent content);
 
 /// The wall time in seconds below which a run may be mostly the start of its process.
 inline constexpr double kShortRunSeconds = 1e-3;

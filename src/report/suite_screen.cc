@@ -297,6 +297,20 @@ std::vector<std::string> list_warnings(const Report& report, const Style& style,
   return join_lines_of_benchmarks(report, lines);
 }
 
+/// Returns the sections of each benchmark, below its name.
+std::string write_each_benchmark(const Report& suite, const Style& style) {
+  std::string text;
+  for (const Results* results : benchmarks_in_table_order(suite)) {
+    const ScreenSections of_benchmark =
+        screen_sections_of_benchmark(*results, style, ScreenContent::All);
+    text += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" +
+            of_benchmark.tables + of_benchmark.verdicts + "\n";
+  }
+  return text;
+}
+
+/// Returns the histograms of each benchmark, and then the functions and call paths of each, below
+/// its name; empty if there are none.
 std::string write_details_of_each(const Report& suite, const Style& style) {
   std::string text;
   const auto add = [&](const Results& results, const std::string& details) {
@@ -410,35 +424,36 @@ std::string gates_in_one_line(const Report& suite) {
                     percent));
 }
 
-ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
-  if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
+ScreenSections screen_sections(const Report& report, const Style& style, ScreenContent content) {
+  if (!report.is_suite())
+    return screen_sections_of_benchmark(report.benchmarks.front(), style, content);
 
+  // Without any values, gates have nothing to test. all_runs_failed_lines() names the gated
+  // candidates that failed.
   const auto has_any_values = [](const Results& results) {
     return std::ranges::any_of(results.commands, has_values);
   };
-  if (std::ranges::none_of(suite.benchmarks, has_any_values)) return {};
+  if (std::ranges::none_of(report.benchmarks, has_any_values)) return {};
+
+  const bool shows_tables = content != ScreenContent::VerdictsOnly;
+  const bool shows_each_benchmark = shows_tables && style.verbose;
 
   std::string tables;
-  const bool shows_each_benchmark = style.verbose && !quiet;
-  if (shows_each_benchmark) {
-    for (const Results* results : benchmarks_in_table_order(suite)) {
-      const ScreenSections of_benchmark = screen_sections(*results, style, false);
-      tables += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" +
-                of_benchmark.tables + of_benchmark.verdicts + "\n";
-    }
-  }
+  if (shows_each_benchmark) tables += write_each_benchmark(report, style);
+  if (shows_tables)
+    tables += inked(suite_title(report), Ink::Bold, style.color) + "\n" +
+              terminal_text_with_note(suite_table(report), style);
 
-  if (!quiet)
-    tables += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
-              terminal_text_with_note(suite_table(suite), style);
-  if (!quiet && !style.verbose)
-    tables += dim_note(suite_layout_lines(suite), style) + write_details_of_each(suite, style);
+  // With --verbose, the benchmarks above the table have these lines and details already.
+  if (shows_tables && !shows_each_benchmark)
+    tables += dim_note(suite_layout_lines(report), style) + write_details_of_each(report, style);
+
+  const ListedGates listed_gates =
+      shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses;
+  const std::string lines = suite_gate_lines(report, listed_gates, style.color) +
+                            gates_in_one_line(report) + suite_race_lines(report);
 
   // An empty line separates the verdicts from the tables.
-  const ListedGates listed_gates =
-      shows_each_benchmark ? ListedGates::All : ListedGates::NotPlainPasses;
-  const std::string lines = suite_gate_lines(suite, listed_gates, style.color) +
-                            gates_in_one_line(suite) + suite_race_lines(suite);
   const std::string_view separator = tables.empty() || lines.empty() ? "" : "\n";
   const std::string verdicts = std::string(separator) + wrapped_lines(lines, style);
 

@@ -13,7 +13,8 @@
 
 namespace lauka::report {
 
-ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
+/// Returns the text about a suite, or about the only benchmark of a session without a suite.
+ScreenSections screen_sections(const Report& report, const Style& style, ScreenContent content);
 
 /// Returns the benchmarks in the order of the suite's table: as in the suite; with --sort time,
 /// benchmarks with the same primary metric are together, in the order of value_of_primary_metric.

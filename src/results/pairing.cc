@@ -17,7 +17,7 @@ namespace {
 /// The most pairs that are compared for an alignment; longer lists are paired by order alone.
 constexpr std::size_t kMaxCompared = 1'000'000;
 
-/// Rows of both sides: those of the reference come first.
+/// Rows of both sides, which are numbered together: the candidate's rows follow the reference's.
 class FunctionRows {
  public:
   FunctionRows(std::span<const FunctionToPair> reference, std::span<const FunctionToPair> candidate)
@@ -87,7 +87,8 @@ void unite_by_names(FunctionRows& rows) {
     });
 }
 
-/// The rows of both sides that are the same function.
+/// The rows of both sides that are the same function. There are several of one side if they have
+/// names in common, or if the other side has one row with names of each.
 struct Function {
   std::vector<std::size_t> reference_rows{};
   std::vector<std::size_t> candidate_rows{};
@@ -178,8 +179,10 @@ struct AlikeFunctions {
   bool has_numbers = false;
 };
 
-/// Unites functions of which each side has a part. Returns how, by the first row of each.
-std::map<std::size_t, PairedBy> unite_by_numbers(FunctionRows& rows) {
+/// Unites each function that only the reference has with one that only the candidate has, if their
+/// names differ only in a compiler's numbers. Returns how, by the function's first row of the
+/// reference.
+std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
   const std::vector<Function> functions = list_functions(rows);
   std::map<std::string_view, AlikeFunctions> all_alike;
   for (const Function& function : functions) {
@@ -190,7 +193,7 @@ std::map<std::size_t, PairedBy> unite_by_numbers(FunctionRows& rows) {
     alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
   }
 
-  std::map<std::size_t, PairedBy> united;
+  std::map<std::size_t, PairedBy> paired_by_first_row;
   for (auto& [name, alike] : all_alike) {
     if (!alike.has_numbers || alike.reference.empty() || alike.candidate.empty()) continue;
     for (FunctionsInOrder* side : {&alike.reference, &alike.candidate})
@@ -200,12 +203,13 @@ std::map<std::size_t, PairedBy> unite_by_numbers(FunctionRows& rows) {
 
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
     for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
-      rows.unite(before->reference_rows.front(), after->candidate_rows.front());
-      united[before->reference_rows.front()] =
+      const std::size_t first_row = before->reference_rows.front();
+      rows.unite(first_row, after->candidate_rows.front());
+      paired_by_first_row[first_row] =
           is_unique ? PairedBy::NameWithoutNumbers : PairedBy::OrderAndCounts;
     }
   }
-  return united;
+  return paired_by_first_row;
 }
 
 /// True if `name` is one that a programmer writes, not a library for itself.
@@ -255,14 +259,14 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
                                            std::span<const FunctionToPair> candidate) {
   FunctionRows rows(reference, candidate);
   unite_by_names(rows);
-  const std::map<std::size_t, PairedBy> united = unite_by_numbers(rows);
+  const std::map<std::size_t, PairedBy> paired_by_first_row = unite_despite_numbers(rows);
 
   std::vector<PairedFunction> paired;
   for (const Function& function : list_functions(rows)) {
     PairedFunction& pair = paired.emplace_back();
-    for (const std::size_t row : function.reference_rows) {
-      const auto by_numbers = united.find(row);
-      if (by_numbers != united.end()) pair.paired_by = by_numbers->second;
+    if (!function.reference_rows.empty()) {
+      const auto found = paired_by_first_row.find(function.reference_rows.front());
+      if (found != paired_by_first_row.end()) pair.paired_by = found->second;
     }
     set_names(pair, rows, function.reference_rows, function.candidate_rows);
     for (const std::size_t row : function.reference_rows)

@@ -29,14 +29,20 @@ inline std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-template <typename Of>
-std::string screen(const Of& results, const Style& style, bool quiet) {
-  const ScreenSections parts = screen_sections(results, style, quiet);
+inline std::string screen(const Results& results, const Style& style, bool quiet) {
+  const auto content = quiet ? ScreenContent::VerdictsOnly : ScreenContent::All;
+  const ScreenSections parts = screen_sections_of_benchmark(results, style, content);
+  return parts.tables + parts.verdicts;
+}
+
+inline std::string screen(const Report& report, const Style& style, bool quiet) {
+  const auto content = quiet ? ScreenContent::VerdictsOnly : ScreenContent::All;
+  const ScreenSections parts = screen_sections(report, style, content);
   return parts.tables + parts.verdicts;
 }
 
 inline std::string tables(const Results& results, const Style& style) {
-  return screen_sections(results, style, false).tables;
+  return screen_sections_of_benchmark(results, style, ScreenContent::All).tables;
 }
 
 /// The tables and the lines that compare.

@@ -377,7 +377,8 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
 }
 
 TEST_CASE("verdicts close the screen, below tables and warnings") {
-  const ScreenSections parts = screen_sections(manual_example(), Style{}, false);
+  const ScreenSections parts =
+      screen_sections_of_benchmark(manual_example(), Style{}, ScreenContent::All);
   CHECK(has(parts.tables, "core_active_cycle"));
   CHECK(parts.verdicts == "\n./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }

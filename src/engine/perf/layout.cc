@@ -18,18 +18,21 @@ namespace {
 
 struct PlacedCounter {
   Counter counter;
-  /// Index into the chosen events; nullopt if the counter is of no chosen event.
+  /// Index into the chosen events; nullopt if the counter is of no chosen event, because it is a
+  /// witness or was added as the leader that another counter needs.
   std::optional<std::size_t> event;
 };
 
-/// Returns the counters of the chosen events, and witnesses for the core PMUs that have none.
+/// Returns the counters of the chosen events, and witnesses for the core PMUs that have none. A
+/// witness counts cycles on a kind of cores where no chosen event counts, which shows how long a
+/// run was there.
 std::vector<PlacedCounter> place_counters(std::span<const EventCountSource> sources,
-                                          std::span<const std::size_t> chosen,
+                                          std::span<const std::size_t> chosen_source_indices,
                                           std::span<const Counter> witnesses) {
   std::vector<PlacedCounter> placed;
   bool has_core = false;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (const Counter& counter : sources[chosen[i]].counters) {
+  for (std::size_t i = 0; i < chosen_source_indices.size(); ++i) {
+    for (const Counter& counter : sources[chosen_source_indices[i]].counters) {
       placed.push_back({counter, i});
       has_core = has_core || counter.core;
     }
@@ -75,7 +78,8 @@ void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
-/// False if the kernel has opened the groups of core counters, but does not let them run.
+/// Enables the groups of core counters. Returns false if the kernel has opened them, but does not
+/// let them run.
 bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool has_idle_group = false;
@@ -274,27 +278,31 @@ bool Fillers::have_covered_dead_counters(std::span<const std::uint64_t> values,
   return static_cast<std::size_t>(dead) >= dead_counters_to_cover;
 }
 
-CounterGroups lay_out(std::span<const EventCountSource> sources,
-                      std::span<const std::size_t> chosen, std::span<const Counter> witnesses) {
-  const std::vector<PlacedCounter> placed = place_counters(sources, chosen, witnesses);
+CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
+                                    std::span<const std::size_t> chosen_source_indices,
+                                    std::span<const Counter> witnesses) {
+  const std::vector<PlacedCounter> all_placed =
+      place_counters(sources, chosen_source_indices, witnesses);
   CounterGroups layout;
-  layout.counters_by_event.resize(chosen.size());
+  layout.counters_by_event.resize(chosen_source_indices.size());
 
-  // The kernel refuses groups with several core PMUs, and a software event in the group of a core
-  // kind would stop on other core kinds.
+  // Each PMU gets a group of its own, because the kernel refuses groups with several core PMUs, and
+  // a software event in the group of a core kind would stop on other core kinds.
   std::set<std::string> pmus_with_group;
-  for (const PlacedCounter& first : placed) {
-    const bool begins_group = pmus_with_group.insert(first.counter.pmu).second;
+  for (const PlacedCounter& first : all_placed) {
+    const std::string& pmu = first.counter.pmu;
+    const bool begins_group = pmus_with_group.insert(pmu).second;
     if (!begins_group) continue;
 
     const std::size_t leader = layout.counters.size();
     layout.group_leaders.push_back(leader);
 
     std::vector<PlacedCounter> group;
-    for (const PlacedCounter& counter : placed)
-      if (counter.counter.pmu == first.counter.pmu) group.push_back(counter);
+    for (const PlacedCounter& placed : all_placed)
+      if (placed.counter.pmu == pmu) group.push_back(placed);
     for (PlacedCounter& member : put_leader_first(std::move(group))) {
-      if (member.event) layout.counters_by_event[*member.event].push_back(layout.counters.size());
+      const std::size_t counter_index = layout.counters.size();
+      if (member.event) layout.counters_by_event[*member.event].push_back(counter_index);
       layout.counters.push_back(std::move(member.counter));
       layout.leader_of_counter.push_back(leader);
     }

@@ -39,11 +39,12 @@ struct CounterGroups {
   std::vector<std::vector<std::size_t>> counters_by_event{};
 };
 
-/// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`:
-/// counters that time core PMUs; may be empty. If any chosen event is on cores, adds the witnesses
-/// of PMUs without a chosen event.
-CounterGroups lay_out(std::span<const EventCountSource> sources,
-                      std::span<const std::size_t> chosen, std::span<const Counter> witnesses);
+/// Returns the counters of the chosen events, in one group for each PMU. `witnesses`: counters of
+/// cycles, one for each kind of cores, which show how long a run was on each kind; may be empty. If
+/// any chosen event is on cores, adds the witnesses of PMUs without a chosen event.
+CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
+                                    std::span<const std::size_t> chosen_source_indices,
+                                    std::span<const Counter> witnesses);
 
 /// True if the kernel accepts the layout, and seems to have room for it now. Returns an error if a
 /// counter cannot be opened for a reason other than a lack of room.

@@ -467,7 +467,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   CounterGroups place_events(const EventIndices& events) const {
-    CounterGroups layout = lay_out(sources_, events, witnesses_);
+    CounterGroups layout = group_counters_by_pmu(sources_, events, witnesses_);
     add_fillers(layout, pmus_);
     return layout;
   }
@@ -477,7 +477,7 @@ class PerfEngine final : public CounterEngine {
     return [this, &events](const EventIndices& some) -> Result<bool> {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
-      if (!has_room(lay_out(sources_, chosen, witnesses_), pmus_)) return false;
+      if (!has_room(group_counters_by_pmu(sources_, chosen, witnesses_), pmus_)) return false;
       return fits_at_once(place_events(chosen), calls_, prober_.situation());
     };
   }

@@ -31,16 +31,17 @@ constexpr std::uint16_t kUserMode = 2;
 constexpr std::uint16_t kIsExec = 1U << 13U;
 constexpr std::uint16_t kHasBuildId = 1U << 14U;
 
-// Values of PERF_CONTEXT_*, which precede the addresses of a call chain that are of one mode. All
-// values from kFirstContext on are such marks.
-constexpr std::uint64_t kFirstContext = ~std::uint64_t{0} - 4094;
+// Values of PERF_CONTEXT_*. In a call chain, such a mark says of which context the addresses after
+// it are, such as the kernel's or the user's code. All values from PERF_CONTEXT_MAX on are marks.
+constexpr std::uint64_t kFirstContextMark = ~std::uint64_t{0} - 4094;
 constexpr std::uint64_t kKernelContext = ~std::uint64_t{0} - 127;
 constexpr std::uint64_t kUserContext = ~std::uint64_t{0} - 511;
 
 /// From this address on, code is the kernel's.
 constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63U;
 
-// Frames of RunRecords::callers_ that are no addresses.
+// Frames of RunRecords::callers_ that are no addresses. No address in a call chain equals them,
+// because they are above kFirstContextMark.
 constexpr std::uint64_t kOuterFramesUnknown = ~std::uint64_t{0};
 constexpr std::uint64_t kLeftOut = ~std::uint64_t{0} - 1;
 
@@ -48,10 +49,13 @@ constexpr const char* kVdso = "[vdso]";
 constexpr const char* kUnknownProcess = "(unknown process)";
 
 constexpr std::size_t kHeaderBytes = 8;
-// The bytes of process, thread and time at the end of each record that is not a sample.
-constexpr std::size_t kTrailerBytes = 16;
-// Where a sample has the number of addresses in its call chain, which follow this number.
+// With sample_id_all, each record that is not a sample ends with its process, thread and time
+// (struct sample_id of perf_event_open(2)).
+constexpr std::size_t kSampleIdBytes = 16;
+// Where a sample has the number of words in its call chain. The words follow this number, which is
+// a word itself. Each word is an address or the mark of a context.
 constexpr std::size_t kChainAt = 40;
+constexpr std::size_t kWordBytes = 8;
 
 template <typename Number>
 Number number_at(std::span<const std::byte> record, std::size_t place) {
@@ -92,37 +96,38 @@ bool is_file(const os::CodeIdentity& identity) {
 
 /// Returns the text at `place` in a record that is not a sample.
 std::string read_text(std::span<const std::byte> record, std::size_t place) {
-  if (record.size() < place + kTrailerBytes) return "";
+  if (record.size() < place + kSampleIdBytes) return "";
   const auto* text = reinterpret_cast<const char*>(record.data());
-  const std::string_view rest(text + place, record.size() - kTrailerBytes - place);
+  const std::string_view rest(text + place, record.size() - kSampleIdBytes - place);
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
 /// Reads which file a record has mapped. Returns an empty identity if the record is too short.
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
-  // Places of PERF_RECORD_MMAP2's fields. A build id takes the place of the inode.
+  // Places of PERF_RECORD_MMAP2's fields. A build id takes the place of the device and inode.
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t build_id_size_at = 40;
   constexpr std::size_t build_id_at = 44;
-  constexpr std::size_t most_of_build_id = 20;
-  constexpr std::size_t name_at = 72;
+  constexpr std::size_t max_build_id_size = 20;
+  constexpr std::size_t path_at = 72;
 
   os::CodeIdentity identity;
-  if (record.size() < name_at + kTrailerBytes) return identity;
+  if (record.size() < path_at + kSampleIdBytes) return identity;
 
-  identity.path = read_text(record, name_at);
-  const std::string_view path = identity.path;
+  identity.path = read_text(record, path_at);
 
   if (has_build_id) {
-    const auto* text = reinterpret_cast<const char*>(record.data());
-    const auto size = number_at<std::uint8_t>(record, build_id_size_at);
-    identity.build_id.assign(text + build_id_at, std::min<std::size_t>(size, most_of_build_id));
+    const auto* bytes = reinterpret_cast<const char*>(record.data());
+    const auto claimed_size = number_at<std::uint8_t>(record, build_id_size_at);
+    const std::size_t size = std::min<std::size_t>(claimed_size, max_build_id_size);
+    identity.build_id.assign(bytes + build_id_at, size);
   } else {
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
 
-  // The file is the same before and after its removal.
-  if (is_file(identity) && path.ends_with(kDeletedMark))
+  // Without the mark that the kernel appends to the path of a removed file, the file has the same
+  // identity as before its removal.
+  if (is_file(identity) && identity.path.ends_with(kDeletedMark))
     identity.path.resize(identity.path.size() - kDeletedMark.size());
   return identity;
 }
@@ -372,49 +377,52 @@ void RunRecords::add(std::span<const std::byte> records,
 }
 
 std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is_kernel) {
-  // The chain is a number of words, and then these words. A record that ends early has fewer.
-  const auto claimed_size = number_at<std::uint64_t>(record, kChainAt);
-  const std::uint64_t max_size = (record.size() - kChainAt) / 8 - 1;
-  const std::uint64_t size = std::min(claimed_size, max_size);
+  // A record that ends early has fewer words than it claims.
+  const auto claimed_count = number_at<std::uint64_t>(record, kChainAt);
+  const std::uint64_t max_count = (record.size() - kChainAt) / kWordBytes - 1;
+  const std::uint64_t word_count = std::min(claimed_count, max_count);
 
-  // From the innermost frame to the outermost one.
-  std::vector<std::uint64_t> addresses;
-  std::size_t frames = 0;
+  // From the innermost frame to the outermost one: addresses, and at the end perhaps
+  // kOuterFramesUnknown.
+  std::vector<std::uint64_t> calling_frames;
+  std::size_t frame_count = 0;
   const std::uint64_t own_context = is_kernel ? kKernelContext : kUserContext;
   std::uint64_t context = own_context;
   bool is_first_of_context = true;
 
-  for (std::size_t i = 1; i <= size; ++i) {
-    const auto address = number_at<std::uint64_t>(record, kChainAt + 8 * i);
-    if (address >= kFirstContext) {
-      context = address;
+  for (std::size_t i = 1; i <= word_count; ++i) {
+    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+    if (word >= kFirstContextMark) {
+      context = word;
       is_first_of_context = true;
       continue;
     }
 
-    // The first address of each mode is where its code was interrupted. The others are where calls
-    // return to, which may be behind the end of the function that called.
+    // The first address of each context is where its code was interrupted. The others are where
+    // calls return to, which may be behind the end of the function that called.
+    const std::uint64_t address = word;
     const std::uint64_t code = is_first_of_context ? address : address - 1;
     is_first_of_context = false;
 
-    // The sampled address itself is stored elsewhere. Frames of other modes, such as those of a
+    // The sampled address itself is stored elsewhere. Frames of other contexts, such as those of a
     // hypervisor, are not shown.
-    ++frames;
-    const bool is_sampled_itself = frames == 1 && context == own_context;
+    ++frame_count;
+    const bool is_sampled_itself = frame_count == 1 && context == own_context;
     const bool is_shown = context == kKernelContext || context == kUserContext;
     if (is_sampled_itself || !is_shown) continue;
 
     // If the frame pointer was used for something else, any value may follow.
     if (context == kUserContext && code >= kFirstKernelAddress) break;
-    addresses.push_back(code);
+    calling_frames.push_back(code);
   }
 
-  if (frames >= kMaxFrames) addresses.push_back(kOuterFramesUnknown);
+  // The kernel cuts chains off at this length, so there may be frames further outside.
+  if (frame_count >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
 
   // A run with too many different paths keeps those that it already has.
   std::uint32_t path = kNoCaller;
-  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
-    const PathStep call{path, *address};
+  for (auto frame = calling_frames.rbegin(); frame != calling_frames.rend(); ++frame) {
+    const PathStep call{path, *frame};
     const bool is_full = callers_.size() >= kMaxCallers;
     if (is_full && !callers_.find(call)) return callers_.add({kNoCaller, kLeftOut});
     path = callers_.add(call);
@@ -454,7 +462,7 @@ void RunRecords::add_record(std::span<const std::byte> record,
       read.thread = number32(20);
       read.time = number64(24);
       read.bytes_or_period = number64(32);
-      read.has_chain = record.size() >= kChainAt + 8;
+      read.has_chain = record.size() >= kChainAt + kWordBytes;
       if (read.has_chain) {
         const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
         read.callers = add_callers(record, is_kernel);

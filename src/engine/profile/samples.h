@@ -117,7 +117,9 @@ class RunRecords {
   void add_record(std::span<const std::byte> record,
                   const std::function<void(const MappedFile&)>& mapped);
 
-  /// Returns the path in callers_ of the code that called a sample's code.
+  /// Adds the callers of a sample's code to callers_. Returns the index of the innermost caller,
+  /// from which the path leads outwards; kNoCaller if no caller is known. If there is no room for a
+  /// new path, returns the index of a path that only says so (kLeftOut in samples.cc).
   std::uint32_t add_callers(std::span<const std::byte> record, bool is_kernel);
 
   std::vector<Record> records_;

@@ -96,8 +96,8 @@ std::string describe_differences_between_machines(const FleetEffect& effect) {
   }
 
   constexpr double smallest_shown = 0.001;
-  std::string p_value = "< 0.001";
-  if (combined.p_same >= smallest_shown) p_value = fmt::format("{:.3f}", combined.p_same);
+  std::string p_value = fmt::format("{:.3f}", combined.p_same);
+  if (combined.p_same < smallest_shown) p_value = "< 0.001";
   text += fmt::format("; I² {:.0f}%, p {}", 100 * combined.heterogeneity, p_value);
 
   if (count < kMinMachines)

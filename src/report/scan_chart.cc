@@ -89,7 +89,7 @@ std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
   std::vector<ScanSeries> all;
   using TypedCommandAndName = std::pair<std::size_t, std::string>;
   std::map<TypedCommandAndName, std::size_t> index_of_series;
-  for (std::size_t c = 0; c < results.session.commands.size(); ++c) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& command = results.session.commands[c];
     const Parameter* scanned = find_parameter(command, parameter);
     if (scanned == nullptr) continue;

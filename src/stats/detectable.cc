@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 
 namespace lauka::stats {
@@ -157,7 +158,7 @@ double detectable_errors(double tail, double degrees) {
   // The metrics of a command mostly ask for the same, and one answer takes some hundred values of
   // Student's t.
   struct Answer {
-    double tail = 0.0;
+    double tail = std::numeric_limits<double>::quiet_NaN();  // differs from each probability
     double degrees = 0.0;
     double errors = 0.0;
   };

@@ -228,9 +228,10 @@ std::optional<Error> Repository::find_obstacle(const std::string& id) const {
     return Error{"has submodules, which lauka-bisect cannot check out",
                  "use git bisect run with lauka --fail-if-slower=PCT --fail-if-inconclusive=125"};
 
-  // Without the filter, git would check out small texts in place of the files.
+  // Without the filter, git would check out small texts in place of the files. The search may have
+  // been called in a subfolder, where git would look for attributes only below it.
   const bool uses_lfs =
-      ask(folder_, {"grep", "-q", "filter=lfs", id, "--", "*.gitattributes"}).succeeded;
+      ask(folder_, {"grep", "-q", "filter=lfs", id, "--", ":(top)*.gitattributes"}).succeeded;
   const bool has_lfs =
       ask(folder_, {"config", "--get-regexp", "^filter\\.lfs\\.(smudge|process)$"}).succeeded;
   if (!uses_lfs || has_lfs) return std::nullopt;

@@ -54,6 +54,14 @@ std::vector<std::size_t> Search::suspects() const {
   return ascending;
 }
 
+/// Branches that were merged cannot always be halved, so what was tested before the first undecided
+/// commit may be more than the limit. Sets the limit to what a search without that commit would
+/// have tested from there on.
+void Search::allow_tests_that_are_left() {
+  const std::size_t tested_before = tested_commits_ - 1;
+  max_tests_ = std::max(max_tests_, tested_before + steps_for(count_untested() + 1));
+}
+
 /// Without undecided commits there is no limit, because the middle of merged branches may be far
 /// from half of their commits.
 bool Search::has_spent_builds() const {
@@ -86,7 +94,7 @@ void Search::take(const StepResult& result) {
   }
 
   take_answer(result);
-  suspects_ = ranking_(known_);
+  if (!open_question_) suspects_ = ranking_(known_);
 }
 
 /// Takes a level that proves a change on both sides. Returns false if it does not.
@@ -120,6 +128,7 @@ void Search::take_answer(const StepResult& result) {
                           is_above ? level_before_ + quarter() : level_after_ - quarter()};
         return;
       }
+      if (undecided_commits_ == 0) allow_tests_that_are_left();
       ++undecided_commits_;
       break;
     case StepAnswer::Untestable:

@@ -109,6 +109,7 @@ class Search {
 
   double middle() const { return (level_before_ + level_after_) / 2.0; }
   double quarter() const { return (level_after_ - level_before_) / 4.0; }
+  void allow_tests_that_are_left();
   bool has_spent_builds() const;
   std::size_t count_untested() const;
   double error_of_next_step() const;

@@ -61,6 +61,15 @@ std::string write_range(const SearchRecord& search) {
     text += fmt::format("  {} {}{}\n", commit.date, describe(commit),
                         why.empty() ? "" : " (" + why + ")");
   }
+
+  // The last one is known to have the change, so it needs no step.
+  bool all_were_tried = true;
+  for (std::size_t i = 0; i + 1 < search.suspects.size(); ++i)
+    if (find_step(search, search.suspects[i]) == nullptr) all_were_tried = false;
+  if (!all_were_tried)
+    text +=
+        "The search ended before all of them were tested, because a commit stayed undecided. Give "
+        "--duration more time, or leave out a limit such as --runs.\n";
   return text;
 }
 

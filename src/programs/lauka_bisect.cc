@@ -419,7 +419,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
 
   for (auto step = search.next_step(); step; step = search.next_step()) {
     workshop_.say(step->asks_again
-                      ? fmt::format("measuring {} again, for longer and with another limit",
+                      ? fmt::format("measuring {} again, with another limit",
                                     commits_[step->commit].short_id())
                       : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
                                     plural(search.steps_left(), "step")));

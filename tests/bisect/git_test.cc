@@ -137,6 +137,10 @@ TEST_CASE("files in LFS need git's filter for them") {
   CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First).has_value() == has_own_filter);
   CHECK(repository.find_obstacle("HEAD").has_value() == !has_own_filter);
   CHECK_FALSE(repository.find_obstacle("HEAD~1"));
+  there.run("mkdir other");
+  const Repository in_subfolder = must(Repository::open(there.path() + "/other", std::nullopt));
+  CHECK(in_subfolder.find_obstacle("HEAD").has_value() == !has_own_filter);
+
   there.run("git config filter.lfs.smudge cat");
   CHECK(repository.list_commits("HEAD~1", "HEAD", Parents::First));
   CHECK_FALSE(repository.find_obstacle("HEAD"));

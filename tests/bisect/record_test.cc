@@ -109,6 +109,14 @@ TEST_CASE("a range is listed with the reasons why its commits could not be told 
         "  2026-11-02 dddddddddddd four\n");
 }
 
+TEST_CASE("a range with commits that were not tested says why the search ended") {
+  SearchRecord search = found();
+  search.answer = SearchAnswer::Range;
+  search.suspects = {commit('c', "three"), commit('e', "not tested"), commit('d', "four")};
+  CHECK(answer_text(search, "v").find("because a commit stayed undecided. Give --duration") !=
+        std::string::npos);
+}
+
 TEST_CASE("the Markdown has the answer and a row for each step") {
   const std::string text =
       to_markdown({.metric = "cpu_time", .confidence = 0.95, .searches = {found()}});

@@ -250,6 +250,21 @@ TEST_CASE("with undecided commits, a search tests no more commits than without t
   }
 }
 
+TEST_CASE(
+    "on branches that cannot be halved, an undecided commit does not end the search at once") {
+  // Sixteen branches of one commit each, and their merge.
+  const Ranking branches = [](const Known& known) {
+    std::vector<std::size_t> left;
+    for (std::size_t commit = 1; commit <= 16; ++commit)
+      if (std::ranges::find(known.before, commit) == known.before.end()) left.push_back(commit);
+    return left;
+  };
+  Search search(17, 0.025, branches);
+  for (int i = 0; i < 8; ++i) search.take({search.next_step()->commit, StepAnswer::Before, {}});
+  search.take({search.next_step()->commit, StepAnswer::Undecided, {}});
+  CHECK(search.next_step());
+}
+
 TEST_CASE("of two changes of 60 and 40 percent, the larger one is found") {
   for (const std::size_t larger : std::vector<std::size_t>{20, 90}) {
     const std::size_t smaller = larger == 20 ? 90 : 20;

@@ -164,8 +164,7 @@ TEST_CASE("a commit that stays undecided is measured again, and has a part of th
   CAPTURE(said.err);
   CHECK(said.status == 3);
   const std::string middle = there.output_of("git rev-parse HEAD~1").substr(0, 12);
-  CHECK(said.out_has(", undecided\nmeasuring " + middle +
-                     " again, with another limit\n"));
+  CHECK(said.out_has(", undecided\nmeasuring " + middle + " again, with another limit\n"));
   CHECK(said.out_has(", a part of the change is already here\n"));
   CHECK(said.out_has("Search again with --all, or search the commits from " + middle + " on.\n"));
 

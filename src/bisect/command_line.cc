@@ -203,15 +203,23 @@ bool has_exporter(const ExportTarget& target) {
   return target.kind == ExportKind::Json || target.kind == ExportKind::Markdown;
 }
 
+/// Returns the name of the option that `word` is: "runs" for "--runs=3", "--runs", "-r" and "-r3".
+/// Returns an empty name if it is none.
+std::string_view name_of_option(std::string_view word) {
+  if (word.starts_with("--")) {
+    const std::string_view spelling = word.substr(2);
+    return spelling.substr(0, spelling.find('='));
+  }
+
+  if (word.size() < 2 || word.front() != '-') return {};
+  const cli::OptionInfo* const found = cli::find_option(word[1]);
+  return found != nullptr ? found->name : std::string_view{};
+}
+
 /// Returns the refusal of the first of `words` that is an option which is refused.
 std::optional<Error> find_refusal(std::span<const std::string> words) {
-  for (const std::string& word : words) {
-    if (!word.starts_with("--")) continue;
-    constexpr std::size_t name_begin = 2;                       // after "--"
-    const std::size_t name_size = word.find('=') - name_begin;  // to the end without "="
-    if (auto refusal = make_refusal(std::string_view(word).substr(name_begin, name_size)))
-      return refusal;
-  }
+  for (const std::string& word : words)
+    if (auto refusal = make_refusal(name_of_option(word))) return refusal;
   return std::nullopt;
 }
 

@@ -41,12 +41,7 @@ double weight_of_look(std::size_t look) {
 
 Judgement judge_pair(const Comparison& samples, double limit, const RaceRule& rule,
                      const LookErrors& levels) {
-  const Evidence evidence{.reference = samples.reference,
-                          .candidate = samples.candidate,
-                          .paired = samples.paired,
-                          .gated_quantile = rule.quantile,
-                          .reference_layouts = samples.reference_layouts,
-                          .candidate_layouts = samples.candidate_layouts};
+  const Evidence evidence = evidence_of(samples, rule.quantile);
   const bool is_less_better = rule.better == Better::Less;
   return judge(evidence, {.limit = is_less_better ? limit : -limit,
                           .fails_when = is_less_better ? FailsWhen::Above : FailsWhen::Below,

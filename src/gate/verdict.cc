@@ -311,6 +311,15 @@ std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
 // quantile's interval. Otherwise the rank test and the mean's test can decide; with too few rounds
 // for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
 // mean nor the ranks are beyond the limit.
+Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quantile) {
+  return {.reference = samples.reference,
+          .candidate = samples.candidate,
+          .paired = samples.paired,
+          .gated_quantile = gated_quantile,
+          .reference_layouts = samples.reference_layouts,
+          .candidate_layouts = samples.candidate_layouts};
+}
+
 Judgement judge(const Evidence& evidence, const GateTest& test) {
   const LookErrors& levels = test.levels;
   Judgement result;
@@ -399,12 +408,7 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
                     Look look) {
   const Condition& condition = verdict.condition;
   const Comparison& samples = at_look.samples;
-  const Evidence evidence{.reference = samples.reference,
-                          .candidate = samples.candidate,
-                          .paired = samples.paired,
-                          .gated_quantile = at_look.gated_quantile,
-                          .reference_layouts = samples.reference_layouts,
-                          .candidate_layouts = samples.candidate_layouts};
+  const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
 
   // Without a reference, the limit is a value, so no percentage is needed.
   const bool has_needed_percentage =

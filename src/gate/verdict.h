@@ -45,6 +45,9 @@ struct Evidence {
   }
 };
 
+/// Returns the evidence of `samples`, which it refers to.
+Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quantile);
+
 /// The reason why a gate cannot decide. More runs would not remove it, but for None and CutShort.
 enum class Obstacle : unsigned char {
   None,           ///< the values were compared, and are too few or too noisy to decide

@@ -261,8 +261,13 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
 
   const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
   if (found == first.verdicts.end()) {
-    record.ends = first.change();
-    record.ends->detectable = first.change_of_all_rounds.detectable;
+    // A gate may have been decided before the last round. The change and the difference that would
+    // have been found are told together, so both must come from as many rounds as possible.
+    const auto with_most_rounds =
+        std::ranges::max_element(first.verdicts, {}, &gate::Verdict::rounds);
+    record.ends = MeasuredChange{.rounds = with_most_rounds->rounds,
+                                 .change = with_most_rounds->delta,
+                                 .detectable = first.change_of_all_rounds.detectable};
     return take_equal_ends(record);
   }
 

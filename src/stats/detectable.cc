@@ -1,13 +1,13 @@
 #include "stats/detectable.h"
 
 #include "stats/distributions.h"
+#include "stats/latest_answer.h"
 #include "stats/resemblance.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numbers>
 
 namespace lauka::stats {
@@ -155,17 +155,9 @@ double compute_detectable_errors(double tail, double degrees) {
 }  // namespace
 
 double detectable_errors(double tail, double degrees) {
-  // The metrics of a command mostly ask for the same, and one answer takes some hundred values of
-  // Student's t.
-  struct Answer {
-    double tail = std::numeric_limits<double>::quiet_NaN();  // differs from each probability
-    double degrees = 0.0;
-    double errors = 0.0;
-  };
-  thread_local Answer latest;
-  if (latest.tail != tail || latest.degrees != degrees)
-    latest = {tail, degrees, compute_detectable_errors(tail, degrees)};
-  return latest.errors;
+  // One answer takes several hundred values of Student's t.
+  thread_local LatestAnswer latest;
+  return latest.find(tail, degrees, compute_detectable_errors);
 }
 
 std::optional<double> detectable_change(const Delta& delta, double tail,

@@ -1,7 +1,8 @@
 #include "stats/distributions.h"
 
+#include "stats/latest_answer.h"
+
 #include <algorithm>
-#include <limits>
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>
@@ -30,16 +31,10 @@ using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 }  // namespace
 
 double student_t_quantile_above(double probability, double degrees) {
-  // The metrics of a session usually ask for the same quantile one after the other.
-  struct Quantile {
-    double probability = std::numeric_limits<double>::quiet_NaN();  // differs from each probability
-    double degrees = 0.0;
-    double value = 0.0;
-  };
-  thread_local Quantile latest;
-  if (latest.probability != probability || latest.degrees != degrees)
-    latest = {probability, degrees, quantile(complement(StudentT{degrees}, probability))};
-  return latest.value;
+  thread_local LatestAnswer latest;
+  return latest.find(probability, degrees, [](double above, double with_degrees) {
+    return quantile(complement(StudentT{with_degrees}, above));
+  });
 }
 
 double student_t_above(double t, double degrees) {

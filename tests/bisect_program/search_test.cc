@@ -81,6 +81,15 @@ class ValueRepository {
   Folder folder_;
 };
 
+/// Searches between two commits that print the same numbers, in another order.
+Said search_equal_ends(Start start) {
+  start.arguments.insert(
+      start.arguments.end(),
+      {"-S", "HEAD~1", "HEAD", "--",
+       "echo x >> n; expr 1000 + $(wc -l < n) \\* '(' 5 + $(cat built) ')' % 13"});
+  return lauka(start);
+}
+
 TEST_CASE("the commit that made the change is named, with date, subject and change") {
   const ValueRepository there({"100", "100", "100", "110", "110", "110", "110"});
   const Said said = there.find("HEAD~6", "HEAD");
@@ -114,16 +123,11 @@ TEST_CASE("ends without a significant difference end the search with status 0") 
 }
 
 TEST_CASE("ends that do not differ come with the difference that would have been found") {
-  // Both commits print the same numbers, in another order.
   const ValueRepository there({"1", "2"});
   Start start = there.search();
   start.arguments.insert(start.arguments.end(),
                          {"--export-json", there.path() + "/../result.json"});
-  start.arguments.insert(
-      start.arguments.end(),
-      {"-S", "HEAD~1", "HEAD", "--",
-       "echo x >> n; expr 1000 + $(wc -l < n) \\* '(' 5 + $(cat built) ')' % 13"});
-  const Said said = lauka(start);
+  const Said said = search_equal_ends(start);
   CAPTURE(said.out);
   CAPTURE(said.err);
   CHECK(said.status == 0);
@@ -139,11 +143,8 @@ TEST_CASE("the difference that would have been found is known without --runs, to
   const ValueRepository there({"1", "2"});
   Start start = there.search();
   start.arguments.erase(start.arguments.begin(), start.arguments.begin() + 2);  // -r 30
-  start.arguments.insert(
-      start.arguments.end(),
-      {"--duration=0.2", "-S", "HEAD~1", "HEAD", "--",
-       "echo x >> n; expr 1000 + $(wc -l < n) \\* '(' 5 + $(cat built) ')' % 13"});
-  const Said said = lauka(start);
+  start.arguments.emplace_back("--duration=0.2");
+  const Said said = search_equal_ends(start);
   CAPTURE(said.out);
   CAPTURE(said.err);
   CHECK(said.status == 0);

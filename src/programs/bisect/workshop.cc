@@ -226,7 +226,7 @@ void Workshop::read_entries() {
       built_ids_[tree] = words[2];
     } else {
       half_built_.erase(tree);
-      keeps_folder_ = true;
+      if (std::filesystem::exists(output_file_of({.id = std::string(words[2])}))) keeps_folder_ = true;
     }
   }
 }
@@ -246,11 +246,16 @@ void Workshop::end() {
     std::filesystem::remove(work_, ignored);
 }
 
+/// Returns the path of the file with the output of the build of a commit, if it failed.
+std::string Workshop::output_file_of(const Commit& commit) const {
+  return fmt::format("{}/failed-{}.txt", work_, commit.short_id());
+}
+
 /// Writes the output of a build that failed into the work folder, where it stays after the search.
 void Workshop::keep_output(const Commit& commit, const std::string& output) {
   const os::ActAs owner(user_);
   if (owner.error()) return;
-  auto file = os::ExportFile::open(fmt::format("{}/failed-{}.txt", work_, commit.short_id()));
+  auto file = os::ExportFile::open(output_file_of(commit));
   if (!file) return;
   (*file)->write(output);
   if ((*file)->commit()) keeps_folder_ = true;

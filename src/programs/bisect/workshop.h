@@ -135,6 +135,7 @@ class Workshop {
  private:
   Call make_call(std::vector<std::string> folders, std::vector<std::string> names);
   OrStop<std::string> run_build(Tree tree, const Commit& commit);
+  std::string output_file_of(const Commit& commit) const;
   void keep_output(const Commit& commit, const std::string& output);
   std::optional<Error> find_full_disk() const;
   std::optional<Stop> stop_if_disk_is_full() const;

@@ -164,34 +164,38 @@ bool matches(const Pattern& pattern, std::string_view name) {
   return answer && *answer;
 }
 
-/// Returns the functions of all columns. Columns share the row of a function if they share a name
-/// of it.
+/// Returns the functions of all columns, one row for each. Two columns share a row if their
+/// functions have a name in common: a function has other names if the linker folded equal functions
+/// into one.
 std::vector<FunctionByColumn> join_columns(const Columns& columns) {
-  std::vector<FunctionByColumn> functions;
+  std::vector<FunctionByColumn> rows;
   std::map<std::string_view, std::size_t> row_of_name;
 
-  for (std::size_t i = 0; i < columns.sides.size(); ++i)
-    for (const FunctionChange& change : columns.sides[i]->functions) {
-      std::vector<std::string_view> names = {change.name};
-      names.insert(names.end(), change.other_names.begin(), change.other_names.end());
+  for (std::size_t column = 0; column < columns.sides.size(); ++column)
+    for (const FunctionChange& function : columns.sides[column]->functions) {
+      std::vector<std::string_view> names = {function.name};
+      names.insert(names.end(), function.other_names.begin(), function.other_names.end());
 
-      // Takes the row of the first name that has one, unless another function of this column is in
-      // it.
-      const std::size_t new_row = functions.size();
-      std::size_t row = new_row;
+      // The function joins the first row that has one of its names. It cannot join a row in which
+      // another function of its column already stands.
+      std::size_t row = rows.size();
       for (const std::string_view name : names) {
-        const auto known = row_of_name.find(name);
-        if (known == row_of_name.end() || functions[known->second][i] != nullptr) continue;
-        row = known->second;
+        const auto named_row = row_of_name.find(name);
+        if (named_row == row_of_name.end()) continue;
+        const bool is_free = rows[named_row->second][column] == nullptr;
+        if (!is_free) continue;
+        row = named_row->second;
         break;
       }
 
-      if (row == new_row) functions.emplace_back(columns.sides.size());
-      functions[row][i] = &change;
+      const bool is_new_row = row == rows.size();
+      if (is_new_row) rows.emplace_back(columns.sides.size());
+      rows[row][column] = &function;
+      // A name keeps the row that it already has.
       for (const std::string_view name : names) row_of_name.emplace(name, row);
     }
 
-  return functions;
+  return rows;
 }
 
 bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
@@ -201,56 +205,66 @@ bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
                               [&](const std::string& name) { return matches(pattern, name); }));
 }
 
+/// A function of all columns, with what decides its place in the table.
+struct RankedFunction {
+  double largest_difference = 0.0;
+  bool is_sure = false;  ///< true: the difference is significant on at least one side
+  bool has_own_value = false;
+  std::string_view name{};
+  FunctionByColumn columns{};
+};
+
+RankedFunction rank_function(FunctionByColumn columns) {
+  RankedFunction ranked;
+  for (const FunctionChange* change : columns) {
+    if (change == nullptr) continue;
+    ranked.has_own_value = ranked.has_own_value || change->has_own_value();
+    ranked.largest_difference =
+        std::max(ranked.largest_difference, std::fabs(change->difference()));
+    ranked.is_sure = ranked.is_sure || change->is_sure();
+    ranked.name = change->name;
+  }
+  ranked.columns = std::move(columns);
+  return ranked;
+}
+
+/// Returns the pattern of the user; nullopt without one, or if it cannot be compiled.
+std::optional<Pattern> compile_pattern(const FunctionChoice& wanted) {
+  if (wanted.pattern.empty()) return std::nullopt;
+  auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded);
+  if (!compiled) return std::nullopt;
+  return *std::move(compiled);
+}
+
+/// Chooses the functions that get a row of their own: all that match the user's pattern or, without
+/// a pattern, those with the largest differences. The others are counted, and share one row.
 ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& wanted) {
-  std::vector<FunctionByColumn> functions = join_columns(columns);
-
-  std::optional<Pattern> pattern;
-  if (!wanted.pattern.empty())
-    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
-      pattern = *std::move(compiled);
-
-  struct Weighed {
-    double largest_difference = 0.0;
-    bool is_sure = false;
-    std::string_view name{};
-    FunctionByColumn function{};
+  const std::optional<Pattern> pattern = compile_pattern(wanted);
+  const auto matches_pattern = [&](const FunctionChange* change) {
+    return matches_any_name(*pattern, change);
   };
 
-  std::vector<Weighed> chosen;
-  std::size_t countable = 0;  // functions that are chosen or have a value
-  for (FunctionByColumn& function : functions) {
-    Weighed weighed;
-    bool has_own_value = false;
-    for (const FunctionChange* change : function) {
-      if (change == nullptr) continue;
-      has_own_value = has_own_value || change->has_own_value();
-      weighed.largest_difference =
-          std::max(weighed.largest_difference, std::fabs(change->difference()));
-      weighed.is_sure = weighed.is_sure || change->is_sure();
-      weighed.name = change->name;
-    }
-
-    // Without a pattern, all functions that differ are chosen.
-    const auto matches = [&](const FunctionChange* change) {
-      return matches_any_name(*pattern, change);
-    };
-    const bool is_chosen =
-        pattern ? std::ranges::any_of(function, matches) : weighed.largest_difference != 0.0;
-    if (is_chosen || has_own_value) ++countable;
-    if (!is_chosen) continue;
-    weighed.function = std::move(function);
-    chosen.push_back(std::move(weighed));
+  std::vector<RankedFunction> eligible;
+  std::size_t count = 0;  // of the functions that are eligible or have a value
+  for (FunctionByColumn& function : join_columns(columns)) {
+    RankedFunction ranked = rank_function(std::move(function));
+    const bool is_eligible = pattern ? std::ranges::any_of(ranked.columns, matches_pattern)
+                                     : ranked.largest_difference != 0.0;
+    if (is_eligible || ranked.has_own_value) ++count;
+    if (is_eligible) eligible.push_back(std::move(ranked));
   }
 
-  std::ranges::stable_sort(chosen, [](const Weighed& a, const Weighed& b) {
+  // The largest difference comes first. Among equal ones, a sure one does, and then the name
+  // decides.
+  std::ranges::stable_sort(eligible, [](const RankedFunction& a, const RankedFunction& b) {
     return std::tuple(-a.largest_difference, !a.is_sure, a.name) <
            std::tuple(-b.largest_difference, !b.is_sure, b.name);
   });
 
   ChosenFunctions choice;
-  const std::size_t rows = pattern ? chosen.size() : std::min(chosen.size(), wanted.most);
-  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(chosen[i].function));
-  choice.other_count = countable - rows;
+  const std::size_t rows = pattern ? eligible.size() : std::min(eligible.size(), wanted.most);
+  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(eligible[i].columns));
+  choice.other_count = count - rows;
   return choice;
 }
 

@@ -303,8 +303,7 @@ Axis choose_overview_axis(const std::vector<OverviewRow>& rows, View view) {
 }
 
 /// Draws the distribution of a command's runs as an outline around the center line of its row. The
-/// outline is the wider, the more runs lie at a place. Outliers, which lie outside the whiskers,
-/// are left out.
+/// outline is wide where many runs lie. Outliers, which lie outside the whiskers, are left out.
 std::string draw_shape(const OverviewRow& row, const Axis& axis) {
   const auto [low, high] = row.whiskers;
   const bool has_distribution = row.values.size() >= kMinForIntervalAndShape && high > low;

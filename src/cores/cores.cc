@@ -129,7 +129,7 @@ CoreKinds find_kinds_by_capacity(const os::LinuxCalls& calls) {
     if (!capacity) return {};
     by_capacity.emplace_back(*capacity, cpu);
   }
-  std::sort(by_capacity.rbegin(), by_capacity.rend());
+  std::sort(by_capacity.rbegin(), by_capacity.rend());  // the fastest first
 
   // From the fastest CPU to the slowest, each clear fall in capacity begins a new kind. Small
   // differences do not, because the cores of one kind may have slightly different clocks.
@@ -297,9 +297,9 @@ class TimedCounting : public engine::ArmedPass {
   engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
     // The counters that give the times were requested after those of the inner pass, which must not
     // see their readings.
-    os::Ended of_inner = ended;
-    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    engine::CountsOfRun counted = inner_->finish(of_inner, command);
+    os::Ended ended_for_inner = ended;
+    ended_for_inner.readings.resize(std::min(ended_for_inner.readings.size(), inner_counters_));
+    engine::CountsOfRun counted = inner_->finish(ended_for_inner, command);
 
     CoreTimes times;
     const bool was_started = !std::holds_alternative<NotStarted>(ended.outcome);
@@ -581,7 +581,7 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     single_cpus_ns += ns;
   }
 
-  // The clocks do not start and stop at exactly the same time, so a tiny excess is no error.
+  // A tiny excess comes from the inaccuracy of the clocks, and is no error.
   const std::uint64_t tolerated_excess_ns = total_ns / kMaxExcessDivisor;
   if (single_cpus_ns > total_ns + tolerated_excess_ns)
     return make_no_times(
@@ -625,8 +625,8 @@ void CoreTimePoller::running(int pid) {
   // A process whose parent has ended is no longer a descendant of the command, but still belongs to
   // the run. Such orphans are listed first, because updating changes seen_processes_.
   std::vector<int> orphans;
-  for (const auto& [known, process] : seen_processes_)
-    if (!descendants.contains(known.pid)) orphans.push_back(known.pid);
+  for (const auto& [identity, process] : seen_processes_)
+    if (!descendants.contains(identity.pid)) orphans.push_back(identity.pid);
   for (const int orphan : orphans) update_times_of(orphan);
 
   last_poll_end_ = calls_.mach_absolute_time();

@@ -562,11 +562,11 @@ class ProcStream final : public ThreadStream {
     thread.times = *times;
     thread.name = read_name(calls_, process.id, id);
 
-    // If one thread cannot be counted, others are not tried, because the reason is the same.
+    // One thread that cannot be counted is enough to give up counting. notes() says why.
     if (!why_not_attached_) attach_counters(thread, static_cast<int>(id_number));
 
-    // The file `stat` tells on which kind of core the thread is. From here, later reads count its
-    // moves to other kinds.
+    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
+    // one kind). From here, later reads count its moves to other kinds.
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
 

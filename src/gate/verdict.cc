@@ -29,8 +29,8 @@ LookTests run_tests(const Evidence& evidence, double ratio) {
   const std::span<const double> reference = evidence.reference;
   const std::span<const double> candidate = evidence.candidate;
 
-  // Each layout (a build with its code at other addresses) counts as one value, and so few values
-  // have no rank test.
+  // Each layout (a build with its code at other addresses) counts as one value. The change over
+  // layouts is tested by its mean only.
   if (evidence.has_layouts())
     return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
                                              evidence.gated_quantile)};
@@ -428,8 +428,8 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
   const Comparison& samples = at_look.samples;
   const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
 
-  // A change from a reference is tested in percent, which negative values do not have. A limit that
-  // is a value needs no percentage.
+  // A change from a reference is tested in percent, which is not defined for negative values or a
+  // reference of 0. A limit that is a value needs no percentage.
   const bool has_needed_percentage =
       !condition.limit.needs_reference() ||
       stats::allows_percentages(samples.reference, samples.candidate);

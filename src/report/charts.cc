@@ -739,7 +739,6 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
   const std::uint32_t layouts = results.session.setting.layouts;
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > max_strips) return;
-  const std::size_t max_points_of_strip = kMaxDrawnPoints / strips;
 
   const DrawnMetric drawing = prepare_drawing(results, metric);
   const std::vector<std::string> classes = command_classes(results);
@@ -761,6 +760,7 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
     sink(make_bar_row(heading, "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout) {
       const std::vector<Sample>& samples = samples_by_layout[layout];
+      const std::size_t max_points_of_strip = kMaxDrawnPoints / strips;
       const Strip strip{.command = c, .layout = layout, .css_classes = classes[c]};
       if (!samples.empty()) sink(draw_layout_strip(drawing, strip, samples, max_points_of_strip));
     }
@@ -819,7 +819,7 @@ std::string race_chart(const Results& results) {
   constexpr std::size_t height = 12;
 
   // The shortest bar belongs to the command that left first. If it would be too short to see
-  // beside the longest, the axis is logarithmic, and begins at half the length of this bar.
+  // beside the longest, the axis is logarithmic, and begins at half of its rounds.
   const auto last_round = static_cast<double>(race.rounds);
   const double first_exit =
       race.exits.empty() ? last_round : static_cast<double>(race.exits.front().rounds);

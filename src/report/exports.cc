@@ -244,8 +244,9 @@ void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& 
     }
 
     const RunRow row = results.session.runs.row(run);
+    // If any run of the command failed, all its runs have this value, so that its mean is the share
+    // of failures.
     const bool has_failed_runs = !results.commands[row.command].endings.failed_run_groups.empty();
-    // A mean is only right over all runs, so the successful runs of this command have a 0.
     if (has_failed_runs)
       values_and_units += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
 

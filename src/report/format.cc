@@ -547,7 +547,7 @@ std::string interval_text(const stats::Change& delta) {
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
   const double factor = speed.speed_factor;
   const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
-  // A huge ratio needs a prefix, as in 120K, beside which an interval would not be readable.
+  // A huge ratio is written with a prefix, as in 120K, and without an interval.
   const bool is_small_enough = factor < kMinLargePercent;
   if (!has_bounds || !is_small_enough) return quantity(factor, Unit::Ratio) + sign;
 

@@ -474,6 +474,7 @@ class TableMaker {
                               .cut = Cut::Middle});
   }
 
+  /// Adds a row with the cells of all columns, and returns it. `changes`: one for each side.
   TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes,
                     bool marks_certain) {
     TableRow& row = table_.rows.emplace_back(TableRow{{name}});
@@ -485,11 +486,15 @@ class TableMaker {
       if (has_reference(i)) add_value(change.own.reference_mean);
       add_value(change.own.candidate_mean);
       if (columns_.is_compared) row.push_back(make_difference_cell(change, metric_, marks_certain));
+
+      // A bar shows the difference in relation to the largest one of this side. That of a rest of
+      // functions may be larger.
       row.push_back({.text = format_share(change, *columns_.sides[i], columns_.is_compared),
                      .sort_number = change.difference()});
       if (largest_differences_[i] > 0.0)
         row.back().bar_share =
             std::min(std::fabs(change.difference() / largest_differences_[i]), 1.0);
+
       if (has_totals(i)) row.push_back(make_total_cell(change, marks_certain));
     }
     return row;

@@ -263,6 +263,7 @@ void write_overview(const Results& results, const Sink& sink) {
   if (!metric || !has_any_summary(results, *metric)) return;
 
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
+  // With several commands, a reader first wants a table with a row for each of them.
   if (has_compact_table_first(results) || results.findings.race)
     sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);

@@ -163,8 +163,8 @@ int find_side_of_limit(const stats::Change& change, const Condition& condition) 
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// Returns the change with the evidence for the answer: "+4.2%, at most +4.9%".
-/// `bound`: end of the interval with which the gate was decided, if it is known.
+/// Returns the change with the evidence for the answer: "+4.2%, at most +4.9%". `bound`: end of the
+/// interval with which the gate was decided, if it is known.
 std::string describe_measured_change(stats::Change change, std::optional<double> bound,
                                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change)
@@ -192,10 +192,10 @@ std::string describe_measured_change(stats::Change change, std::optional<double>
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
 
+  // Without such support, both ends are shown.
   const int claimed_side = claims_above ? 1 : -1;
   const bool supports_answer =
       is_usable_end || find_side_of_limit(change, verdict.condition) == claimed_side;
-  // Without such support, both ends are shown.
   if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
   if (claims_above) return figures.change + ", at least " + figures.low;
@@ -917,9 +917,8 @@ struct GateText {
   bool is_tolerated = false;
 };
 
-/// Returns the lines of gates. More than a few equal lines become one, which has the number of
-/// gates and `plural_word` in the place of their names.
-/// The group stands where its first gate stood.
+/// Returns the lines of gates. More than a few equal lines become one, which stands in the place of
+/// the first, and has the number of gates and `plural_word` instead of their names.
 std::string group_equal_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
   struct Group {
     std::size_t gate_count = 0;
@@ -983,8 +982,8 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
   return {"inconclusive", Ink::Bold};
 }
 
-/// The whole text is "fail: +7.2%, limit 5%", or "inconclusive: too few layouts". In a narrow
-/// terminal, a table takes the first or the second of the shorter texts.
+/// The whole text is "fail, limit 5%", "fail: 260ms, limit 250ms" or "inconclusive: too few
+/// layouts". In a narrow terminal, a table takes the first or the second of the shorter texts.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [word_of_answer, ink] = verdict_word(verdict.decision());
   const std::string answer(word_of_answer);

@@ -147,7 +147,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   const bool may_decide = levels.error_of_false_fail || levels.error_of_false_pass;
   if (!may_decide) return std::nullopt;
 
-  ++early_looks_;
+  ++early_looks_that_may_decide_;
   levels.tails = tails();
   return levels;
 }
@@ -155,7 +155,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
 LookErrors Schedule::look_as_planned(std::size_t rounds, bool last) {
   if (planned_looks_taken_++ == 0) {
     rounds_at_first_planned_look_ = std::max<std::size_t>(rounds, 1);
-    is_only_look_ = is_only_look_ || (last && early_looks_ == 0);
+    is_only_look_ = is_only_look_ || (last && early_looks_that_may_decide_ == 0);
   }
   return planned_levels();
 }

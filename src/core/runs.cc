@@ -150,7 +150,7 @@ void Runs::append(Runs&& other, const Joining& how) {
   const std::size_t first_run = size_;
   size_ += other.size_;
 
-  // Commands, passes (rounds that count other events) and texts get other numbers here.
+  // Commands, passes (groups of events that are counted together) and texts get other numbers here.
   for (std::size_t i = 0; i < other.size_; ++i) {
     const std::size_t run = first_run + i;
     const std::size_t command = how.first_command + other.commands_.at(i);

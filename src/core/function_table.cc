@@ -291,7 +291,7 @@ std::optional<InnerNumber> find_inner_number(std::string_view text) {
   // No digits at all give no number. Neither do more than a number of 64 bits can have.
   const auto number = parse_number(text.substr(mark_length, digit_count));
   if (!number) return std::nullopt;
-  return InnerNumber{text.substr(0, mark_length), *number, length};
+  return InnerNumber{.mark = text.substr(0, mark_length), .number = *number, .length = length};
 }
 
 /// Returns the name without the numbers inside of it, which are appended to `numbers`. So functions
@@ -415,6 +415,8 @@ std::vector<std::string> FunctionTable::other_names_of(std::string_view function
              : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
+// Adds the counts of one run as the next round. `names`: the metric of each count. `per_unit`:
+// number of counts that are one unit of the metric, such as nanoseconds per second.
 void FunctionTable::add_round(std::span<const std::string> names,
                               std::span<const FunctionCounts> run, double per_unit) {
   // Finds the metrics that were counted in this run, and adds those that are new.

@@ -242,7 +242,10 @@ void append_values_of_common_rounds(const Series& reference, const Series& candi
 
 }  // namespace
 
+// Chooses the values of two commands from which a change is estimated: all values, or if `paired`,
+// those of rounds in which both commands have one.
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
+  // A failed run may have done other work, so its value is not compared.
   if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
     return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
 
@@ -260,6 +263,8 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     result.reference_layouts = reference.layouts;
     result.candidate_layouts = candidate.layouts;
   }
+  // Both commands must be compared over the same layouts, so one in which either failed is left
+  // out.
   return without_failed_layouts(std::move(result), reference, candidate);
 }
 

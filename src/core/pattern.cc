@@ -108,11 +108,13 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
   if (!context || !data) return make_memory_error();
 
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
+
   // In the middle of a longer text, "^" must not match at the beginning of the piece.
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
 
   // Looks for one match after the other, and keeps the group of the latest. Each call of PCRE2
-  // tries only the starting offsets of a few strides, so that goes_on() is asked from time to time.
+  // tries only some starting offsets, in units of a stride (kStrideBytes offsets), so that
+  // goes_on() can end a search that takes too long.
   std::optional<std::string_view> group;
   std::size_t strides_per_call = kMaxStridesPerCall;
   std::size_t first_start = piece.min_match_start;
@@ -140,6 +142,7 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
       first_start = last_start + 1;
       continue;
     }
+    // Any other error means that a limit of steps, depth or memory was reached.
     if (status < 0) return make_too_many_steps_error();
 
     // PCRE2 returns two offsets for the match, and two for the first group. The status is 1 if the

@@ -68,7 +68,8 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     if (commands[c].source_command_index == typed) instances.push_back(c);
   if (instances.empty()) return reference;
 
-  // With a single typed command, there is nothing with which its instances could be paired.
+  // With a single typed command, there is nothing with which its instances could be paired. Tables
+  // still show how they differ from the first one.
   if (instances.size() == commands.size()) {
     reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
     return reference;

@@ -222,6 +222,8 @@ RunRow RunRecorder::make_row(const RunRecord& run) const {
   return row;
 }
 
+// Stores a run, with its values of all metrics. `reason`, `why`: for a run that was measured again,
+// why it was not good enough, as a category and as a text.
 void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to) {
   // A program may report metrics of which the plan did not know. Each gets a reader behind those of
   // the planned metrics. Its values are behind those of the metrics that were planned to be

@@ -290,6 +290,8 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   return best;
 }
 
+// Finds names for a message such as "did you mean ...?". Upper and lower case are not
+// distinguished.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates) {
   struct SimilarName {
@@ -331,11 +333,11 @@ std::vector<std::string> nearest_names(std::string_view name,
 }
 
 std::string shell_syntax_in(std::string_view text) {
-  // lauka runs commands without a shell, so it warns of a command that would need one. Most texts
-  // have none of the characters with which such syntax begins, and need no closer look.
+  // Finds out if a command that runs without a shell would need one. Most texts have none of the
+  // characters with which shell syntax begins, and need no closer look.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
 
-  // In "sh -c "echo $HOME"", the command itself runs a shell, which expands what is in quotes.
+  // A command such as sh -c "echo $HOME" runs a shell itself, which expands what is in the quotes.
   const bool has_shell_in_command = runs_shell(text);
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

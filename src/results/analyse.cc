@@ -32,8 +32,9 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
 }
 
 /// Computes a command's statistics of one metric, without the comparison with its reference.
-/// `interval_tail`: probability with which a percentile's interval may miss it on each side.
-/// `timed_runs`: number of timed runs, with and without a value of the metric.
+/// `series`: the values of its timed runs, of which some may be missing. `interval_tail`:
+/// probability with which a percentile's interval may miss it on each side. `timed_runs`: number of
+/// timed runs, with and without a value of the metric.
 MetricResult make_result(std::size_t metric_index, const Metric& metric, double interval_tail,
                          const Series& series, std::size_t timed_runs) {
   MetricResult result;
@@ -110,13 +111,16 @@ void add_warning_of_alike_rounds(const Metric& metric, std::size_t candidate,
   }
 }
 
+/// Adds warnings about a delta, the change of a metric from the reference to a candidate.
+/// `samples`: the values that were compared. `series`: all values of the metric, of each command.
 void add_warnings_of_delta(std::size_t metric_index, std::size_t candidate,
                            const Comparison& samples, const std::vector<Series>& series,
                            Results& results) {
   const Metric& metric = results.session.metrics[metric_index];
   const stats::Delta& delta = *results.commands[candidate].rows[metric_index].delta;
 
-  // Only about times is this important enough to be shown without --verbose.
+  // If the mean changed by clearly more or less than typical runs, either may mislead. Only about
+  // times is this important enough to be shown without --verbose.
   if (delta.mean_and_typical_differ) {
     const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
     const bool has_outliers = outliers_explain_mean(results, metric_index, candidate);
@@ -125,7 +129,8 @@ void add_warnings_of_delta(std::size_t metric_index, std::size_t candidate,
                                 .shown = is_time ? metric.shown : Shown::Verbose});
   }
 
-  // A wider interval matters for the wall time, and where a gate depends on the metric.
+  // A wider interval matters for the wall time, and where a gate (a limit that may fail a CI job)
+  // depends on the metric.
   const auto is_on_metric = [&](const gate::Verdict& verdict) {
     return verdict.metric == metric_index;
   };
@@ -202,8 +207,9 @@ std::optional<Comparison> find_comparable_samples(std::size_t metric_index, cons
   return samples;
 }
 
-/// Sets each candidate's change of a metric from its reference, and adds warnings about it.
-/// `series`: values of the metric, one for each command.
+/// Compares each candidate with its reference by one metric. Sets the delta (the change from the
+/// reference) and what else the comparison says, and adds warnings about it. `tails`: probabilities
+/// beyond the ends of intervals. `series`: values of the metric, one series for each command.
 void compare_commands(std::size_t metric_index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[metric_index];
@@ -215,8 +221,9 @@ void compare_commands(std::size_t metric_index, const stats::IntervalTails& tail
     row.delta = estimate_delta(*samples, tails, metric.percentile_share());
     clear_impossible_exactness(metric, *row.delta);
 
-    // With too few layouts, the change over layouts is unknown. The result may still say what the
-    // runs of the first layout alone show.
+    // With --layouts, each layout (placement of the program in memory) counts as one value. Too few
+    // of them give no change. The layout result may still say what the runs of the first layout
+    // show.
     if (samples->has_layouts()) {
       if (!row.delta->change) row.delta.reset();
       set_layout_result(*samples, tails, metric, row);
@@ -224,6 +231,8 @@ void compare_commands(std::size_t metric_index, const stats::IntervalTails& tail
 
     // A percentile's change without an interval says too little.
     if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
+
+    // The smallest change that the session would have found tells what "no difference" means.
     row.detectable = find_detectable(results, row, *samples, tails);
     if (row.delta) add_warnings_of_delta(metric_index, pair.candidate, *samples, series, results);
   }
@@ -280,7 +289,8 @@ void analyse_metric(std::size_t metric_index, const stats::IntervalTails& tails,
         make_result(metric_index, metric, tails.tail_of_delta, series[c], command.runs);
     set_mean_without_values(results, c, row);
 
-    // A percentile is one value of all layouts, so it has no mean over layouts.
+    // With --layouts, the program is placed in memory in several ways. A mean of such layouts is
+    // more representative than one of all runs. A percentile has no mean.
     const bool has_layouts = count_layouts(results.session, c) > 1;
     if (has_layouts && row.summary && !metric.percentile) {
       const LayoutResult layouts{.mean = mean_over_layouts(series[c])};
@@ -509,8 +519,9 @@ CandidatesByPlace list_candidates_by_place(const Results& results) {
   return all;
 }
 
-/// Returns the geometric mean of the changes in the rows of a suite. `rows`: at least one; all are
-/// of one metric, and of the candidates at one place.
+/// Returns the geometric mean of the candidates' changes in the benchmarks of a suite. `rows`: at
+/// least one; all are of one metric, and of candidates at the same place among those of their
+/// benchmark.
 Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_place) {
   // The metric is the same in all benchmarks, so any row can tell its name.
   const SuiteRow& any_row = rows.front();
@@ -556,11 +567,12 @@ std::vector<std::vector<SuiteRow>> group_rows_by_metric(
     if (candidate_place >= candidates[b].size()) continue;
     const Results& benchmark = benchmarks[b];
     const std::vector<std::size_t>& candidates_at_place = candidates[b][candidate_place];
+    // Several candidates at one place are one command with several values of a parameter.
     const bool has_several_values = candidates_at_place.size() > 1;
 
     for (const std::size_t candidate : candidates_at_place) {
       for (const std::optional<std::size_t> metric : suite_metrics(benchmark, candidate)) {
-        if (!metric) continue;
+        if (!metric) continue;  // the benchmark has neither a gate nor a primary metric
         const std::string& name = benchmark.session.metrics[*metric].name;
         const auto [entry, is_new] = group_of_metric.try_emplace(name, groups.size());
         if (is_new) groups.emplace_back();
@@ -616,6 +628,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
   const bool is_kept = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
   if (is_kept && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
 
+  // A gate may be on the share of one function, which a program may no longer have.
   return find_missing_function(session, verdict, reference, candidate);
 }
 
@@ -678,6 +691,8 @@ std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confid
                                   *row.summary->stddev() / std::sqrt(count));
 }
 
+// Computes everything that reports show. The order matters: each step uses what the steps before it
+// have set.
 void analyse(Results& results) {
   results.are_all_deltas_paired =
       std::ranges::all_of(list_pairs(results.session), &Pair::is_within_rounds);
@@ -688,7 +703,8 @@ void analyse(Results& results) {
     analyse_runs(c, results);
   }
 
-  // A gate that shares its error rate with others has wider intervals, which the table shows, too.
+  // A gate (a limit that may fail a CI job) shares its error rate with others, so its intervals are
+  // wider. Those of its metric are, too, so that both agree.
   const stats::IntervalTails tails_without_gate = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tail_probabilities_of(m, tails_without_gate), results);
@@ -699,7 +715,6 @@ void analyse(Results& results) {
     verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
   }
 
-  // All of these read the rows of the metrics.
   make_headline_comparisons(results);
   results.explanations = make_explanations(results);
   compare_functions(results);

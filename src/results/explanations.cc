@@ -93,7 +93,7 @@ std::optional<double> median_of(const std::vector<double>& values) {
 }
 
 /// Computes the change of the utilisation (CPU time / wall time), as one of the factors that
-/// explain a candidate's change of wall time. `cpu`, `wall`: changes of both times.
+/// explain a candidate's change of wall time. `cpu`, `wall`: changes of both times, as logarithms.
 WallFactor make_utilisation_factor(const Results& results, std::size_t candidate_index,
                                    const LogChange& cpu, const LogChange& wall) {
   const std::size_t cpu_time = *find_metric(results.session.metrics, Role::CpuTime);
@@ -109,9 +109,8 @@ WallFactor make_utilisation_factor(const Results& results, std::size_t candidate
   // change of the wall time.
   LogChange factor{.value = cpu.value - wall.value};
 
-  // The interval comes from the utilisation of single runs. Much of the
-  // noise of CPU time and wall time is common to both, so it is narrower than one from their
-  // intervals.
+  // The interval comes from the utilisation of single runs. Much of the noise of CPU time and wall
+  // time is common to both, so it is narrower than one from their two intervals.
   const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
   std::optional<LogChange> within_runs;
   if (!samples.is_empty()) {

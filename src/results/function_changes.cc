@@ -32,8 +32,8 @@ bool varies(const RoundValues& values) {
   return values.size() > 1;
 }
 
-/// Adds up the table rows that are one function on a side, round by round. `chosen`: indices of
-/// these rows in `rows`.
+/// Adds up the values of a function on one side of a comparison, round by round. A side's table may
+/// have several rows that are one function. `chosen`: indices of these rows in `rows`.
 Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
   // A row has values of several metrics. The one that is compared is at index `side.place`.

@@ -183,8 +183,8 @@ struct AlikeFunctions {
 };
 
 /// Unites each function that only the reference has with one that only the candidate has, if their
-/// names differ only in a compiler's numbers. Returns how, by the function's first row of the
-/// reference.
+/// names differ only in a compiler's numbers. Returns for each united function, by its first row of
+/// the reference, what showed that both are the same.
 std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
   // Collects the functions that may be paired: those of one side alone, by the rest of their names.
   const std::vector<Function> functions = list_functions(rows);
@@ -207,7 +207,7 @@ std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
         return std::tie(function->split.numbers, function->name);
       });
 
-    // The caller needs to know how sure a pair is. If there was no choice, the name was enough.
+    // If there was no choice, the name was enough. Else the order and the counts decided.
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
     for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
       const std::size_t first_row = before->reference_rows.front();

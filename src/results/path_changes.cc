@@ -146,8 +146,9 @@ struct AddedRounds {
   std::vector<RoundValues> totals_of_functions;  ///< by index in the paired functions
 };
 
-/// Sums up the rounds of a side: for each call path to a mean, and for each function (which may be
-/// at the end of many paths) to its time in each round.
+/// Sums up the sampled times of one side: for each call path to its means over the rounds (own
+/// time, and total with what it called), and for each function to its total in each round. A
+/// function may be at the end of many paths.
 AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
   const std::vector<bool> are_outermost_calls = find_first_calls(joined);
   const auto rounds = static_cast<double>(side.side().rounds);
@@ -293,6 +294,7 @@ JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candid
   const SidePaths before(reference, Side::Reference, frames, joined);
   const SidePaths after(candidate, Side::Candidate, frames, joined);
 
+  // A function's total is its time with what it called, over all paths through it.
   AddedRounds added_before = add_rounds(before, frames, joined);
   AddedRounds added_after = add_rounds(after, frames, joined);
 
@@ -302,6 +304,7 @@ JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candid
     result.totals.push_back({.reference = std::move(added_before.totals_of_functions[i]),
                              .candidate = std::move(added_after.totals_of_functions[i])});
 
+  // The paths are still in the order of the joined tree, as the tests need them.
   std::vector<PathChange> paths;
   paths.reserve(joined.size());
   for (std::size_t path = 0; path < joined.size(); ++path)

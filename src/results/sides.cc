@@ -74,7 +74,7 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
   const auto error = error_of_mean(side, differences);
   if (!error) return {};
 
-  // Rounding errors are as large as the values from which the differences come allow.
+  // Rounding errors grow with the size of the values from which the differences come.
   const stats::Moments of_reference = stats::moments(reference);
   const stats::Moments of_differences = stats::moments(differences);
   const double scale = of_reference.mean + stats::moments(candidate).mean;
@@ -91,8 +91,8 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
     return {.p = 2.0 * tails.above, .half_width = std::nullopt};
   }
 
-  // Values that do not vary at all are no test's business: equal counts have Certainty::Exact
-  // without one, and equal samples prove nothing.
+  // Values that do not vary at all cannot be tested. They need no test, either: equal counts have
+  // Certainty::Exact, and equal samples prove nothing.
   if (error->squared == 0.0) return {};
   return test_mean(mean_difference, std::sqrt(error->squared),
                    static_cast<double>(error->values - 1), confidence);

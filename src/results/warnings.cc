@@ -462,8 +462,8 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
     return static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
   };
 
-  // By chance, the first of a command's n runs is its slowest with probability 1 / n. It is far less
-  // probable that the first runs of all commands are slow by chance.
+  // By chance, the first of a command's n runs is its slowest with probability 1 / n. It is far
+  // less probable that the first runs of all commands are slow by chance.
   double chance_of_all = 1.0;
   bool are_all_slow = true;
   for (const Series& command : series) {

@@ -440,6 +440,8 @@ double estimate_noise_variance(std::span<const SeriesPoint> points) {
   return noise;
 }
 
+// A step is a lasting change of a series' level, such as that of a benchmark's times over many
+// commits.
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;

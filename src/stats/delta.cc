@@ -64,7 +64,8 @@ class MeanChange {
                    : estimate_errors_of_independent(samples.reference, samples.candidate);
   }
 
-  /// Returns the change, with the interval that has the probability `tail` beyond each end.
+  /// Returns the change of the mean as a fraction, with the interval that has the probability
+  /// `tail` beyond each end.
   Change change_at(double tail) const {
     // A change from 0 is defined only if there is none.
     if (reference_.mean == 0.0) {
@@ -94,10 +95,10 @@ class MeanChange {
     const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
 
-    // Fieller (1954): a ratio that is x below the measured one is in the interval if the residuals
-    // of the candidate from it have a mean within t standard errors of 0. With the mean r of the
-    // reference, that is (x r)^2 <= t^2 (of_residuals + 2 x covariance + x^2 of_reference). The
-    // ends are the roots x of this quadratic equation, whose leading coefficient is `a`.
+    // Fieller (1954): ratio - x is in the interval if the mean of candidate - (ratio - x) *
+    // reference is within t standard errors of 0. This mean is x r, where r is the mean of the
+    // reference. So (x r)^2 <= t^2 (of_residuals + 2 x covariance + x^2 of_reference). The
+    // interval's ends are the roots x of this quadratic equation, whose leading coefficient is `a`.
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double t_covariance = t * errors_->covariance;
     const double shift = t * t_covariance;
@@ -409,7 +410,6 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
   delta.basis = Basis::Typical;
   shown = without_rounding_errors({typical->change, typical->bounds});
   delta.change_of_mean = mean.change_at(tails.tail_of_mean_change);
-
   delta.mean_and_typical_differ = differ_clearly(delta, mean, tails.tail_of_mean_change);
   return delta;
 }

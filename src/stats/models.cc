@@ -156,8 +156,8 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   const WeightedSums sums_of_same(effects, 0.0);
   combined.p_same = chi_squared_above(sums_of_same.squares, degrees);
 
-  // I^2, the share of the variance that is not the error of a typical machine (Higgins & Thompson
-  // 2002).
+  // I^2 (Higgins & Thompson 2002): the share of the variance that is not the error of a typical
+  // machine.
   const double typical_variance =
       degrees * sums_of_same.w / (sums_of_same.w * sums_of_same.w - sums_of_same.w2);
   combined.heterogeneity = variance_between / (variance_between + typical_variance);
@@ -198,8 +198,8 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
   const double unexplained_squares = std::max(squares_of_y - law.exponent * products, 0.0);
   law.r_squared = squares_of_y > 0.0 ? 1.0 - unexplained_squares / squares_of_y : 1.0;
 
-  // The interval of a regression's slope, by Student's t. The line has spent two degrees of
-  // freedom.
+  // The interval of a regression's slope, by Student's t. The line's two parameters have spent two
+  // degrees of freedom.
   const double degrees = static_cast<double>(log_x.size()) - 2.0;
   const double half_width = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
                             std::sqrt(unexplained_squares / degrees / squares_of_x);

@@ -52,52 +52,59 @@ std::optional<std::uint32_t> PathTree::find(const PathStep& step) const {
 
 namespace {
 
-/// The paths of a tree by caller: the calls of each are a list that is linked by `next_call`.
-struct CallLists {
-  std::vector<std::uint32_t> first_call{};  // by path; at the end, that of those without a caller
-  std::vector<std::uint32_t> next_call{};   // by path
+constexpr std::uint32_t kNoPath = kNoCaller;
+
+/// A tree of paths in the form of linked lists: one of the paths without a caller (the roots), and
+/// for each path one of those that it calls (its children). kNoPath ends a list.
+struct ChildLists {
+  std::uint32_t first_root = kNoPath;
+  std::vector<std::uint32_t> first_child{};   // by path
+  std::vector<std::uint32_t> next_sibling{};  // by path
 };
 
-CallLists list_calls(const PathTree& paths) {
-  const std::size_t count = paths.size();
-  CallLists calls{std::vector<std::uint32_t>(count + 1, kNoCaller),
-                  std::vector<std::uint32_t>(count, kNoCaller)};
-  for (std::uint32_t path = 0; path < count; ++path) {
-    std::uint32_t& first = calls.first_call[std::min<std::size_t>(paths[path].caller, count)];
-    calls.next_call[path] = std::exchange(first, path);
+ChildLists list_children(const PathTree& paths) {
+  ChildLists lists{.first_child = std::vector<std::uint32_t>(paths.size(), kNoPath),
+                   .next_sibling = std::vector<std::uint32_t>(paths.size(), kNoPath)};
+  for (std::uint32_t path = 0; path < paths.size(); ++path) {
+    const std::uint32_t caller = paths[path].caller;
+    std::uint32_t& first = caller == kNoCaller ? lists.first_root : lists.first_child[caller];
+    lists.next_sibling[path] = std::exchange(first, path);
   }
-  return calls;
+  return lists;
 }
 
 }  // namespace
 
+// The first call of a recursive function is its outermost one, which contains the time of all
+// others.
 std::vector<bool> find_first_calls(const PathTree& paths) {
-  const CallLists calls = list_calls(paths);
-  std::vector<bool> are_first(paths.size());
-  // The frames of the path that is visited, and of its callers.
-  std::unordered_set<std::uint64_t> open_frames;
+  const ChildLists lists = list_children(paths);
+  std::vector<bool> are_outermost(paths.size());
+  std::unordered_set<std::uint64_t> open_frames;  // of the visited path, and of all its callers
 
-  // Visits each path between its caller and the caller's next call, so that a path of many frames
-  // takes no longer than many paths.
-  std::uint32_t path = calls.first_call.back();
-  while (path != kNoCaller) {
+  // Walks through the tree depth first. This takes linear time, and does not recurse, because a
+  // path may have very many frames.
+  std::uint32_t path = lists.first_root;
+  while (path != kNoPath) {
     const bool is_new_frame = open_frames.insert(paths[path].frame).second;
-    are_first[path] = is_new_frame;
-    if (calls.first_call[path] != kNoCaller) {
-      path = calls.first_call[path];
+    are_outermost[path] = is_new_frame;
+    if (lists.first_child[path] != kNoPath) {
+      path = lists.first_child[path];
       continue;
     }
 
-    // Returns from the path, and from each caller of which this was the last call.
-    bool was_last_call = true;
-    while (was_last_call && path != kNoCaller) {
-      if (are_first[path]) open_frames.erase(paths[path].frame);
-      was_last_call = calls.next_call[path] == kNoCaller;
-      path = was_last_call ? paths[path].caller : calls.next_call[path];
+    // Leaves the path, and then each caller that has no further child, up to one that has a
+    // sibling.
+    std::uint32_t next = kNoPath;
+    while (path != kNoPath && next == kNoPath) {
+      if (are_outermost[path]) open_frames.erase(paths[path].frame);
+      next = lists.next_sibling[path];
+      path = paths[path].caller;
     }
+    path = next;
   }
 
-  return are_first;
+  return are_outermost;
 }
 
 std::uint64_t PathTable::find_or_add_frame(const std::string& name) {

@@ -161,26 +161,32 @@ class ElfReader {
     if (segment.type == kNoteSegment && facts_.build_id.empty()) take_build_id(read_part(segment));
   }
 
-  /// Looks for the build-id in a list of notes: sizes of name and description, type, name,
-  /// description, each padded to 4 bytes.
+  /// Looks for the build-id in the notes of an ELF file, and sets facts_.build_id. A note has a
+  /// header of three numbers (size of its name, size of its description, type), then the name and
+  /// the description, each padded to a multiple of 4 bytes.
   void take_build_id(std::string_view notes) {
-    constexpr std::size_t note_header_bytes = 12;
+    constexpr std::size_t header_bytes = 12;
     const auto padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
-    while (notes.size() > note_header_bytes) {
-      const std::uint64_t name_bytes = padded(number_at(notes, 0, 4));
-      const std::uint64_t bytes = number_at(notes, 4, 4);
-      if (name_bytes + padded(bytes) > notes.size() - note_header_bytes) return;
 
-      const std::string_view text = notes.substr(note_header_bytes + name_bytes, bytes);
-      const bool is_build_id =
-          number_at(notes, 8, 4) == kBuildIdNote &&
-          notes.substr(note_header_bytes).starts_with(std::string_view("GNU\0", 4));
-      if (is_build_id) {
-        const std::vector<unsigned char> id(text.begin(), text.end());
+    while (notes.size() > header_bytes) {
+      const std::uint64_t padded_name_bytes = padded(number_at(notes, 0, 4));
+      const std::uint64_t description_bytes = number_at(notes, 4, 4);
+      const std::uint64_t type = number_at(notes, 8, 4);
+
+      // A damaged file may have a note that is longer than the rest of the notes.
+      const std::uint64_t padded_bytes = padded_name_bytes + padded(description_bytes);
+      if (padded_bytes > notes.size() - header_bytes) return;
+
+      // The meaning of a type depends on who defined it, which the name says.
+      constexpr std::string_view gnu("GNU\0", 4);
+      if (type == kBuildIdNote && notes.substr(header_bytes).starts_with(gnu)) {
+        const std::string_view description =
+            notes.substr(header_bytes + padded_name_bytes, description_bytes);
+        const std::vector<unsigned char> id(description.begin(), description.end());
         facts_.build_id = fmt::format("{:02x}", fmt::join(id, ""));
         return;
       }
-      notes.remove_prefix(note_header_bytes + name_bytes + padded(bytes));
+      notes.remove_prefix(header_bytes + padded_bytes);
     }
   }
 

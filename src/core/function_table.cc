@@ -264,42 +264,54 @@ std::size_t find_numbered_word_length(std::string_view text) {
   return 0;
 }
 
-/// Removes the numbers inside of a name: of kNumberedWords, and "#2" before "}" as in Rust's
-/// "{closure#2}" and in "{lambda(int)#2}" of C++.
+/// A number that a compiler put inside of a name, with the word or the '#' before it.
+struct InnerNumber {
+  std::string_view mark{};
+  std::uint64_t number = 0;
+  std::size_t length = 0;  ///< of mark and digits
+};
+
+/// Returns the number at the beginning of `text`; nullopt if there is none. It follows a word of
+/// kNumberedWords, or is between "#" and "}" as in Rust's "{closure#2}" and C++'s
+/// "{lambda(int)#2}".
+std::optional<InnerNumber> find_inner_number(std::string_view text) {
+  const std::size_t word_length = find_numbered_word_length(text);
+  const bool has_word = word_length > 0;
+  if (!has_word && !text.starts_with('#')) return std::nullopt;
+
+  const std::size_t mark_length = has_word ? word_length : 1;
+  const std::size_t digit_count = count_digits(text.substr(mark_length));
+  const std::size_t length = mark_length + digit_count;
+
+  // After a word, letters behind the digits would make them a part of a programmer's own name.
+  const std::string_view rest = text.substr(length);
+  const bool has_end = has_word ? !is_word(rest.substr(0, 1)) : rest.starts_with('}');
+  if (!has_end) return std::nullopt;
+
+  // No digits at all give no number. Neither do more than a number of 64 bits can have.
+  const auto number = parse_number(text.substr(mark_length, digit_count));
+  if (!number) return std::nullopt;
+  return InnerNumber{.mark = text.substr(0, mark_length), .number = *number, .length = length};
+}
+
+/// Returns the name without the numbers inside of it, which are appended to `numbers`. So functions
+/// without a name of their own can be recognised although a compiler numbers them differently.
 std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_t>& numbers) {
-  std::string rest;
-
-  for (std::size_t at = 0; at < name.size();) {
-    const std::string_view text = name.substr(at);
-    const std::size_t word_length = find_numbered_word_length(text);
-    const bool has_word = word_length > 0;
-
-    // Without a word, only the single character '#' may be before the digits.
-    const std::size_t mark_length = has_word ? word_length : 1;
-    const std::size_t digits = count_digits(text.substr(mark_length));
-    const std::size_t end = at + mark_length + digits;
-
-    bool is_number = false;
-    if (has_word)
-      is_number = digits > 0 && (end == name.size() || !is_word(name.substr(end, 1)));
-    else
-      is_number = text.front() == '#' && end < name.size() && name[end] == '}';
-
-    // More digits than a number can have remain a part of the name.
-    const auto number = is_number ? parse_number(text.substr(mark_length, digits)) : std::nullopt;
-    if (!number) {
-      rest += name[at++];
+  std::string shorter_name;
+  while (!name.empty()) {
+    const auto found = find_inner_number(name);
+    if (!found) {
+      shorter_name += name.front();
+      name.remove_prefix(1);
       continue;
     }
 
-    // The mark before the number goes, too, except a letter.
-    const std::string_view mark = text.substr(0, mark_length);
-    rest += mark.substr(0, mark.find_last_not_of("#_$") + 1);
-    numbers.push_back(*number);
-    at = end;
+    // The word before the number stays. The characters that only join it to the number go, too.
+    shorter_name += found->mark.substr(0, found->mark.find_last_not_of("#_$") + 1);
+    numbers.push_back(found->number);
+    name.remove_prefix(found->length);
   }
-
-  return rest;
+  return shorter_name;
 }
 
 }  // namespace
@@ -360,33 +372,35 @@ FunctionName make_function_name(std::vector<std::string> names) {
 }
 
 WantedFunctions::WantedFunctions(std::span<const std::string> names) {
-  for (std::size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
+  for (std::size_t i = 0; i < names.size(); ++i) indices_by_name_.emplace(names[i], i);
 }
 
 std::vector<std::size_t> WantedFunctions::find(std::string_view function,
                                                std::span<const std::string> other_names) const {
-  if (places_.empty()) return {};
+  // Saves the time to split names if no function is wanted.
+  if (indices_by_name_.empty()) return {};
 
-  std::set<std::size_t> found;
-  const auto add_places_of = [&](std::string_view name) {
-    const auto [first, last] = places_.equal_range(name);
-    for (auto place = first; place != last; ++place) found.insert(place->second);
+  // A set, because a function may match by several of its names.
+  std::set<std::size_t> matches;
+  const auto look_up = [&](std::string_view name) {
+    const auto [first, last] = indices_by_name_.equal_range(name);
+    for (auto wanted = first; wanted != last; ++wanted) matches.insert(wanted->second);
   };
 
   // Users may leave out a function's parameters, and the numbers that a compiler added.
-  const auto add_places_of_forms = [&](std::string_view name) {
-    add_places_of(name);
-    add_places_of(without_parameters(name));
+  const auto look_up_all_forms = [&](std::string_view name) {
+    look_up(name);
+    look_up(without_parameters(name));
 
     const NumberedName split = split_numbers(name);
     if (split.numbers.empty()) return;
-    add_places_of(split.without_numbers);
-    add_places_of(without_parameters(split.without_numbers));
+    look_up(split.without_numbers);
+    look_up(without_parameters(split.without_numbers));
   };
 
-  add_places_of_forms(function);
-  for (const std::string& other : other_names) add_places_of_forms(other);
-  return {found.begin(), found.end()};
+  look_up_all_forms(function);
+  for (const std::string& other : other_names) look_up_all_forms(other);
+  return {matches.begin(), matches.end()};
 }
 
 std::size_t FunctionTable::find(std::string_view metric) const {
@@ -401,41 +415,46 @@ std::vector<std::string> FunctionTable::other_names_of(std::string_view function
              : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
+// Adds the counts of one run as the next round. `names`: the metric of each count. `per_unit`:
+// number of counts that are one unit of the metric, such as nanoseconds per second.
 void FunctionTable::add_round(std::span<const std::string> names,
                               std::span<const FunctionCounts> run, double per_unit) {
+  // Finds the metrics that were counted in this run, and adds those that are new.
   struct CountedMetric {
-    std::size_t count;   // place in `names` and in each function's counts
-    std::size_t metric;  // place in `metrics`
+    std::size_t index_of_count;  // in `names`, and in each function's counts
+    std::size_t index_in_table;  // in `metrics`
   };
   std::vector<CountedMetric> counted_metrics;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    // An empty name stands for a count that is not kept.
     if (names[i].empty()) continue;
     const std::size_t metric = find(names[i]);
-    if (metric == metrics.size()) metrics.push_back({names[i], 0});
-    counted_metrics.push_back({i, metric});
+    if (metric == metrics.size()) metrics.push_back({.name = names[i], .rounds = 0});
+    counted_metrics.push_back({.index_of_count = i, .index_in_table = metric});
   }
   if (counted_metrics.empty()) return;
 
-  // A function or metric may be new in this round.
-  std::map<std::string_view, const FunctionCounts*> counts_of;
+  // Adds the functions that are new, too. Then each function has room for all metrics.
+  std::map<std::string_view, const FunctionCounts*> functions_of_run;
   for (const FunctionCounts& function : run) {
-    counts_of.emplace(function.name, &function);
+    functions_of_run.emplace(function.name, &function);
     functions.try_emplace(function.name);
     if (!function.other_names.empty())
       other_names[function.name].insert(function.other_names.begin(), function.other_names.end());
   }
   for (auto& [name, values] : functions) values.resize(metrics.size());
 
+  // A function of the table that the run did not call has a value of 0 in this round.
   for (auto& [name, values] : functions) {
-    const auto found = counts_of.find(name);
-    for (const auto& [count, metric] : counted_metrics) {
+    const auto function = functions_of_run.find(name);
+    for (const auto& [index_of_count, metric] : counted_metrics) {
       double value = 0.0;
-      if (found != counts_of.end())
-        value = static_cast<double>(found->second->counts.at(count)) / per_unit;
+      if (function != functions_of_run.end())
+        value = static_cast<double>(function->second->counts.at(index_of_count)) / per_unit;
       append_round(values[metric], metrics[metric].rounds, value);
     }
   }
-  for (const auto& [count, metric] : counted_metrics) ++metrics[metric].rounds;
+  for (const auto& [index_of_count, metric] : counted_metrics) ++metrics[metric].rounds;
 }
 
 }  // namespace lauka

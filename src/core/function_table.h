@@ -74,7 +74,7 @@ class WantedFunctions {
                                 std::span<const std::string> other_names = {}) const;
 
  private:
-  std::multimap<std::string, std::size_t, std::less<>> places_;
+  std::multimap<std::string, std::size_t, std::less<>> indices_by_name_;
 };
 
 struct FunctionCounts {

@@ -87,6 +87,8 @@ bool allows_only_some_cpus(const Machine& machine) {
   return machine.allowance && machine.allowance->cpus.size() < machine.cpus;
 }
 
+// Sessions of machines of one class have comparable times. The class is a hash of what is known to
+// change times. The hash is stored in files, so the same machine must keep it in later versions.
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;  // 64 bits, so that different classes hardly ever share a hash
   Sha256 hash;
@@ -99,12 +101,15 @@ std::string class_of(const Machine& machine) {
   hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
 
-  // What is missing is not hashed, because older sessions, which do not record it, must keep their
+  // Versions of lauka that did not record the following properties did not hash them. A property
+  // that is missing is therefore left out, so that the sessions of those versions keep their
   // classes.
   if (!machine.cpu_identity.empty())
     hash.add(fmt::format("cpu_identity={}\n", machine.cpu_identity));
   if (!machine.cpu_features.empty())
     hash.add(fmt::format("cpu_features={}\n", machine.cpu_features));
+
+  // A container or a CPU mask may allow lauka only a part of the machine.
   if (const auto& allowance = machine.allowance) {
     if (allows_only_some_cpus(machine))
       hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));

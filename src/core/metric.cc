@@ -49,21 +49,24 @@ void remove_failed_layouts(const std::vector<std::uint32_t>& failed, std::vector
   layouts.resize(kept);
 }
 
+/// Returns the series without the values of failed runs, which must not be compared.
 Series without_failed_runs(Series series) {
+  // The indices of these values, in ascending order. None are left in the result.
   const std::vector<std::size_t> failed = std::exchange(series.values_of_failed_runs, {});
+
   const auto drop_failed = [&](auto& list) {
-    if (list.empty()) return;
-    std::size_t kept = 0;
+    std::size_t kept_count = 0;
     auto next_failed = failed.begin();
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (next_failed != failed.end() && *next_failed == i)
         ++next_failed;
       else
-        list[kept++] = list[i];
+        list[kept_count++] = list[i];
     }
-    list.resize(kept);
+    list.resize(kept_count);
   };
 
+  // Each list has one element for each value, or none at all.
   drop_failed(series.values);
   drop_failed(series.rounds);
   drop_failed(series.layouts);
@@ -179,14 +182,19 @@ std::optional<double> MetricReader::compute_value(const RunRecord& run) const {
   return drop_out_of_range(values_.back());
 }
 
+// A layout is one placement of the program in memory (--layouts). A run may lack a value, and then
+// it may have an upper bound of the value instead.
 void Series::add(const RunOfSeries& run, bool has_layouts) {
   const bool has_failed = is_failure(run.ending);
   if (run.ending != Ending::Unknown) ++runs_with_ending;
   if (has_failed) ++failed_runs;
-  if (has_failed && has_layouts &&
-      std::ranges::find(failed_layouts, run.layout) == failed_layouts.end())
-    failed_layouts.push_back(run.layout);
 
+  if (has_failed && has_layouts) {
+    const bool is_listed = std::ranges::find(failed_layouts, run.layout) != failed_layouts.end();
+    if (!is_listed) failed_layouts.push_back(run.layout);
+  }
+
+  // Values and bounds of failed runs are kept apart, because they are shown, but not compared.
   if (run.value) {
     if (has_failed) values_of_failed_runs.push_back(values.size());
     values.push_back(*run.value);
@@ -201,30 +209,17 @@ void Series::add(const RunOfSeries& run, bool has_layouts) {
   }
 }
 
-Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
-  if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
-    return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
+namespace {
 
-  // Of a run with only an upper bound, no value can be compared, nor can values with layouts be
-  // compared with values without.
-  Comparison result{.reference = {}, .candidate = {}, .paired = paired};
-  if (reference.largest_bound || candidate.largest_bound) return result;
-  if (reference.layouts.empty() != candidate.layouts.empty()) return result;
-
-  if (!paired) {
-    result.reference = reference.values;
-    result.candidate = candidate.values;
-    result.reference_layouts = reference.layouts;
-    result.candidate_layouts = candidate.layouts;
-    return without_failed_layouts(std::move(result), reference, candidate);
-  }
-
+/// Appends the values of the rounds in which both commands have a value, which make a pair. The
+/// rounds of a series ascend.
+void append_values_of_common_rounds(const Series& reference, const Series& candidate,
+                                    Comparison& pairs) {
   const bool has_layouts = !reference.layouts.empty();
   const std::size_t most_pairs = std::min(reference.rounds.size(), candidate.rounds.size());
-  result.reference.reserve(most_pairs);
-  result.candidate.reserve(most_pairs);
+  pairs.reference.reserve(most_pairs);
+  pairs.candidate.reserve(most_pairs);
 
-  // Only rounds in which both commands have a value make a pair.
   std::size_t r = 0;
   std::size_t c = 0;
   while (r < reference.rounds.size() && c < candidate.rounds.size()) {
@@ -233,17 +228,43 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     } else if (candidate.rounds[c] < reference.rounds[r]) {
       ++c;
     } else {
-      result.reference.push_back(reference.values[r]);
-      result.candidate.push_back(candidate.values[c]);
+      pairs.reference.push_back(reference.values[r]);
+      pairs.candidate.push_back(candidate.values[c]);
       if (has_layouts) {
-        result.reference_layouts.push_back(reference.layouts[r]);
-        result.candidate_layouts.push_back(candidate.layouts[c]);
+        pairs.reference_layouts.push_back(reference.layouts[r]);
+        pairs.candidate_layouts.push_back(candidate.layouts[c]);
       }
       ++r;
       ++c;
     }
   }
+}
 
+}  // namespace
+
+// Chooses the values of two commands from which a change is estimated: all values, or if `paired`,
+// those of rounds in which both commands have one.
+Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
+  // A failed run may have done other work, so its value is not compared.
+  if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
+    return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
+
+  // An empty result says that the commands cannot be compared: if of some runs only an upper bound
+  // is known, or if only one command was measured with several layouts of its program in memory.
+  Comparison result{.reference = {}, .candidate = {}, .paired = paired};
+  if (reference.largest_bound || candidate.largest_bound) return result;
+  if (reference.layouts.empty() != candidate.layouts.empty()) return result;
+
+  if (paired) {
+    append_values_of_common_rounds(reference, candidate, result);
+  } else {
+    result.reference = reference.values;
+    result.candidate = candidate.values;
+    result.reference_layouts = reference.layouts;
+    result.candidate_layouts = candidate.layouts;
+  }
+  // Both commands must be compared over the same layouts, so one in which either failed is left
+  // out.
   return without_failed_layouts(std::move(result), reference, candidate);
 }
 

@@ -131,6 +131,7 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
 
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most) {
+  // The texts are as a user typed them, for example in --parameter-scan NAME FROM TO -D BY.
   const auto min = read_decimal(from);
   const auto max = read_decimal(to);
   const auto step = read_decimal(by);
@@ -141,11 +142,12 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
     return Error{fmt::format("the step {} is not above 0", cited(by)),
                  "write a step above 0, and the smaller end first"};
 
-  // All three become whole numbers of the same decimal place, so that no sum is rounded.
-  const std::size_t places = std::max({min->places, max->places, step->places});
-  const auto first = scale_digits(*min, places);
-  const auto last = scale_digits(*max, places);
-  const auto increment = scale_digits(*step, places);
+  // With equally many decimal places, the digits of all three are whole numbers (0.5 and 1.25
+  // become 50 and 125), so that no sum is rounded.
+  const std::size_t decimal_places = std::max({min->places, max->places, step->places});
+  const auto first = scale_digits(*min, decimal_places);
+  const auto last = scale_digits(*max, decimal_places);
+  const auto increment = scale_digits(*step, decimal_places);
   if (!first || !last || !increment)
     return Error{"the numbers have more than 18 digits together", "write fewer digits"};
 
@@ -159,7 +161,8 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
 
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(format_decimal(*first + static_cast<std::int64_t>(i) * *increment, places));
+    values.push_back(
+        format_decimal(*first + static_cast<std::int64_t>(i) * *increment, decimal_places));
   return values;
 }
 

@@ -24,32 +24,34 @@ std::size_t count_digits_at(std::string_view text, std::size_t from) {
   return std::min(text.find_first_not_of("0123456789", from), text.size()) - from;
 }
 
-/// Appends the number at the beginning of `text` to `plain`, without commas. Returns the length of
-/// the number in `text`; 0 if missing.
+/// Reads a number of the form -1,234.5e6 at the beginning of `text`. Appends it to `plain` without
+/// the commas, as std::strtod understands it. Returns its length in `text`; 0 if there is no
+/// number.
 std::size_t read_number(std::string_view text, std::string& plain) {
-  std::size_t end = 0;
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
+  std::size_t end = 0;  // of what was read
+  const bool has_sign = text.starts_with('-') || text.starts_with('+');
+  if (has_sign) plain += text[end++];
 
-  std::size_t digits = count_digits_at(text, end);
-  const bool has_whole = digits > 0;
-  plain += text.substr(end, digits);
-  end += digits;
+  const std::size_t digits_before_point = count_digits_at(text, end);
+  plain += text.substr(end, digits_before_point);
+  end += digits_before_point;
 
-  // A comma belongs to the number only if it separates thousands: 1,234,567.
-  if (digits >= 1 && digits <= 3) {
+  // A comma belongs to the number only if it separates thousands (1,234,567), of which the first
+  // group has one to three digits.
+  if (digits_before_point >= 1 && digits_before_point <= 3) {
     while (end < text.size() && text[end] == ',' && count_digits_at(text, end + 1) == 3) {
       plain += text.substr(end + 1, 3);
       end += 4;
     }
   }
 
-  if (end < text.size() && text[end] == '.') {
-    digits = count_digits_at(text, end + 1);
-    if (!has_whole && digits == 0) return 0;
-    plain += text.substr(end, 1 + digits);
-    end += 1 + digits;
-  } else if (!has_whole) {
-    return 0;
+  // "5." and ".5" are numbers, but "." is none.
+  const bool has_point = end < text.size() && text[end] == '.';
+  const std::size_t digits_after_point = has_point ? count_digits_at(text, end + 1) : 0;
+  if (digits_before_point == 0 && digits_after_point == 0) return 0;
+  if (has_point) {
+    plain += text.substr(end, 1 + digits_after_point);
+    end += 1 + digits_after_point;
   }
 
   const std::size_t exponent = exponent_length(text, end);
@@ -215,6 +217,15 @@ bool is_unit_word(std::string_view word) {
          word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
 }
 
+Error make_other_unit_error(const OwnUnit& written, const OwnUnit& expected) {
+  const bool may_be_metrics_unit = written.is_known() && expected.word.empty();
+  return Error{
+      fmt::format("has {} after the number, but the metric's unit is {}", cited(written.word),
+                  expected.word.empty() ? "none" : cited(expected.word)),
+      may_be_metrics_unit ? fmt::format("give the metric this unit (NAME:{})", written.word)
+                          : "leave it out, or give another unit"};
+}
+
 }  // namespace
 
 bool is_in_numeric_range(double value) {
@@ -270,33 +281,31 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
   return metric;
 }
 
+// Reads a value of a metric that a user defined, from the output of a program: a number, perhaps
+// with a unit. `unit`: the metric's unit, in whose base unit the value is returned.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   text = trimmed(text);
-  std::string plain;
-  const std::size_t end = text.size() > kMaxNumberBytes ? 0 : read_number(text, plain);
-  if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
+  std::string plain_number;
+  std::size_t number_length = 0;
+  if (text.size() <= kMaxNumberBytes) number_length = read_number(text, plain_number);
+  if (number_length == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
 
-  const std::string_view word = trimmed(text.substr(end));
+  // A number without a unit is in the metric's unit.
+  const std::string_view written_unit = trimmed(text.substr(number_length));
   double size_in_base_units = unit.size_in_base_units;
 
-  // "1" is the unit of plain numbers, so it says the same as no unit.
-  const bool says_no_unit = word == "1" && unit.word.empty();
-  if (!word.empty() && word != unit.word && !says_no_unit) {
-    const OwnUnit written = parse_own_unit(word);
-    const bool are_same_kind = written.unit == unit.unit && written.is_known() && unit.is_known();
-    if (!are_same_kind) {
-      const std::string expected = unit.word.empty() ? "none" : cited(unit.word);
-      const bool may_be_metrics_unit = written.is_known() && unit.word.empty();
-      return Error{fmt::format("has {} after the number, but the metric's unit is {}", cited(word),
-                               expected),
-                   may_be_metrics_unit
-                       ? fmt::format("give the metric this unit (NAME:{})", written.word)
-                       : "leave it out, or give another unit"};
-    }
+  // "1" is the unit of plain numbers, so for a metric without a unit it is the same as none.
+  const bool says_no_unit = written_unit == "1" && unit.word.empty();
+  if (!written_unit.empty() && written_unit != unit.word && !says_no_unit) {
+    // A value in ms can be converted for a metric in s, but not for one in MiB.
+    const OwnUnit written = parse_own_unit(written_unit);
+    const bool can_be_converted =
+        written.unit == unit.unit && written.is_known() && unit.is_known();
+    if (!can_be_converted) return make_other_unit_error(written, unit);
     size_in_base_units = written.size_in_base_units;
   }
 
-  const double value = std::strtod(plain.c_str(), nullptr) * size_in_base_units;
+  const double value = std::strtod(plain_number.c_str(), nullptr) * size_in_base_units;
   if (!is_in_numeric_range(value))
     return Error{"is larger than 1e30 or smaller than 1e-30", "use another unit"};
   return value;
@@ -314,6 +323,7 @@ Metric make_metric(const OwnMetric& own, Formula source) {
 }
 
 Result<ReportedLine> parse_reported_line(std::string_view line) {
+  // A program reports its own metrics with lines such as "requests 1234 higher sum".
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not of the form NAME VALUE", kReportedLineExample};
   if (!is_valid_own_metric_name(words[0])) return make_name_error(words[0]);
@@ -321,18 +331,20 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
 
-  // After the value come an optional unit, direction and way to combine, which are read backwards.
+  // After the value may come a unit, "higher" or "lower", and how values of a run are combined.
+  // They are taken from the end, because only a unit is not known beforehand, and it is what is
+  // left.
   if (!words.empty()) reported.combine = parse_combine(words.back());
   if (reported.combine) words.pop_back();
   take_direction(words, reported.metric);
 
-  // Without a word for the unit, the unit may follow the number directly: 12ms.
+  // Without a word for the unit, the unit may follow the number directly: 12ms. An unknown unit,
+  // which is parsed as Unit::Ratio, is an error that the parser of the value reports.
   if (words.empty()) {
-    const std::string_view suffix =
-        reported.value.substr(reported.value.find_last_of("0123456789.") + 1);
-    const bool follows_number = suffix.size() < reported.value.size();
-    const OwnUnit unit = parse_own_unit(suffix);
-    if (follows_number && unit.unit != Unit::Ratio) reported.metric.unit = unit;
+    const std::size_t after_number = reported.value.find_last_of("0123456789.") + 1;
+    const bool has_number = after_number > 0;
+    const OwnUnit unit = parse_own_unit(reported.value.substr(after_number));
+    if (has_number && unit.unit != Unit::Ratio) reported.metric.unit = unit;
     return reported;
   }
 

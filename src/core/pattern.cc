@@ -62,23 +62,24 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
 
-  // Programs may write any bytes, so these are never decoded as UTF-8. Matching goes on stride by
-  // stride, which needs the offset limit.
+  // Programs may write any bytes, so these are never decoded as UTF-8. A search is made in several
+  // calls with some starting offsets each, which needs the option for the offset limit.
   constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
                                     PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
   int error = 0;
-  PCRE2_SIZE place = 0;
+  PCRE2_SIZE error_offset = 0;
   std::shared_ptr<void> code(
-      pcre2_compile(as_bytes(text), text.size(), options, &error, &place, context.get()),
-      [](void* made) { pcre2_code_free(static_cast<pcre2_code*>(made)); });
+      pcre2_compile(as_bytes(text), text.size(), options, &error, &error_offset, context.get()),
+      [](void* compiled) { pcre2_code_free(static_cast<pcre2_code*>(compiled)); });
   if (code == nullptr)
     return Error{"is not a regular expression: " + message_of(error) + ", at character " +
-                     std::to_string(place + 1),
+                     std::to_string(error_offset + 1),
                  "put a \\ before each character that has no special meaning"};
 
-  std::uint32_t groups = 0;
-  pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);
-  if (groups == 0 && wanted == Groups::Needed)
+  // A pattern that finds a number needs a group around it. One that is only looked for needs none.
+  std::uint32_t group_count = 0;
+  pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &group_count);
+  if (group_count == 0 && wanted == Groups::Needed)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
 
   return Pattern(text, std::move(code));
@@ -102,36 +103,46 @@ Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>
 Result<std::optional<std::string_view>> Pattern::group_in_last_match(
     const Piece& piece, const std::function<bool()>& goes_on) const {
   const MatchContext context = make_limited_context();
-  const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
+  constexpr std::uint32_t wanted_parts = 2;  // the whole match, and its first group
+  const MatchData data(pcre2_match_data_create(wanted_parts, nullptr), &pcre2_match_data_free);
   if (!context || !data) return make_memory_error();
 
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
+
+  // In the middle of a longer text, "^" must not match at the beginning of the piece.
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
 
+  // Looks for one match after the other, and keeps the group of the latest. Each call of PCRE2
+  // tries only some starting offsets, in units of a stride (kStrideBytes offsets), so that
+  // goes_on() can end a search that takes too long.
   std::optional<std::string_view> group;
-  std::size_t strides = kMaxStridesPerCall;
-  for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
-    const std::size_t last_start = std::min(at + strides * kStrideBytes - 1, piece.max_match_start);
+  std::size_t strides_per_call = kMaxStridesPerCall;
+  std::size_t first_start = piece.min_match_start;
+  while (first_start <= piece.max_match_start) {
+    const std::size_t last_start =
+        std::min(first_start + strides_per_call * kStrideBytes - 1, piece.max_match_start);
     pcre2_set_offset_limit(context.get(), last_start);
 
-    // PCRE2 counts steps for each starting offset, so a longer stretch gets a lower limit: a call
-    // may take as many steps in all, and goes_on() is asked as often.
-    pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
+    // The limit is for the steps of each starting offset. It is lower for more offsets, so that a
+    // call takes at most as long as one of a single stride.
+    const auto max_steps = kMaxSteps / static_cast<std::uint32_t>(strides_per_call);
+    pcre2_set_match_limit(context.get(), max_steps);
 
-    const int status = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
-                                   data.get(), context.get());
+    const int status = pcre2_match(code, as_bytes(piece.text), piece.text.size(), first_start,
+                                   options, data.get(), context.get());
     if (!goes_on()) return make_too_many_steps_error();
 
-    // The lower limit of long stretches was too low. Single strides get the whole limit.
-    if (status == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
-      strides = 1;
+    // If the lower limit was too low, the same offsets are tried again, with the whole limit.
+    if (status == PCRE2_ERROR_MATCHLIMIT && strides_per_call > 1) {
+      strides_per_call = 1;
       continue;
     }
 
     if (status == PCRE2_ERROR_NOMATCH) {
-      at = last_start + 1;
+      first_start = last_start + 1;
       continue;
     }
+    // Any other error means that a limit of steps, depth or memory was reached.
     if (status < 0) return make_too_many_steps_error();
 
     // PCRE2 returns two offsets for the match, and two for the first group. The status is 1 if the
@@ -142,9 +153,10 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
     if (status != 1 && offsets[2] != PCRE2_UNSET)
       group = piece.text.substr(offsets[2], offsets[3] - offsets[2]);
 
-    // From the same offset, an empty match would be found again.
+    // The next match begins behind this one, and at least one character later: from the same
+    // offset, an empty match would be found again.
     const bool is_empty = match_end <= match_begin;
-    at = std::max(is_empty ? match_end + 1 : match_end, at + 1);
+    first_start = std::max(is_empty ? match_end + 1 : match_end, first_start + 1);
   }
 
   return group;

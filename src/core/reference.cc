@@ -58,6 +58,9 @@ bool has_other_value(const Command& command, const Command& other) {
   });
 }
 
+// A command that the user typed with a parameter is run with several values, as several commands:
+// its instances. The user chose a typed command as the reference, and each other command is
+// compared with the instance that fits it.
 Reference pair_by_parameters(std::span<const Command> commands, std::size_t typed) {
   Reference reference;
   std::vector<std::size_t> instances;
@@ -65,18 +68,20 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     if (commands[c].source_command_index == typed) instances.push_back(c);
   if (instances.empty()) return reference;
 
-  // With a single typed command, there is nothing with which its instances could be paired.
+  // With a single typed command, there is nothing with which its instances could be paired. Tables
+  // still show how they differ from the first one.
   if (instances.size() == commands.size()) {
     reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
     return reference;
   }
 
-  // A map, because there may be thousands of values.
-  const Command& first = commands[instances.front()];
-  std::map<ParameterValues, std::size_t> by_values;
+  // All instances have the same parameters, so the first one tells which values are compared. They
+  // are looked up in a map, because there may be thousands of values.
+  const Command& any_instance = commands[instances.front()];
+  std::map<ParameterValues, std::size_t> instance_by_values;
   for (const std::size_t instance : instances)
-    if (auto values = values_for(first, commands[instance]))
-      by_values.try_emplace(*std::move(values), instance);
+    if (auto values = values_for(any_instance, commands[instance]))
+      instance_by_values.try_emplace(*std::move(values), instance);
 
   // The reference of a command is the instance with the same values, or else the first one without
   // a contradicting value. A command that is its own reference is compared with nothing.
@@ -86,9 +91,9 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
       continue;
     }
 
-    const auto values = values_for(first, commands[c]);
-    const auto same = values ? by_values.find(*values) : by_values.end();
-    if (same != by_values.end()) {
+    const auto values = values_for(any_instance, commands[c]);
+    const auto same = values ? instance_by_values.find(*values) : instance_by_values.end();
+    if (same != instance_by_values.end()) {
       reference.indices.push_back(same->second);
       continue;
     }

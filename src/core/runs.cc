@@ -144,34 +144,46 @@ void Runs::reorder(std::span<const std::uint32_t> order) {
   for (MetricColumn& column : columns_) column.reorder(order);
 }
 
+// Each property of all runs is stored in a column of its own. Columns are moved as a whole, unless
+// they hold numbers that mean something else in this session.
 void Runs::append(Runs&& other, const Joining& how) {
-  const std::size_t first = size_;
+  const std::size_t first_run = size_;
   size_ += other.size_;
 
-  for (std::size_t run = 0; run < other.size_; ++run) {
-    const std::size_t command = how.first_command + other.commands_.at(run);
-    commands_.put(first + run, static_cast<std::uint32_t>(command));
-    passes_.put(first + run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(run)));
-    append_to_command(first + run, command);
-    put_own_counts(first + run, other.own_counts_of(run));
-    const std::uint32_t text = other.redo_texts_.at(run);
-    redo_texts_.put(first + run, text == 0 ? 0 : find_or_add_text(other.texts_[text - 1]));
+  // Commands, passes (groups of events that are counted together) and texts get other numbers here.
+  for (std::size_t i = 0; i < other.size_; ++i) {
+    const std::size_t run = first_run + i;
+    const std::size_t command = how.first_command + other.commands_.at(i);
+    commands_.put(run, static_cast<std::uint32_t>(command));
+    passes_.put(run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(i)));
+    append_to_command(run, command);
+    put_own_counts(run, other.own_counts_of(i));
+
+    // Texts are numbered from 1, because 0 stands for none.
+    const std::uint32_t text = other.redo_texts_.at(i);
+    redo_texts_.put(run, text == 0 ? 0 : find_or_add_text(other.texts_[text - 1]));
   }
 
-  rounds_.append(first, std::move(other.rounds_));
-  statuses_.append(first, std::move(other.statuses_));
-  coverages_.append(first, std::move(other.coverages_));
-  const auto append_one = [&](auto /*member*/, auto& to, auto& from) {
-    to.append(first, std::move(from));
+  rounds_.append(first_run, std::move(other.rounds_));
+  statuses_.append(first_run, std::move(other.statuses_));
+  coverages_.append(first_run, std::move(other.coverages_));
+  const auto append_column = [&](auto /*member*/, auto& to, auto& from) {
+    to.append(first_run, std::move(from));
   };
-  for_each_column(append_one, *this, other);
-  for_each_column_of_details(append_one, *this, other);
+  for_each_column(append_column, *this, other);
+  for_each_column_of_details(append_column, *this, other);
 
+  // A percentile has no column of its own, but shares that of the metric that it summarizes. This
+  // metric has its own turn.
   for (std::size_t m = 0; m < how.metrics.size(); ++m) {
-    const auto place = column_of(m) == m ? how.metrics[m] : std::nullopt;
-    const std::size_t source = place ? other.column_of(*place) : other.columns_.size();
-    if (source < other.columns_.size())
-      column_to_set(m).append(first, std::move(other.columns_[source]));
+    const bool has_own_column = column_of(m) == m;
+    const std::optional<std::size_t> metric_of_other = how.metrics[m];
+    if (!has_own_column || !metric_of_other) continue;
+
+    // Columns are made when their first value is stored, so the last ones may be missing.
+    const std::size_t column_of_other = other.column_of(*metric_of_other);
+    if (column_of_other < other.columns_.size())
+      column_to_set(m).append(first_run, std::move(other.columns_[column_of_other]));
   }
   other = Runs();
 }
@@ -210,26 +222,37 @@ RunRow RunRecorder::make_row(const RunRecord& run) const {
   return row;
 }
 
+// Stores a run, with its values of all metrics. `reason`, `why`: for a run that was measured again,
+// why it was not good enough, as a category and as a text.
 void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to) {
-  // Programs may report metrics of which the plan does not know.
-  while (readers_.size() - planned_metrics_ + reported_metrics_ < run.reported.size()) {
-    const std::size_t place = readers_.size() - planned_metrics_ + reported_metrics_;
-    readers_.emplace_back(MetricReader(Metric{.name = {}, .source = ReportedValue{place}}, {}));
+  // A program may report metrics of which the plan did not know. Each gets a reader behind those of
+  // the planned metrics. Its values are behind those of the metrics that were planned to be
+  // reported.
+  while (true) {
+    const std::size_t unplanned_metrics = readers_.size() - planned_metrics_;
+    const std::size_t index_in_reported = reported_metrics_ + unplanned_metrics;
+    if (index_in_reported >= run.reported.size()) break;
+    const ReportedValue source{.place = index_in_reported};
+    readers_.emplace_back(MetricReader(Metric{.name = {}, .source = source}, {}));
   }
 
   RunRow row = make_row(run);
   row.reason = reason;
   row.redo_text = why;
+
+  // The wall time is always stored, even if it is not a value of the metric, as for untimed runs.
   const bool has_wall_time = wall_time_ && readers_[*wall_time_]->value(run);
   if (!has_wall_time) row.wall_seconds = to_seconds(run.usage.wall_ns);
 
-  const std::size_t added = to.add(row);
+  // Percentiles have no reader, because they use the values of another metric. Of some values, only
+  // an upper bound is known.
+  const std::size_t index = to.add(row);
   for (std::size_t m = 0; m < readers_.size(); ++m) {
     if (!readers_[m]) continue;
     if (const auto value = readers_[m]->value(run))
-      to.set_value(added, m, *value);
+      to.set_value(index, m, *value);
     else if (const auto bound = readers_[m]->bound(run))
-      to.set_bound(added, m, *bound);
+      to.set_bound(index, m, *bound);
   }
 }
 

@@ -58,24 +58,30 @@ std::vector<SettingDifference> find_differences(const SettingValues& reference,
   return differences;
 }
 
+// Some settings are lists of entries, such as environment variables: "LANG=C PATH=/bin". A reader
+// of a report wants to know which entries differ.
 std::vector<EntryDifference> find_differing_entries(const SettingDifference& difference) {
   const Entries in_reference = entries_of(difference.reference_value);
   const Entries in_candidate = entries_of(difference.candidate_value);
   const Entries only_in_reference = entries_without(in_reference, in_candidate);
   Entries only_in_candidate = entries_without(in_candidate, in_reference);
 
-  // An entry that differs is one difference, with both values. If a name occurs several times,
-  // nothing says which of its values belong together, so each is a difference of its own.
+  // Two values of one name are one difference, with both values. But if a name occurs several times
+  // on a side, nothing says which of its values belong together, so each is a difference of its
+  // own.
   std::vector<EntryDifference> differences;
   for (const auto& [name, value] : only_in_reference) {
-    EntryDifference& entry = differences.emplace_back(EntryDifference{name, value, std::nullopt});
-    if (only_in_reference.count(name) > 1 || only_in_candidate.count(name) != 1) continue;
+    EntryDifference& entry =
+        differences.emplace_back(EntryDifference{.name = name, .reference_value = value});
+    const bool is_clear_pair =
+        only_in_reference.count(name) == 1 && only_in_candidate.count(name) == 1;
+    if (!is_clear_pair) continue;
     entry.candidate_value = std::move(only_in_candidate.find(name)->second);
     only_in_candidate.erase(name);
   }
 
   for (const auto& [name, value] : only_in_candidate)
-    differences.push_back({name, std::nullopt, value});
+    differences.push_back({.name = name, .candidate_value = value});
   std::ranges::stable_sort(differences, {}, &EntryDifference::name);
   return differences;
 }

@@ -290,6 +290,8 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   return best;
 }
 
+// Finds names for a message such as "did you mean ...?". Upper and lower case are not
+// distinguished.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates) {
   struct SimilarName {
@@ -298,7 +300,8 @@ std::vector<std::string> nearest_names(std::string_view name,
     std::string name;
   };
 
-  // Short names are a part of too many others to say anything.
+  // A name is similar if it contains the wanted one, or if few letters differ: up to a third of
+  // them. A short name is a part of too many others for that to mean anything.
   constexpr std::size_t min_length_of_part = 4;
   const std::string wanted = lower_case(name);
   const std::size_t max_distance = std::max<std::size_t>(2, wanted.size() / 3);
@@ -309,17 +312,19 @@ std::vector<std::string> nearest_names(std::string_view name,
         wanted.size() >= min_length_of_part && lowered.find(wanted) != std::string::npos;
     const std::size_t distance = edit_distance(wanted, lowered);
     if (contains_wanted || distance <= max_distance)
-      similar.push_back({distance, contains_wanted, candidate});
+      similar.push_back(
+          {.distance = distance, .contains_wanted = contains_wanted, .name = candidate});
   }
-
   std::ranges::stable_sort(similar, {}, &SimilarName::distance);
 
+  // Names that are clearly less similar than the most similar one would only distract. Those that
+  // contain the wanted name have a large distance only because they are long.
   constexpr std::size_t max_names = 3;  // a message with more of them is hard to read
   std::vector<std::string> names;
   for (SimilarName& candidate : similar) {
     if (names.size() == max_names) break;
-    const bool is_farther = candidate.distance > similar.front().distance + 1;
-    if (is_farther && !candidate.contains_wanted) continue;
+    const bool is_less_similar = candidate.distance > similar.front().distance + 1;
+    if (is_less_similar && !candidate.contains_wanted) continue;
     const bool is_listed = std::ranges::find(names, candidate.name) != names.end();
     if (!is_listed) names.push_back(std::move(candidate.name));
   }
@@ -328,22 +333,25 @@ std::vector<std::string> nearest_names(std::string_view name,
 }
 
 std::string shell_syntax_in(std::string_view text) {
-  // Saves time, because most texts have none of the characters with which the syntax begins.
+  // Finds out if a command that runs without a shell would need one. Most texts have none of the
+  // characters with which shell syntax begins, and need no closer look.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
 
-  const bool is_of_other_shell = runs_shell(text);
+  // A command such as sh -c "echo $HOME" runs a shell itself, which expands what is in the quotes.
+  const bool has_shell_in_command = runs_shell(text);
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\\') {
-      ++i;
+      ++i;  // the character after a backslash has no special meaning
     } else if (c == '"') {
       in_double_quotes = !in_double_quotes;
     } else if (c == '\'' && !in_double_quotes) {
+      // Single quotes protect everything up to the closing one.
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
-    } else if (in_double_quotes && is_of_other_shell) {
-      continue;  // the other shell expands it
+    } else if (in_double_quotes && has_shell_in_command) {
+      continue;
     } else if (std::string found = find_syntax(text, i, in_double_quotes); !found.empty()) {
       return found;
     }
@@ -357,7 +365,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   std::optional<std::string> word;  // nullopt between two words; "" after an empty pair of quotes
   char quote = '\0';                // the quote that is open; '\0' if none is
 
-  const auto add = [&](std::string_view more) {
+  const auto add_to_word = [&](std::string_view more) {
     if (!word) word.emplace();
     word->append(more);
   };
@@ -370,16 +378,19 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
       end_word();
     } else if (is_escape(text, at, quote)) {
-      if (text[++at] != '\n') add(text.substr(at, 1));  // a backslash and a line break both vanish
+      ++at;
+      // A backslash at the end of a line joins it to the next line, so both characters vanish.
+      if (text[at] != '\n') add_to_word(text.substr(at, 1));
     } else if (c == '\\' && quote == '\0') {
       return Error{"ends in a backslash", "write \\\\ for the character itself"};
     } else if (is_quote(c, quote)) {
       quote = quote == '\0' ? c : '\0';
-      add("");  // '' is a word, too
+      add_to_word("");  // a pair of quotes is a word even if nothing is between them
     } else {
-      const std::size_t end = text.find_first_of(kNotOrdinary, at + 1);
-      add(text.substr(at, end - at));
-      at = std::min(end, text.size()) - 1;
+      // Takes all characters up to the next one that may have a meaning.
+      const std::size_t end = std::min(text.find_first_of(kNotOrdinary, at + 1), text.size());
+      add_to_word(text.substr(at, end - at));
+      at = end - 1;
     }
   }
 

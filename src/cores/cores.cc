@@ -115,21 +115,24 @@ bool name_by_speed(std::string_view file, CoreKinds& kinds, const os::LinuxCalls
   return true;
 }
 
-/// Returns the kinds of core that the kernel's capacities of CPUs show, the fastest first. Returns
-/// no kinds if there is only one.
+/// Returns the kinds of core (such as P and E cores) that the kernel's capacities of CPUs show, the
+/// fastest first. Returns no kinds if there is only one, or if a capacity is unknown.
 CoreKinds find_kinds_by_capacity(const os::LinuxCalls& calls) {
   const auto online = read_online_cpus(calls);
   if (!online) return {};
 
+  // A capacity is the kernel's number for the speed of a CPU. Kinds can only be told apart if each
+  // CPU has one.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
   for (const std::uint32_t cpu : *online) {
     const auto capacity = read_cpu_number(calls, cpu, "cpu_capacity");
     if (!capacity) return {};
     by_capacity.emplace_back(*capacity, cpu);
   }
-  std::sort(by_capacity.rbegin(), by_capacity.rend());
+  std::sort(by_capacity.rbegin(), by_capacity.rend());  // the fastest first
 
-  // From the fastest CPU to the slowest, each clear fall in capacity begins a new kind.
+  // From the fastest CPU to the slowest, each clear fall in capacity begins a new kind. Small
+  // differences do not, because the cores of one kind may have slightly different clocks.
   CoreKinds kinds;
   std::uint64_t previous_capacity = 0;
   for (const auto& [capacity, cpu] : by_capacity) {
@@ -165,6 +168,8 @@ Error make_one_kind_error(const std::string& option) {
 /// Decides on which CPUs the commands run, and which kinds of core are timed.
 Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   CoreDecision decided;
+
+  // The kinds of core that the user named take the place of those that the system reports.
   if (wanted.user_named_kinds.empty()) {
     auto [kinds, why_none] = detect_linux_kinds(calls);
     decided.session_kinds = std::move(kinds);
@@ -181,20 +186,25 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.core_plan.prefer = wanted.preferred_kind;
   decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
 
-  // The clocks slow short runs down, but a minimum share must be checked in the timed runs.
+  // The counters that give times by kind slow short runs down, so they had better stay out of the
+  // timed runs. The user's minimum share on the first kind must be checked in the timed runs,
+  // though.
   decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
 
-  if (decided.session_kinds.size() > 1) {
-    if (const auto able = engine::perf::can_count(calls); !able) {
-      decided.no_times_note = able.error().prefixed("there are no times by kind of core").line();
+  const bool has_kinds_to_time = decided.session_kinds.size() > 1;
+  if (has_kinds_to_time) {
+    if (const auto can_count = engine::perf::can_count(calls); !can_count) {
+      decided.no_times_note =
+          can_count.error().prefixed("there are no times by kind of core").line();
     } else {
       for (const CoreKind& kind : decided.session_kinds)
         decided.core_plan.timed_kinds.push_back(kind.name);
     }
   }
 
-  // A minimum share cannot be checked without times by kind.
+  // A minimum share cannot be checked without times by kind. The note says why there are none; it
+  // is empty if there is only one kind.
   if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty()) {
     if (decided.no_times_note.empty()) return make_one_kind_error("--min-p-share");
     return Error{"--min-p-share: " + decided.no_times_note, ""};
@@ -282,23 +292,30 @@ class TimedCounting : public engine::ArmedPass {
   std::size_t max_batch_size() const override { return inner_->max_batch_size(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
+  /// Returns the counts of the wrapped (inner) pass, followed by the CPU times on each kind of
+  /// core. May also ask for a repetition of the run.
   engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    // The inner pass must not see the clocks' readings, which follow its own.
-    os::Ended of_inner = ended;
-    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    engine::CountsOfRun counted = inner_->finish(of_inner, command);
+    // The counters that give the times were requested after those of the inner pass, which must not
+    // see their readings.
+    os::Ended ended_for_inner = ended;
+    ended_for_inner.readings.resize(std::min(ended_for_inner.readings.size(), inner_counters_));
+    engine::CountsOfRun counted = inner_->finish(ended_for_inner, command);
 
     CoreTimes times;
-    if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
-      times = find_core_times(ended, counted);
+    const bool was_started = !std::holds_alternative<NotStarted>(ended.outcome);
+    const bool has_counters = !uncounted_.contains(command);
+    if (was_started && has_counters) times = find_core_times(ended, counted);
 
-    // The times follow the inner pass's counts: one for each kind, then that of unknown kinds.
+    // There is a column for each kind and, on some systems, one more for unknown kinds. Without
+    // times, the columns stay missing values.
     const std::size_t first_time = counted.counts.size();
     counted.counts.resize(first_time + columns_);
-    for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
-      counted.counts[first_time + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
+    if (!times.ns.empty())
+      for (std::size_t i = 0; i < columns_; ++i)
+        counted.counts[first_time + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
 
-    ask_for_repetition(counted, times.ns);
+    ask_for_repetition_if_share_is_small(counted, times.ns);
+    // The inner pass may already have a reason for missing counts, which is the one to report.
     if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
     return counted;
   }
@@ -312,8 +329,8 @@ class TimedCounting : public engine::ArmedPass {
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
-  void ask_for_repetition(engine::CountsOfRun& counted,
-                          const std::vector<std::uint64_t>& ns) const {
+  void ask_for_repetition_if_share_is_small(engine::CountsOfRun& counted,
+                                            const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
     const auto least = decided_.core_plan.min_share_on_first_kind;
     if (counted.redo || !least || all == 0) return;
@@ -541,12 +558,17 @@ std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) c
   return requests;
 }
 
+/// A clock is a kernel counter of CPU time (task-clock). One clock counts on all CPUs, and one on
+/// each CPU outside the kind with the most CPUs. This kind has no clocks, which saves counters.
 CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
                                     const perf::PerfConditions& situation) const {
   if (error != 0) return make_no_times(perf::why_not_opened(error, {}, situation));
-  if (readings.size() != single_cpu_clocks_.size() + 1)
+
+  // The clocks were not opened if the other events left too few counters.
+  const std::size_t needed_readings = single_cpu_clocks_.size() + 1;
+  if (readings.size() != needed_readings)
     return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                      single_cpu_clocks_.size() + 1, os::kMaxCounters),
+                                      needed_readings, os::kMaxCounters),
                           "count fewer events"});
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
@@ -559,11 +581,13 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     single_cpus_ns += ns;
   }
 
-  if (single_cpus_ns > total_ns + total_ns / kMaxExcessDivisor)
+  // A tiny excess comes from the inaccuracy of the clocks, and is no error.
+  const std::uint64_t tolerated_excess_ns = total_ns / kMaxExcessDivisor;
+  if (single_cpus_ns > total_ns + tolerated_excess_ns)
     return make_no_times(
         {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
 
-  // The kind with the most CPUs has no clocks, which saves counters. It gets what is left.
+  // The kind without clocks gets what is left.
   times.ns[most_cpus_kind_] = subtract_down_to_zero(total_ns, single_cpus_ns);
   return times;
 }
@@ -575,10 +599,15 @@ void CoreTimePoller::before_start() {
   last_poll_duration_ = 0;
 }
 
+/// Called again and again while the command (process `pid`) runs. Reads the times by kind of core
+/// of the command and all its descendants, because they cannot be read after a process has ended.
 void CoreTimePoller::running(int pid) {
+  // A command with many processes is polled less often, so that polling takes at most about 1% of
+  // the time.
   const std::uint64_t begin = calls_.mach_absolute_time();
-  if (last_poll_end_ != 0 && begin - last_poll_end_ < kMinPauseInPolls * last_poll_duration_)
-    return;
+  const bool is_too_early =
+      last_poll_end_ != 0 && begin - last_poll_end_ < kMinPauseInPolls * last_poll_duration_;
+  if (is_too_early) return;
 
   std::set<int> descendants{pid};
   std::vector<int> to_visit{pid};
@@ -593,11 +622,11 @@ void CoreTimePoller::running(int pid) {
     }
   }
 
-  // Orphans are no longer descendants of the command, but still belong to the run. They are listed
-  // first, because updating changes seen_processes_.
+  // A process whose parent has ended is no longer a descendant of the command, but still belongs to
+  // the run. Such orphans are listed first, because updating changes seen_processes_.
   std::vector<int> orphans;
-  for (const auto& [known, process] : seen_processes_)
-    if (!descendants.contains(known.pid)) orphans.push_back(known.pid);
+  for (const auto& [identity, process] : seen_processes_)
+    if (!descendants.contains(identity.pid)) orphans.push_back(identity.pid);
   for (const int orphan : orphans) update_times_of(orphan);
 
   last_poll_end_ = calls_.mach_absolute_time();
@@ -626,15 +655,17 @@ void CoreTimePoller::update_times_of(int pid) {
   }
 }
 
-/// Returns the sum of the times of the process's threads, including ended threads. Drops the ended
-/// threads if the sum exceeds the process's time: at exec, the new thread inherits the counts of
-/// the old thread.
+/// Returns the CPU time of the process on each kind of core (performance level) on systems that
+/// report it for single threads only. Sums up the living threads and, from earlier polls, the ended
+/// ones. Forgets the ended threads in `process` if they turn out to be counted twice: at exec, the
+/// new thread inherits the counts of the old thread.
 LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
-  std::vector<std::uint64_t> ids;
-  list_thread_ids(calls_, pid, ids);
+  // Without ids, because the process has ended, the threads seen so far give the sum.
+  std::vector<std::uint64_t> living_ids;
+  list_thread_ids(calls_, pid, living_ids);
 
   LevelTimes living(level_count_);
-  for (const std::uint64_t id : ids) {
+  for (const std::uint64_t id : living_ids) {
     CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
     if (read.error != 0) continue;
     add_times(living, read.counts);
@@ -644,7 +675,8 @@ LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
   LevelTimes living_and_ended(level_count_);
   for (const auto& [id, counts] : process.threads) add_times(living_and_ended, counts);
 
-  // Reads the process's time last, because the threads go on working.
+  // Threads cannot have worked longer than their process. The time of the process is read last,
+  // because the threads go on working.
   const auto usage = read_usage(pid);
   if (!usage) return living_and_ended;
   const auto time_of_process = usage->of_process.user_time + usage->of_process.system_time;
@@ -652,7 +684,7 @@ LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
 
   // The ended threads were counted twice.
   std::erase_if(process.threads, [&](const auto& thread) {
-    return std::ranges::find(ids, thread.first) == ids.end();
+    return std::ranges::find(living_ids, thread.first) == living_ids.end();
   });
   return living;
 }

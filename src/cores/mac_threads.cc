@@ -100,60 +100,79 @@ class MacStream final : public ThreadStream {
     bool was_seen = true;
   };
   struct WatchedProcess {
-    std::int32_t process;
+    std::int32_t id;
     std::map<std::uint64_t, Thread> threads;
   };
 
-  bool read_process(std::size_t place, nanoseconds now,
+  /// Adds a sample for each thread of a process: its work since the previous read. Returns false if
+  /// the process has ended.
+  bool read_process(std::size_t process_index, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
-    WatchedProcess& process = watched_[place];
+    WatchedProcess& process = watched_[process_index];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
 
+    // The process could be read when the stream was opened, so an error means that it has ended.
     std::vector<std::uint64_t> ids;
-    const bool exists = list_thread_ids(calls_, process.process, ids) == 0;
+    const bool exists = list_thread_ids(calls_, process.id, ids) == 0;
     for (const std::uint64_t id : ids) {
-      CountsOfThread read = read_thread_counts(calls_, process.process, id, kinds().size());
-      CountsByLevel& counts = read.counts;
-      if (read.error != 0) {
-        // A thread that is still there may be readable next time: its work belongs to that read.
-        const bool may_still_exist = read.error != ESRCH;
-        const auto unread = process.threads.find(id);
-        if (may_still_exist && unread != process.threads.end()) unread->second.was_seen = true;
+      CountsOfThread read = read_thread_counts(calls_, process.id, id, kinds().size());
+      if (read.error == 0) {
+        if (auto sample = take_counts(process, id, std::move(read.counts), now))
+          samples.push_back(*std::move(sample));
         continue;
       }
 
-      const auto [known, is_new] = process.threads.try_emplace(id);
-      Thread& thread = known->second;
-      thread.was_seen = true;
-      if (is_new) {
-        thread.name = thread_name(calls_, process.process, id);
-        thread.counts.resize(kinds().size());
-      }
-
-      const std::uint64_t moves = count_moves(thread, counts);
-      if (previous_read_time() || since_birth_) {
-        ThreadSample& sample =
-            samples.emplace_back(begin_sample(process.process, id, thread.name, now));
-        add_work(thread.counts, counts, sample);
-        sample.is_new = is_new;
-        if (!is_new) sample.since_previous_read = now - thread.read_at;
-        if (kinds().size() > 1) sample.core_kind_moves = moves;
-      }
-
-      thread.counts = std::move(counts);
-      thread.read_at = now;
+      // A thread that still exists may be readable next time. Then a sample has its work of both
+      // intervals, so the thread must not be taken for ended now.
+      const bool may_still_exist = read.error != ESRCH;
+      const auto unreadable = process.threads.find(id);
+      if (may_still_exist && unreadable != process.threads.end())
+        unreadable->second.was_seen = true;
     }
 
-    end_unseen(process, now, samples);
+    add_samples_of_ended(process, now, samples);
     return exists;
   }
 
-  /// Adds a final sample of each ended thread. The work in the sample is unknown.
-  void end_unseen(WatchedProcess& process, nanoseconds now,
-                  std::vector<ThreadSample>& samples) const {
+  /// Stores the counts of a thread for the next read, and returns its work since the previous one.
+  /// Returns nullopt at the first read, unless the work since the thread's start is wanted.
+  std::optional<ThreadSample> take_counts(WatchedProcess& process, std::uint64_t id,
+                                          CountsByLevel counts, nanoseconds now) {
+    const auto [entry, is_new] = process.threads.try_emplace(id);
+    Thread& thread = entry->second;
+    thread.was_seen = true;
+    if (is_new) {
+      thread.name = thread_name(calls_, process.id, id);
+      // The work of a new thread counts from its start, at which all counts were 0.
+      thread.counts.resize(kinds().size());
+    }
+
+    // Moves between kinds of core are counted from read to read, also at the first one.
+    const std::uint64_t core_kind_moves = count_moves(thread, counts);
+
+    std::optional<ThreadSample> sample;
+    const bool has_interval = previous_read_time().has_value() || since_birth_;
+    if (has_interval) {
+      sample = begin_sample(process.id, id, thread.name, now);
+      add_work(thread.counts, counts, *sample);
+      sample->is_new = is_new;
+      if (!is_new) sample->since_previous_read = now - thread.read_at;
+      const bool has_several_kinds = kinds().size() > 1;
+      if (has_several_kinds) sample->core_kind_moves = core_kind_moves;
+    }
+
+    thread.counts = std::move(counts);
+    thread.read_at = now;
+    return sample;
+  }
+
+  /// Adds a final sample of each ended thread, which is then forgotten. The work in the sample is
+  /// unknown.
+  void add_samples_of_ended(WatchedProcess& process, nanoseconds now,
+                            std::vector<ThreadSample>& samples) const {
     for (const auto& [id, thread] : process.threads) {
       if (thread.was_seen) continue;
-      samples.push_back(begin_sample(process.process, id, thread.name, now));
+      samples.push_back(begin_sample(process.id, id, thread.name, now));
       samples.back().has_ended = true;
     }
     std::erase_if(process.threads, [](const auto& entry) { return !entry.second.was_seen; });
@@ -243,22 +262,26 @@ CountsOfThread read_thread_counts(const os::DarwinCalls& calls, int process, std
   return {.counts = std::move(counts)};
 }
 
+/// Makes a table of what the threads of a process do in a given time (`during`). Without one, the
+/// table has what they have done since they began.
 Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
                                           const os::DarwinCalls& calls) {
   const std::int32_t process = sampling.process;
   const std::optional<nanoseconds> during = sampling.during;
+  // macOS calls the kinds of core performance levels.
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
   const bool counts_since_birth = !during;
   MacStream stream({process}, *levels, calls, counts_since_birth);
 
-  // Samples count from the previous read, so the first read only sets where they begin.
+  // Samples count from the previous read, so the first read only sets where they begin. The stream
+  // gets times since this read.
   if (during) {
-    static_cast<void>(stream.read({}));
+    static_cast<void>(stream.read(nanoseconds{0}));
     sampling.wait(*during);
   }
 
-  const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
+  const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{0}));
   if (!stream.has_live_process())
     return Error{fmt::format("process {} ended before --duration was over", process),
                  "use a shorter --duration"};
@@ -271,17 +294,21 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCountsNote);
 
   for (const ThreadSample& sample : samples) {
+    // The last sample of an ended thread has no work.
     if (sample.has_ended) continue;
-    threads.thread_rows.push_back({sample.thread_id, sample.name,
-                                   sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
-                                   sample.work_by_kind});
+    ThreadRow row{.id = sample.thread_id,
+                  .name = sample.name,
+                  .cpu_seconds = sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
+                  .work_by_column_group = sample.work_by_kind};
 
-    // A thread that did not run on a kind of core did no work there.
-    if (!stream.was_counted()) continue;
-    for (ThreadWork& part : threads.thread_rows.back().work_by_column_group) {
-      part.cycles = part.cycles.value_or(0);
-      part.instructions = part.instructions.value_or(0);
+    // If cycles are counted at all, missing ones mean that the thread did no work on this kind.
+    if (stream.was_counted()) {
+      for (ThreadWork& work : row.work_by_column_group) {
+        work.cycles = work.cycles.value_or(0);
+        work.instructions = work.instructions.value_or(0);
+      }
     }
+    threads.thread_rows.push_back(std::move(row));
   }
 
   return threads;

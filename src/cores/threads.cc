@@ -35,9 +35,11 @@ struct ThreadCounting {
     for (const CoreKind& kind : kinds) columns.push_back({kind.name, false, true, kinds_are_pmus});
   }
 
-  /// Finds how each PMU counts cycles and instructions. Adds a note and returns false if none can.
+  /// Finds how each PMU (the counting unit of a kind of core) counts cycles and instructions. Sets
+  /// `pmus` and `kinds_are_pmus`. Returns false, and adds a note, if none can count them.
   bool find_counters() {
-    const perf::Prober prober(calls, false);
+    constexpr bool user_only = false;
+    const perf::Prober prober(calls, user_only);
     auto all_cycles = prober.find("cycles");
     auto all_instructions = prober.find("instructions");
     if (!all_cycles || !all_instructions) {
@@ -48,16 +50,19 @@ struct ThreadCounting {
     if (all_cycles->lacks_wanted_kernel_part)
       notes.emplace_back("cycles and instructions cover user space only");
 
-    // Each PMU has its own events. The index of its kind is the number of kinds if it has none.
+    // Each PMU has its own events, so its instructions are looked for among those of all PMUs.
     for (const perf::Counter& cycles : all_cycles->counters) {
       PmuCounterPair& pmu = pmus.emplace_back(PmuCounterPair{cycles.attributes});
+      // A PMU without a kind gets an index behind the last kind.
       pmu.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
 
-      const auto& candidates = all_instructions->counters;
-      const auto same_pmu = std::ranges::find(candidates, cycles.pmu, &perf::Counter::pmu);
-      if (same_pmu != candidates.end()) pmu.instructions = same_pmu->attributes;
+      const auto& instruction_counters = all_instructions->counters;
+      const auto of_same_pmu =
+          std::ranges::find(instruction_counters, cycles.pmu, &perf::Counter::pmu);
+      if (of_same_pmu != instruction_counters.end()) pmu.instructions = of_same_pmu->attributes;
     }
 
+    // If PMUs and kinds of core match one to one, the counts of a PMU are those of its kind.
     const bool all_have_kinds = std::ranges::all_of(
         pmus, [&](const PmuCounterPair& pmu) { return pmu.kind < std::ssize(kinds); });
     kinds_are_pmus = kinds.size() > 1 && kinds.size() == pmus.size() && all_have_kinds;
@@ -160,9 +165,11 @@ class AttachedThread : NonCopyable {
     return words;
   }
 
-  /// Reads the cycles and instructions of a thread.
+  /// Reads the cycles and instructions of a thread into `counted`. Each PMU (the counting unit of a
+  /// kind of core) has a group of two counters, one for cycles and one for instructions.
   void read_pmus(CountedWork& counted) const {
-    // A thread runs on one PMU's cores at a time, so the times of the groups add up.
+    // A group counts only while the thread is on cores of its PMU, so the times for which the
+    // groups ran add up to the time of the thread. All groups were enabled for this time.
     std::vector<Words> groups;
     std::uint64_t running = 0;
     std::uint64_t enabled = ~std::uint64_t{0};
@@ -172,6 +179,8 @@ class AttachedThread : NonCopyable {
       enabled = std::min(enabled, words[kTimeEnabled]);
     }
 
+    // If other programs use the counters, too, the kernel lets them take turns. Then counts are too
+    // small, and are left out.
     const bool has_several_pmus = groups.size() > 1;
     counted.was_shared =
         !groups.empty() && !perf::ran_all_the_time(running, enabled, has_several_pmus);
@@ -179,18 +188,19 @@ class AttachedThread : NonCopyable {
 
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
-      if (words[kCounterCount] == 0) continue;
+      const bool was_read = words[kCounterCount] > 0;
+      if (!was_read) continue;
 
-      // The first column is for all kinds of core. Each kind may have a column of its own.
+      // The first column is for all kinds of core. If the PMUs are the kinds, each has its own.
       const auto& pmu = counting_.pmus[i];
-      const bool has_column = counting_.kinds_are_pmus;
-      const std::size_t column = has_column ? static_cast<std::size_t>(pmu.kind) + 1 : 0;
+      const bool has_own_column = counting_.kinds_are_pmus;
+      const std::size_t column = has_own_column ? static_cast<std::size_t>(pmu.kind) + 1 : 0;
       ThreadWork& part = counted.parts[column];
 
-      if (has_column) part.cpu_seconds = to_seconds(words[kTimeRunning]);
+      if (has_own_column) part.cpu_seconds = to_seconds(words[kTimeRunning]);
       part.cycles = part.cycles.value_or(0) + words[kFirstValue];
-      if (pmu.instructions && words[kCounterCount] >= 2)
-        part.instructions = part.instructions.value_or(0) + words[kSecondValue];
+      const bool has_instructions = pmu.instructions && words[kCounterCount] >= 2;
+      if (has_instructions) part.instructions = part.instructions.value_or(0) + words[kSecondValue];
     }
   }
 
@@ -308,66 +318,86 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
-/// Returns what the threads of a process do in a given time, or without one, what they have done
-/// since they began.
+/// A thread with its name, and counters that count its work from now on.
+struct CountedThread {
+  CountedThread(std::string thread_name, const ThreadCounting& counting)
+      : name(std::move(thread_name)), counters(counting) {}
+
+  std::string name;
+  AttachedThread counters;
+};
+
+/// The counted threads by their ids.
+using CountedThreads = std::map<std::string, CountedThread>;
+
+TimesInProc times_between(const TimesInProc& start, const TimesInProc& end) {
+  return {.user = end.user - start.user,
+          .system = end.system - start.system,
+          .exact = end.exact - start.exact};
+}
+
+/// Adds a row for each thread that was counted between `before` and `after`, and a note if other
+/// programs used the counters.
+void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThread& before,
+                         const TimesByThread& after, ThreadTable& table) {
+  std::size_t uncounted_threads = 0;
+  for (const auto& [id, thread] : counted_threads) {
+    const auto end = after.find(id);
+    const bool has_ended = end == after.end();
+    const TimesInProc times = has_ended ? TimesInProc{} : times_between(before.at(id), end->second);
+
+    auto counted = thread.counters.read();
+    if (counted.was_shared) ++uncounted_threads;
+    ThreadRow row = make_row(id, thread.name, times, std::move(counted.parts));
+
+    // /proc no longer has the times of a thread that has ended, but its counters can still be read.
+    if (has_ended) {
+      row.work_by_column_group.front().user_seconds.reset();
+      row.work_by_column_group.front().system_seconds.reset();
+    }
+    table.thread_rows.push_back(std::move(row));
+  }
+
+  if (uncounted_threads > 0)
+    table.notes.push_back(
+        "other programs used the counters, so there are no cycles and instructions of " +
+        plural(uncounted_threads, "thread"));
+}
+
+/// Makes a table of what the threads of a process do in a given time (`during`). Without one, the
+/// table has what they have done since they began.
 Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
                                          const os::LinuxCalls& calls) {
   const std::int32_t process = sampling.process;
   if (auto able = check_process(calls, process); !able) return able.error();
   if (!sampling.during) return list_work_since_start(process, calls);
 
+  // Times are those in /proc at the end less those at the beginning. Cycles and instructions are
+  // counted by counters that are attached to each thread.
   const ThreadCounting counting(sampling.kinds, calls);
   const TimesByThread before = read_all_times(calls, process);
-  std::map<std::string, std::pair<std::string, AttachedThread>> names_and_counters;
-  for (const auto& [thread, times] : before) {
-    const auto id = static_cast<int>(parse_number(thread).value_or(0));
-    const std::string thread_name = read_name(calls, process, thread);
-    const auto added = names_and_counters.try_emplace(thread, thread_name, counting).first;
-    AttachedThread& counters = added->second.second;
-    if (auto able = counters.attach_counters(id); !able) return able.error();
+  CountedThreads counted_threads;
+  for (const auto& [id, times] : before) {
+    const std::string name = read_name(calls, process, id);
+    CountedThread& thread = counted_threads.try_emplace(id, name, counting).first->second;
+    const auto id_number = static_cast<int>(parse_number(id).value_or(0));
+    if (auto able = thread.counters.attach_counters(id_number); !able) return able.error();
   }
 
   sampling.wait(*sampling.during);
-  ThreadTable threads{counting.columns, {}, counting.notes};
+  ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
   const TimesByThread after = read_all_times(calls, process);
-  if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
+  if (after.empty()) table.notes.emplace_back("the process ended in the meantime");
 
-  std::size_t uncounted_threads = 0;
-  for (const auto& [thread, name_and_counters] : names_and_counters) {
-    const auto& [name, counters] = name_and_counters;
-    const auto end = after.find(thread);
-    const bool has_ended = end == after.end();
-
-    TimesInProc times{};
-    if (!has_ended) {
-      const TimesInProc& start = before.at(thread);
-      times = {end->second.user - start.user, end->second.system - start.system,
-               end->second.exact - start.exact};
-    }
-
-    auto counted = counters.read();
-    if (counted.was_shared) ++uncounted_threads;
-    ThreadRow row = make_row(thread, name, times, std::move(counted.parts));
-    if (has_ended) {
-      row.work_by_column_group.front().user_seconds.reset();
-      row.work_by_column_group.front().system_seconds.reset();
-    }
-    threads.thread_rows.push_back(std::move(row));
-  }
-
-  if (uncounted_threads > 0)
-    threads.notes.push_back(
-        "other programs used the counters, so there are no cycles and instructions of " +
-        plural(uncounted_threads, "thread"));
+  add_rows_of_counted(counted_threads, before, after, table);
 
   // Threads that began in the meantime have only times, because nothing counted them.
-  for (const auto& [thread, times] : after)
-    if (!names_and_counters.contains(thread))
-      threads.thread_rows.push_back(
-          make_row(thread, read_name(calls, process, thread), times,
-                   std::vector<ThreadWork>(threads.column_groups.size())));
+  for (const auto& [id, times] : after)
+    if (!counted_threads.contains(id))
+      table.thread_rows.push_back(make_row(id, read_name(calls, process, id), times,
+                                           std::vector<ThreadWork>(table.column_groups.size())));
 
-  return threads;
+  return table;
 }
 
 using std::chrono::nanoseconds;
@@ -464,7 +494,7 @@ class ProcStream final : public ThreadStream {
     std::vector<ThreadWork> latest_work{};
   };
   struct WatchedProcess {
-    std::int32_t process;
+    std::int32_t id;
     std::string folder;
     std::map<std::string, Thread> threads;
   };
@@ -476,17 +506,21 @@ class ProcStream final : public ThreadStream {
     return names;
   }
 
-  bool read_process(std::size_t place, nanoseconds now,
+  /// Adds a sample for each thread of a process: its work since the previous read. Begins to watch
+  /// new threads, and forgets those that have ended. Returns false if the process has ended.
+  bool read_process(std::size_t process_index, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
-    WatchedProcess& process = watched_[place];
+    WatchedProcess& process = watched_[process_index];
     for (auto entry = process.threads.begin(); entry != process.threads.end();) {
       auto& [id, thread] = *entry;
       const auto times = parse_schedstat(thread.schedstat->read(buffer_));
-      ThreadSample& sample = samples.emplace_back(make_sample(process.process, id, thread, now));
+      ThreadSample& sample = samples.emplace_back(make_sample(process.id, id, thread, now));
       sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
-      // A smaller time belongs to a new thread with the same id.
-      if (times && times->on_cpu_ns >= thread.times.on_cpu_ns) {
+      // A smaller time belongs to a new thread with the same id. It is watched from now on like any
+      // other new thread, after the old one was erased.
+      const bool still_exists = times && times->on_cpu_ns >= thread.times.on_cpu_ns;
+      if (still_exists) {
         set_times(sample, *times, thread.times);
         thread.times = *times;
         ++entry;
@@ -497,9 +531,11 @@ class ProcStream final : public ThreadStream {
       }
     }
 
-    // The known threads existed just now, so an unchanged number usually means no new threads.
+    // To list the threads takes longer than to count them. The watched threads existed just now, so
+    // if there are as many threads, there are usually no new ones.
     const long count = calls_.count_subfolders(process.folder);
-    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
+    const bool is_count_known = count >= 0;
+    if (is_count_known && static_cast<std::size_t>(count) == process.threads.size()) return true;
 
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
     for (const std::string& id : ids)
@@ -507,34 +543,44 @@ class ProcStream final : public ThreadStream {
     return !ids.empty();
   }
 
-  /// Begins to watch a thread, if it still exists.
+  /// Begins to watch a thread: opens its files in /proc and its counters, and stores its times,
+  /// from which the next sample counts. Adds a sample if the thread is new since the previous read.
+  /// Does nothing if it has already ended.
   void begin_watching(WatchedProcess& process, const std::string& id, nanoseconds now,
                       std::vector<ThreadSample>& samples) {
-    Thread& thread = process.threads[id];
     const std::string folder = process.folder + "/" + id;
+    Thread& thread = process.threads[id];
     thread.schedstat.emplace(folder + "/schedstat", calls_);
     const auto times = parse_schedstat(thread.schedstat->read(buffer_));
-    if (!times) {
+    const bool has_ended = !times;
+    if (has_ended) {
       process.threads.erase(id);
       return;
     }
 
+    const std::uint64_t id_number = parse_number(id).value_or(0);
     thread.times = *times;
-    thread.name = read_name(calls_, process.process, id);
-    if (!why_not_attached_) attach_counters(thread, static_cast<int>(parse_number(id).value_or(0)));
-    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+    thread.name = read_name(calls_, process.id, id);
 
-    // From this kind of core, later reads count the thread's moves.
+    // One thread that cannot be counted is enough to give up counting. notes() says why.
+    if (!why_not_attached_) attach_counters(thread, static_cast<int>(id_number));
+
+    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
+    // one kind). From here, later reads count its moves to other kinds.
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
 
     // A sample counts from the previous read, so the first read of all makes none.
-    if (previous_read_time()) {
-      ThreadSample& sample = samples.emplace_back(
-          begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
-      sample.is_new = true;
-      sample.core_kind_moves = moves;
-      set_times(sample, *times, {});
-    }
+    const bool is_first_read_of_all = !previous_read_time();
+    if (is_first_read_of_all) return;
+
+    // All work of a new thread was done since the previous read.
+    const SchedulerTimes at_start{};
+    ThreadSample& sample =
+        samples.emplace_back(begin_sample(process.id, id_number, thread.name, now));
+    sample.is_new = true;
+    sample.core_kind_moves = moves;
+    set_times(sample, *times, at_start);
   }
 
   /// Counts the moves between kinds of core since the last call: those that the kinds with work in

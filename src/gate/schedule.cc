@@ -103,40 +103,51 @@ bool Schedule::is_early_look(std::size_t rounds) const {
   return next && *next <= rounds;
 }
 
+/// At an early look (an interim analysis), a gate may be decided long before all rounds have run.
+/// All looks share one error, so this look notes what it spends, and the planned looks at the end
+/// get less.
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
 
-  // A batch of rounds may reach several looks, of which only the latest is taken.
+  // The rounds of a batch run without a look in between. They may pass several early looks, of
+  // which only the latest is taken.
   while (is_early_look(rounds)) ++early_looks_reached_;
 
-  // Returns nullopt if there are too few rounds for an answer at this level.
-  const auto find_level = [rounds](double error) -> std::optional<double> {
+  // Returns what the look may spend of an error. Returns nullopt if even rounds that all agree are
+  // too few for an answer at this level.
+  const auto find_level_to_decide = [rounds](double error) -> std::optional<double> {
     const double level = level_of_early_look(error);
     return rank_test_can_decide(rounds, level) ? std::optional(level) : std::nullopt;
   };
 
   LookErrors levels;
   if (is_for_keeping_) {
+    // A pass keeps a candidate, and a fail discards it. A wrong discard proves nothing false, so
+    // each look may spend the whole error on it. The error of the last look tells the caller
+    // whether a pass is still possible.
     levels.error_of_false_fail = error_of_fail_;
-    levels.error_of_false_pass = find_level(error_of_pass_);
+    levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
     levels.pass_keeps = true;
     levels.error_of_pass_at_last_look = level_of_planned_pass();
   } else {
-    levels.error_of_false_fail = find_level(error_of_fail_);
+    levels.error_of_false_fail = find_level_to_decide(error_of_fail_);
     levels.max_mean_test_p_of_pass = error_;
+    // An early pass needs so many rounds that slow runs which happen now and then were seen.
     if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
-      levels.error_of_false_pass = find_level(error_of_pass_);
+      levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
   }
 
   // The more early looks could have given an answer, the less the planned looks may spend on it.
+  // The confidence interval, with half of the error at each end, allows for its own number of
+  // looks.
   if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
   if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
-  if (find_level(error_ / 2.0)) ++early_looks_of_interval_;
+  if (find_level_to_decide(error_ / 2.0)) ++early_looks_of_interval_;
 
   const bool may_decide = levels.error_of_false_fail || levels.error_of_false_pass;
   if (!may_decide) return std::nullopt;
 
-  ++early_looks_;
+  ++early_looks_that_may_decide_;
   levels.tails = tails();
   return levels;
 }
@@ -144,7 +155,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
 LookErrors Schedule::look_as_planned(std::size_t rounds, bool last) {
   if (planned_looks_taken_++ == 0) {
     rounds_at_first_planned_look_ = std::max<std::size_t>(rounds, 1);
-    is_only_look_ = is_only_look_ || (last && early_looks_ == 0);
+    is_only_look_ = is_only_look_ || (last && early_looks_that_may_decide_ == 0);
   }
   return planned_levels();
 }

@@ -119,7 +119,7 @@ class Schedule {
   std::size_t rounds_at_next_planned_look() const;
 
   /// Returns the number of looks taken so far, without early looks that could give no answer.
-  std::size_t looks_taken() const { return early_looks_ + planned_looks_taken_; }
+  std::size_t looks_taken() const { return early_looks_that_may_decide_ + planned_looks_taken_; }
 
   /// Returns the tails of a gated metric's intervals. IntervalTails::tail_of_delta allows for the
   /// looks.
@@ -142,7 +142,7 @@ class Schedule {
   bool looks_early_;
   bool is_only_look_;
   std::size_t early_looks_reached_ = 0;
-  std::size_t early_looks_ = 0;
+  std::size_t early_looks_that_may_decide_ = 0;
   std::size_t early_looks_that_may_fail_ = 0;
   std::size_t early_looks_that_may_pass_ = 0;
   std::size_t early_looks_of_interval_ = 0;

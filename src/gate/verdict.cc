@@ -22,11 +22,15 @@ struct LookTests {
   double ranks_above = 0.0;
 };
 
-/// Tests the candidate against `ratio` times the reference. If neighbouring rounds resemble each
-/// other, p values are larger.
+/// Tests the candidate against `ratio` times the reference, by means and by ranks. `ranks_above` of
+/// the result is how far the rank statistic exceeds what it would be without a change. If
+/// neighbouring rounds resemble each other, `widening` makes the p values larger.
 LookTests run_tests(const Evidence& evidence, double ratio) {
   const std::span<const double> reference = evidence.reference;
   const std::span<const double> candidate = evidence.candidate;
+
+  // Each layout (a build with its code at other addresses) counts as one value. The change over
+  // layouts is tested by its mean only.
   if (evidence.has_layouts())
     return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
                                              evidence.gated_quantile)};
@@ -35,6 +39,7 @@ LookTests run_tests(const Evidence& evidence, double ratio) {
   const double rank_test_factor = widening.rank_test_factor(reference.size(), candidate.size());
 
   if (!evidence.paired) {
+    // Without a change, the candidate is above the reference in half of all pairs of runs.
     const auto ranks = stats::mann_whitney(reference, candidate, ratio);
     const double pairs =
         static_cast<double>(reference.size()) * static_cast<double>(candidate.size());
@@ -43,7 +48,8 @@ LookTests run_tests(const Evidence& evidence, double ratio) {
             .ranks_above = ranks.u - pairs / 2.0};
   }
 
-  // Without a change, half of the sum of all ranks would be positive.
+  // Without a change, half of the sum of all ranks, n (n + 1) / 2, belongs to rounds in which the
+  // candidate is above the reference.
   const auto ranks = stats::signed_rank(reference, candidate, ratio);
   const auto rounds = static_cast<double>(ranks.ranked_rounds);
   return {.mean = stats::paired_mean_test(reference, candidate, ratio, widening),
@@ -195,19 +201,21 @@ double chance_to_decide(double times, double deviate, const LookErrors& levels) 
          chance(levels.error_of_false_pass, -expected);
 }
 
-/// Returns the number of times as many rounds with which a new session decides in four of five
-/// cases, whatever its answer (scripts/bench gate). A session at the expected deviate would decide
-/// in half of them.
+/// Advises how many times as many rounds a new session needs to decide in four of five cases,
+/// whatever its answer. Returns nullopt if more rounds would not help. `scripts/bench gate` checks
+/// this rate.
 std::optional<double> estimate_rounds_factor(const Judgement& judgement, const Evidence& evidence,
                                              const LookErrors& levels) {
-  // Independent samples may be a baseline's, of which there will not be more.
+  // Samples that are not paired may be those of a baseline, of which there will not be more.
   if (!evidence.paired || evidence.candidate.size() < kFewestRoundsForAdvice) return std::nullopt;
 
-  // From p = 0.5 on, the change is about at the limit, and no number of rounds decides.
+  // A p value that is small enough already means that something else prevented the answer. From 0.5
+  // on, the change is about at the limit, and no number of rounds decides.
   const double p_value = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
   const std::optional<double> level = level_of_likelier_answer(judgement, levels);
   if (!level || p_value <= *level || p_value >= 0.5) return std::nullopt;
 
+  // The deviate tells by how many standard errors the change is beyond the limit.
   const double distance = stats::normal_quantile_above(p_value);
   const bool is_beyond_limit = judgement.p_value_of_fail < judgement.p_value_of_pass;
   const double deviate = is_beyond_limit ? distance : -distance;
@@ -215,6 +223,7 @@ std::optional<double> estimate_rounds_factor(const Judgement& judgement, const E
     return chance_to_decide(times, deviate, levels) >= stats::kChanceOfAdvice;
   };
 
+  // Searches for the smallest factor that is enough, by halves on a logarithmic scale.
   double too_few = 1.0;
   double enough = kMaxFactorWorthTelling;
   if (!is_enough(enough)) return std::nullopt;
@@ -247,6 +256,8 @@ bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
 
+/// Turns the outcome of a look's tests (`judgement`) into the verdict that the user sees: the
+/// answer, the change with its interval and, depending on the answer, its bounds or advice.
 void enter_judgement(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
                      Verdict& verdict) {
   const LookErrors& levels = test.levels;
@@ -267,7 +278,8 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
     return;
   }
 
-  // An inconclusive verdict says what prevented an answer, or what would lead to one.
+  // An inconclusive verdict says what prevented an answer, or what would lead to one: more rounds
+  // or, with --layouts, more layouts (builds of each command).
   if (!evidence.has_layouts()) {
     verdict.rounds_factor = estimate_rounds_factor(judgement, evidence, levels);
     return;
@@ -383,51 +395,61 @@ Judgement judge(const Evidence& evidence, const GateTest& test) {
   return result;
 }
 
+/// A bound shows a reader how clear a decision was: "+7.2%, at least +6.1%" for a limit of +5%.
 DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence,
                                const GateTest& test, const stats::Delta& delta) {
   // The bound of a test is the farthest limit at which it would still have given this answer.
   const auto find_bound = [&](DecidedBy deciding_test,
                               std::optional<double> estimate) -> std::optional<double> {
-    const auto has_decided = [deciding_test](const Judgement& there) {
-      return there.decided_by == deciding_test || there.decided_by == DecidedBy::Both;
+    const auto was_decided_by_test = [deciding_test](const Judgement& judged) {
+      return judged.decided_by == deciding_test || judged.decided_by == DecidedBy::Both;
     };
-    if (!has_decided(judgement)) return std::nullopt;
-    return find_farthest(test.limit, estimate, [&](double at) {
-      const Judgement there =
-          judge(evidence, {.limit = at, .fails_when = test.fails_when, .levels = test.levels});
-      return there.answer == judgement.answer && has_decided(there);
+    if (!was_decided_by_test(judgement)) return std::nullopt;
+
+    return find_farthest(test.limit, estimate, [&](double moved_limit) {
+      const Judgement with_moved_limit = judge(
+          evidence, {.limit = moved_limit, .fails_when = test.fails_when, .levels = test.levels});
+      return with_moved_limit.answer == judgement.answer && was_decided_by_test(with_moved_limit);
     });
   };
+
+  // Over layouts, `delta` is the change of the mean itself.
   const std::optional<double> mean_change =
       evidence.has_layouts() ? delta.change : delta.change_of_mean.change;
   return {.ranks = find_bound(DecidedBy::Ranks, delta.change),
           .mean = find_bound(DecidedBy::Mean, mean_change)};
 }
 
+/// A look is a test of the samples so far, before or after the last round. It either decides, or
+/// says why nothing can decide, or leaves the gate to a later look.
 bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look) {
   const Condition& condition = verdict.condition;
   const Comparison& samples = at_look.samples;
   const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
 
-  // Without a reference, the limit is a value, so no percentage is needed.
+  // A change from a reference is tested in percent, which is not defined for negative values or a
+  // reference of 0. A limit that is a value needs no percentage.
   const bool has_needed_percentage =
       !condition.limit.needs_reference() ||
       stats::allows_percentages(samples.reference, samples.candidate);
+  const bool can_be_tested = !samples.is_empty() && has_needed_percentage;
 
-  if (!samples.is_empty() && has_needed_percentage) {
+  if (can_be_tested) {
     const GateTest test{.limit = condition.limit.fraction(),
                         .fails_when = fails_when(condition),
                         .levels = levels,
                         .is_last_look = look.last};
     Judgement judgement = judge(evidence, test);
 
-    // A session ends early if its remaining rounds would hardly keep the candidate.
+    // A gate that decides whether a candidate is kept gives up if the remaining rounds would hardly
+    // keep it.
     if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
       judgement.answer = Answer::Inconclusive;
       verdict.is_given_up = true;
     }
-    if (!judgement.answer) return false;
+    const bool needs_more_rounds = !judgement.answer;
+    if (needs_more_rounds) return false;
 
     enter_judgement(judgement, evidence, test, verdict);
     verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
@@ -550,6 +572,9 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
   return mark_first(indices, count);
 }
 
+/// While they ran, the gates shared the error equally, which is strict (Bonferroni). With the p
+/// values of all gates, a less strict procedure controls the same error rate, and may fail more
+/// gates.
 void fail_gates_by_error_rate(std::span<Findings* const> findings, double error, ErrorRate risk) {
   std::vector<Verdict*> verdicts;
   for (Findings* benchmark : findings)
@@ -557,8 +582,8 @@ void fail_gates_by_error_rate(std::span<Findings* const> findings, double error,
   const double gates = static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
   const double error_of_gate = error / gates;
 
-  // A gate that failed by itself could spend only its own part of the error, which is therefore a
-  // bound of its p value.
+  // A gate that failed by itself spent at most its own part of the error, so its p value is at most
+  // this part.
   std::vector<double> p_values;
   p_values.reserve(verdicts.size());
   for (const Verdict* verdict : verdicts) {
@@ -567,11 +592,14 @@ void fail_gates_by_error_rate(std::span<Findings* const> findings, double error,
                                   : verdict->p_over_all_looks);
   }
 
+  // What is rejected is the hypothesis that the gate should not fail.
   const auto is_rejected =
       risk == ErrorRate::AnyFalseFail ? holm(p_values, error) : benjamini_hochberg(p_values, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     Verdict& verdict = *verdicts[i];
     if (!is_rejected[i] || verdict.answer != Answer::Inconclusive) continue;
+
+    // The verdict now has an answer, so it needs no advice on how to get one.
     verdict.answer = Answer::Fail;
     verdict.decided_by = DecidedBy::Both;
     verdict.rounds_factor.reset();

@@ -174,8 +174,12 @@ struct Strip {
   std::string_view css_classes{};
 };
 
+/// Draws the runs of one layout (one of several builds of a command, whose code lies at other
+/// addresses) as a row of points with a line at their mean. Draws about `max_points` points at
+/// most, but the mean is that of all `samples`.
 std::string draw_layout_strip(const DrawnMetric& drawing, const Strip& strip,
                               const std::vector<Sample>& samples, std::size_t max_points) {
+  // The page shows the number of the run below the mouse pointer, so each point has its number.
   std::vector<Spot> spots;
   std::string run_numbers;
   for (const Sample& sample : thin_out(samples, max_points)) {
@@ -195,11 +199,13 @@ std::string draw_layout_strip(const DrawnMetric& drawing, const Strip& strip,
       svg_spots(spots, strip.css_classes,
                 fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
 
-  // The line of the mean looks like that of a median in other charts.
+  // The line has the CSS class "median", because it looks like the line of a median in other
+  // charts.
   const std::string mean_line = svg_path(
       "median", fmt::format("M{:.1f} 0v{}", svg_position(drawing.axis, mean), kStripHeight));
+  const std::string text_for_screen_readers = name + ": mean " + mean_text;
   const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.css_classes),
-                                         name + ": mean " + mean_text,
+                                         text_for_screen_readers,
                                          svg_grid(drawing.axis, kStripHeight) + points + mean_line);
   return make_bar_row(label, plot, html_text(mean_text));
 }
@@ -243,14 +249,16 @@ std::optional<stats::IntervalEnds> estimate_median_interval(const std::vector<do
                              ascending[static_cast<std::size_t>(high_rank) - 1]};
 }
 
+/// Returns what the overview chart shows of each command: where its runs lie, and their median or
+/// mean with its confidence interval. Commands without values of the metric have no row.
 std::vector<OverviewRow> make_overview_rows(const Results& results, std::size_t metric) {
   std::vector<OverviewRow> rows;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = find_summary(results, c, metric);
+  for (std::size_t command = 0; command < results.commands.size(); ++command) {
+    const stats::Summary* summary = find_summary(results, command, metric);
     if (summary == nullptr) continue;
-    const std::vector<Sample> samples = values_with_runs(results, c, metric);
+    const std::vector<Sample> samples = values_with_runs(results, command, metric);
 
-    OverviewRow row{.command = c,
+    OverviewRow row{.command = command,
                     .values = {},
                     .center = summary->median,
                     .whiskers = find_whiskers(samples, *summary)};
@@ -258,10 +266,12 @@ std::vector<OverviewRow> make_overview_rows(const Results& results, std::size_t 
     std::sort(row.values.begin(), row.values.end());
     row.interval = estimate_median_interval(row.values, results.session.confidence);
 
-    // The median's interval is about other runs of the same layouts, not about other layouts.
-    if (count_layouts(results.session, c) > 1) {
+    // The interval of the median tells how far more runs of the same builds could move it. A user
+    // who measures several builds with different addresses (layouts) asks about all such builds, so
+    // the row has the mean over the layouts. It has no interval if there are too few layouts.
+    if (count_layouts(results.session, command) > 1) {
       const auto estimate =
-          estimate_mean(results.commands[c].rows[metric], results.session.confidence);
+          estimate_mean(results.commands[command].rows[metric], results.session.confidence);
       row.center = estimate ? estimate->mean : summary->mean;
       row.interval = estimate ? estimate->bounds : std::nullopt;
     }
@@ -292,23 +302,28 @@ Axis choose_overview_axis(const std::vector<OverviewRow>& rows, View view) {
   return axis;
 }
 
+/// Draws the distribution of a command's runs as an outline around the center line of its row. The
+/// outline is wide where many runs lie. Outliers, which lie outside the whiskers, are left out.
 std::string draw_shape(const OverviewRow& row, const Axis& axis) {
   const auto [low, high] = row.whiskers;
-  if (row.values.size() < kMinForIntervalAndShape || !(high > low)) return "";
+  const bool has_distribution = row.values.size() >= kMinForIntervalAndShape && high > low;
+  if (!has_distribution) return "";
 
   constexpr std::size_t bins = 32;
   const double left = svg_position(axis, low);
-  const double width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
+  const double bin_width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
 
-  // One bin at each end stays empty, so that the shape tapers to the center line.
+  // A further bin at each end stays empty, so that the shape tapers to the center line.
   std::vector<double> counts(bins + 2, 0.0);
   for (const double value : row.values) {
-    if (value < low || value > high || width <= 0.0) continue;
-    const double bin = (svg_position(axis, value) - left) / width;
+    // Values that differ by rounding only may have one position on the axis, and no bins.
+    if (value < low || value > high || bin_width <= 0.0) continue;
+    const double bin = (svg_position(axis, value) - left) / bin_width;
     counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
   }
 
-  // Smooths the outline, so that chance differences between bins do not catch the eye.
+  // Smooths the outline twice with the weights 1, 2 and 1, so that chance differences between
+  // neighbouring bins do not catch the eye.
   for (int pass = 0; pass < 2; ++pass) {
     std::vector<double> smooth = counts;
     for (std::size_t i = 1; i + 1 < counts.size(); ++i)
@@ -321,9 +336,10 @@ std::string draw_shape(const OverviewRow& row, const Axis& axis) {
   std::string above;
   std::string below;
   constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
+  constexpr double largest_half_height = middle - 2;  // leaves two pixels free above and below
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double x = left + width * (static_cast<double>(i) - 1.0);
-    const double half_height = counts[i] / largest_count * (middle - 2);
+    const double x = left + bin_width * (static_cast<double>(i) - 1.0);
+    const double half_height = counts[i] / largest_count * largest_half_height;
     above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half_height);
     below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half_height));
   }
@@ -338,29 +354,35 @@ struct Overview {
   std::vector<OverviewRow> rows{};
 };
 
+/// Draws a command's row of the overview chart: a dot at its median or mean (the center), a bar for
+/// the confidence interval, and the shape of the distribution. The numbers are in the tooltip.
 std::string draw_overview_row(const Overview& overview, const OverviewRow& row, const Axis& axis,
                               std::string_view classes) {
   const Results& results = overview.results;
   const Metric& metric = results.session.metrics[overview.metric];
   const double middle = static_cast<double>(kOverviewHeight) / 2;
 
+  // The numbers have as many decimals as the width of the interval makes meaningful.
   std::optional<double> half_width;
   if (row.interval) half_width = (row.interval->high - row.interval->low) / 2.0;
   const Notation notation = notation_of(row.center, half_width, metric);
-  std::string title = fmt::format("{}: {} {}", results.session.commands[row.command].name,
-                                  name_of_center(results, row.command), notation.text(row.center));
+  std::string tooltip =
+      fmt::format("{}: {} {}", results.session.commands[row.command].name,
+                  name_of_center(results, row.command), notation.text(row.center));
 
   std::string marks;
   if (row.interval) {
     const auto [low, high] = *row.interval;
     marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
                                          svg_position(axis, high)));
-    title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
+    tooltip += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, row.center), middle));
 
-  return stretched_svg(kOverviewHeight, classes, title,
-                       fmt::format("<title>{}</title>", html_text(title)) +
+  // Screen readers read the same text that the tooltip shows.
+  const std::string& text_for_screen_readers = tooltip;
+  return stretched_svg(kOverviewHeight, classes, text_for_screen_readers,
+                       fmt::format("<title>{}</title>", html_text(tooltip)) +
                            svg_grid(axis, kOverviewHeight) + draw_shape(row, axis) + marks);
 }
 
@@ -445,6 +467,14 @@ std::string draw_change(const ChangeRow& row, const Axis& axis) {
   return stretched_svg(kChangeHeight, row.css_class, "", content);
 }
 
+/// Returns where SVG puts a label in relation to its tick: at an end of the axis, a centered label
+/// would be cut off.
+std::string_view choose_text_anchor(double position_percent) {
+  if (position_percent < kNearEndPercent) return "start";
+  if (position_percent > 100 - kNearEndPercent) return "end";
+  return "middle";
+}
+
 }  // namespace
 
 double Axis::percent(double value) const {
@@ -527,29 +557,29 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
   return fmt::format("<path class=\"spots {}\"{} d=\"{}\"/>\n", css_class, attributes, path);
 }
 
+/// Draws the ticks below a chart, each with one or two lines of text. The picture is as wide as the
+/// page allows, so horizontal positions are in percent, and all heights in pixels.
 std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
+  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - 5;
+  constexpr std::size_t below_baseline = 3;  // space for the lower part of letters such as g
+
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
-    // At the ends, a centered label would be cut off.
-    std::string_view anchor = "middle";
-    if (label.position_percent < kNearEndPercent)
-      anchor = "start";
-    else if (label.position_percent > 100 - kNearEndPercent)
-      anchor = "end";
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
                            label.position_percent);
 
-    const auto add_line = [&](std::string_view text, std::size_t y) {
+    const auto add_line = [&](std::string_view text, std::size_t bottom) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
-                      label.position_percent, y, anchor, html_text(text));
+                      label.position_percent, bottom - below_baseline,
+                      choose_text_anchor(label.position_percent), html_text(text));
     };
-    add_line(label.text, kAxisHeight - 3);
+    add_line(label.text, kAxisHeight);
 
     if (label.second_line.empty()) continue;
-    height = 2 * kAxisHeight - 5;
-    add_line(label.second_line, height - 3);
+    add_line(label.second_line, height_of_two_lines);
+    height = height_of_two_lines;
   }
 
   return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n", height,
@@ -650,10 +680,10 @@ std::string commands_for_page_script(const Results& results) {
   return names;
 }
 
+/// Encodes what the page's script (page/drawing.js, `draw`) needs to draw a metric: one axis, and
+/// for each command a box plot and the values of its runs. Very many values are thinned out.
 std::string MetricDrawings::make_attributes(std::size_t metric) {
   const DrawnMetric drawing = prepare_drawing(results_, metric);
-  const std::size_t commands = std::max<std::size_t>(results_.commands.size(), 1);
-  const std::size_t points_of_command = std::max<std::size_t>(max_points_ / commands, 2);
 
   const Notation notation = choose_axis_notation(drawing.axis, drawing.metric);
   std::string axis = fmt::format(
@@ -662,41 +692,48 @@ std::string MetricDrawings::make_attributes(std::size_t metric) {
   for (const TickLabel& label : make_tick_labels(drawing.axis, drawing.metric))
     axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
 
+  // The commands share the points of a drawing equally. A command may keep half as many again,
+  // because it is not worth it to thin out a few points.
+  const std::size_t commands = std::max<std::size_t>(results_.commands.size(), 1);
+  const std::size_t points_after_thinning = std::max<std::size_t>(max_points_ / commands, 2);
+  const std::size_t max_points_unthinned = points_after_thinning + points_after_thinning / 2;
+
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
     const stats::Summary* summary = find_summary(results_, c, metric);
     if (summary == nullptr) continue;
 
-    // Up to half as many points again are kept, so that no chart is thinned by a little.
-    const std::size_t max_whole = points_of_command + points_of_command / 2;
-    const bool is_whole = drawing.samples[c].size() <= max_whole;
-    const std::vector<Sample> kept =
-        is_whole ? drawing.samples[c] : thin_out(drawing.samples[c], points_of_command);
-    is_any_thinned = is_any_thinned || kept.size() < drawing.samples[c].size();
+    const std::vector<Sample>& samples = drawing.samples[c];
+    const std::vector<Sample> drawn =
+        samples.size() <= max_points_unthinned ? samples : thin_out(samples, points_after_thinning);
+    is_any_thinned = is_any_thinned || drawn.size() < samples.size();
 
-    const auto [low, high] = find_whiskers(drawing.samples[c], *summary);
+    const auto [low_whisker, high_whisker] = find_whiskers(samples, *summary);
     std::string box;
-    for (const double value : {low, summary->q1, summary->median, summary->q3, high})
+    for (const double value :
+         {low_whisker, summary->q1, summary->median, summary->q3, high_whisker})
       box += encode_position(drawing, value);
-    std::string places;
-    for (const Sample& sample : kept) places += encode_position(drawing, sample.value);
+    std::string positions;
+    for (const Sample& sample : drawn) positions += encode_position(drawing, sample.value);
 
-    std::string runs = encode_run_distances(kept);
-    const auto [first, is_first] = run_distances_by_command_.try_emplace(c, runs);
-    if (!is_first && runs == first->second) runs.clear();
-    // Command; median; box: whiskers, quartiles and median; distances between runs, empty if they
-    // are the same as in the first metric of this command; positions of the values; heights of the
-    // shape.
+    // Most metrics of a command have values of the same runs. To keep the page small, the runs are
+    // written with the first metric only, and again only for a metric whose runs differ.
+    std::string run_distances = encode_run_distances(drawn);
+    const auto [written, is_first_metric] = run_distances_by_command_.try_emplace(c, run_distances);
+    if (!is_first_metric && run_distances == written->second) run_distances.clear();
+
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
-                        quantity(summary->median, drawing.metric), box, runs, places,
-                        encode_shape(drawing, drawing.samples[c], max_whole));
+                        quantity(summary->median, drawing.metric), box, run_distances, positions,
+                        encode_shape(drawing, samples, max_points_unthinned));
   }
 
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
                      is_any_thinned ? " data-thinned" : "");
 }
 
+/// Writes a chart that shows how much the layouts of each command differ. Layouts (--layouts) are
+/// builds of the same command whose code lies at other addresses; each gets a strip with its runs.
 void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
   constexpr std::size_t max_strips = 200;  // more would make the page too long
   const std::uint32_t layouts = results.session.setting.layouts;
@@ -709,25 +746,28 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
                    hover_attributes(drawing.axis, drawing.metric, "x")));
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    // The session of a command, such as a baseline, may have been measured without layouts.
     if (count_layouts(results.session, c) == 1) continue;
 
-    // A damaged file may have layouts beyond their number.
+    // A damaged results file may contain a layout beyond the number of layouts.
     std::vector<std::vector<Sample>> samples_by_layout(layouts);
     for (const Sample& sample : drawing.samples[c]) {
       const std::uint32_t layout = results.session.runs.row(sample.run).layout;
       if (layout < layouts) samples_by_layout[layout].push_back(sample);
     }
 
-    sink(make_bar_row(command_html(results, c, classes[c]), "", ""));
+    const std::string heading = command_html(results, c, classes[c]);
+    sink(make_bar_row(heading, "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout) {
       const std::vector<Sample>& samples = samples_by_layout[layout];
+      const std::size_t max_points_of_strip = kMaxDrawnPoints / strips;
       const Strip strip{.command = c, .layout = layout, .css_classes = classes[c]};
-      if (!samples.empty())
-        sink(draw_layout_strip(drawing, strip, samples, kMaxDrawnPoints / strips));
+      if (!samples.empty()) sink(draw_layout_strip(drawing, strip, samples, max_points_of_strip));
     }
   }
 
-  sink(make_bar_row("", svg_tick_labels(make_tick_labels(drawing.axis, drawing.metric)), "") +
+  const std::string ticks = svg_tick_labels(make_tick_labels(drawing.axis, drawing.metric));
+  sink(make_bar_row("", ticks, "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
 }
 
@@ -770,11 +810,16 @@ std::string change_chart(std::vector<ChangeRow> rows) {
   return html + make_bar_row("", svg_tick_labels(make_percent_labels(axis)), "") + "</div>\n";
 }
 
+/// Draws how long each command of a race took part. A race measures many commands in rounds, and a
+/// command leaves as soon as another one is shown to be better.
 std::string race_chart(const Results& results) {
-  if (!results.findings.race || results.findings.race->rounds == 0) return "";
+  const bool has_rounds = results.findings.race && results.findings.race->rounds > 0;
+  if (!has_rounds) return "";
   const gate::RaceResult& race = *results.findings.race;
   constexpr std::size_t height = 12;
 
+  // The shortest bar belongs to the command that left first. If it would be too short to see
+  // beside the longest, the axis is logarithmic, and begins at half of its rounds.
   const auto last_round = static_cast<double>(race.rounds);
   const double first_exit =
       race.exits.empty() ? last_round : static_cast<double>(race.exits.front().rounds);
@@ -787,20 +832,21 @@ std::string race_chart(const Results& results) {
   for (const std::size_t c : race.order()) {
     const gate::RaceExit* exit = race.find_exit(c);
     const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
-    const std::string text =
+    const std::string outcome =
         exit == nullptr ? "left over" : fmt::format("left the race in round {}", rounds);
     const double bar_end = svg_position(axis, static_cast<double>(rounds));
     const std::string bar = svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2, bar_end));
-    const std::string title = results.session.commands[c].name + ": " + text;
-    html += make_bar_row(command_html(results, c, classes[c]),
-                         stretched_svg(height, classes[c], title, svg_grid(axis, height) + bar),
-                         "<span>" + text + "</span>");
+    const std::string text_for_screen_readers = results.session.commands[c].name + ": " + outcome;
+    html += make_bar_row(
+        command_html(results, c, classes[c]),
+        stretched_svg(height, classes[c], text_for_screen_readers, svg_grid(axis, height) + bar),
+        "<span>" + outcome + "</span>");
   }
 
-  std::vector<TickLabel> labels;
+  std::vector<TickLabel> round_labels;
   for (const double tick : axis.ticks)
-    labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
-  return html + make_bar_row("", svg_tick_labels(labels), "") + "</div>\n";
+    round_labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
+  return html + make_bar_row("", svg_tick_labels(round_labels), "") + "</div>\n";
 }
 
 std::string delta_chart(const Results& results, std::size_t metric) {

@@ -42,30 +42,35 @@ std::string format_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? exact_decimal(*value) : "";
 }
 
+/// Returns a statistic of the row's runs as a CSV field; empty if the row does not have it.
+std::string format_statistic(const MetricResult& row, const Statistic& statistic) {
+  // The ends of a percentile's interval are not minimum and maximum.
+  if (row.quantile) return "";
+
+  // If some runs only have an upper bound of the value, the largest bound is the only statistic.
+  if (!row.summary) return statistic.key == "max" ? format_number(row.largest_bound_of_runs) : "";
+
+  return std::visit(
+      [&](auto member) {
+        const auto value = std::invoke(member, *row.summary);
+        if constexpr (std::is_integral_v<decltype(value)>)
+          return fmt::to_string(value);
+        else
+          return format_number(value);
+      },
+      statistic.value);
+}
+
 /// Returns the fields of make_statistic_headings. A quantile has only its value, in the place of
 /// the mean.
 std::string make_summary_fields(const MetricResult& row) {
-  const auto format_statistic = [&](const Statistic& statistic) {
-    // The ends of a percentile's interval are not minimum and maximum.
-    if (row.quantile) return std::string();
-    if (!row.summary) return statistic.key == "max" ? format_number(row.largest_bound_of_runs) : "";
-    return std::visit(
-        [&](auto member) {
-          const auto value = std::invoke(member, *row.summary);
-          if constexpr (std::is_integral_v<decltype(value)>)
-            return fmt::to_string(value);
-          else
-            return format_number(value);
-        },
-        statistic.value);
-  };
+  std::optional<double> value = row.mean_without_run_values;
+  if (row.summary) value = row.summary->mean;
+  if (row.quantile) value = row.quantile->value;
 
-  const std::optional<double> first_value = row.quantile  ? row.quantile->value
-                                            : row.summary ? row.summary->mean
-                                                          : row.mean_without_run_values;
-  std::string fields = format_number(first_value);
+  std::string fields = format_number(value);
   for (const Statistic& statistic : kStatistics)
-    if (statistic.is_in_csv) fields += "," + format_statistic(statistic);
+    if (statistic.is_in_csv) fields += "," + format_statistic(row, statistic);
   return fields;
 }
 
@@ -145,10 +150,12 @@ struct RunColumns {
   bool has_layouts = false;
 };
 
+/// Writes a CSV row for each run of one benchmark. The file has the columns of all benchmarks of
+/// the suite, so a field stays empty if this benchmark does not have it.
 void write_run_rows(const Results& results, const RunColumns& columns, const Sink& sink) {
   const std::string benchmark = benchmark_field(results);
 
-  // A benchmark of a suite may lack metrics that others have. Their fields stay empty.
+  // nullopt for the column of a metric that only other benchmarks have.
   std::vector<std::optional<std::size_t>> metric_indices;
   metric_indices.reserve(columns.metrics.size());
   for (const std::string& name : columns.metrics)
@@ -157,10 +164,16 @@ void write_run_rows(const Results& results, const RunColumns& columns, const Sin
   for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
     const RunRow run = results.session.runs.row(i);
 
+    // In a suite, each row begins with the benchmark and the run's number in the whole suite.
     sink(benchmark);
-    if (!benchmark.empty())
-      sink((run.details.number_in_suite != 0 ? fmt::to_string(run.details.number_in_suite) : "") +
-           ",");
+    const bool is_in_suite = !benchmark.empty();
+    if (is_in_suite) {
+      const std::uint32_t number = run.details.number_in_suite;
+      const bool is_numbered = number != 0;
+      sink((is_numbered ? fmt::to_string(number) : "") + ",");
+    }
+
+    // Runs, rounds, passes and layouts are stored from 0, and written from 1.
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
@@ -205,31 +218,41 @@ std::string make_full_name(const Command& command, const ExportedCommandName& na
   return text;
 }
 
+/// Writes a line in Go's benchmark format for each run of a benchmark: a name, the number of
+/// iterations, and values with their units.
 void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& sink) {
+  // Go takes lines with equal names for runs of one command. `known` numbers equal names of
+  // different commands, which it tells apart by a key: the benchmark and the command's index.
   std::vector<std::string> names;
   for (const ExportedCommandName& name : exported_command_names(results)) {
-    // Two commands with equal names need different keys, so a key has the command's index.
-    const std::string key = fmt::format("{}\n{}", results.benchmark, names.size());
+    const std::size_t command = names.size();
+    const std::string key = fmt::format("{}\n{}", results.benchmark, command);
     names.push_back(known.full_names.name_of(
-        key, make_full_name(results.session.commands[names.size()], name, known)));
+        key, make_full_name(results.session.commands[command], name, known)));
   }
 
   for (std::size_t run = 0; run < results.session.runs.size(); ++run) {
     std::string values_and_units;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.session.runs.value(run, m);
+      // A percentile is a statistic of all runs, so a single run has no value of it.
+      if (metric.percentile) continue;
+      const auto value = results.session.runs.value(run, m);
       if (!value || !std::isfinite(*value)) continue;
       values_and_units +=
           fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
 
     const RunRow row = results.session.runs.row(run);
-    if (!results.commands[row.command].endings.failed_run_groups.empty())
+    // If any run of the command failed, all its runs have this value, so that its mean is the share
+    // of failures.
+    const bool has_failed_runs = !results.commands[row.command].endings.failed_run_groups.empty();
+    if (has_failed_runs)
       values_and_units += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
 
-    // The format wants the number of iterations after the name. A run is one.
-    if (!values_and_units.empty()) sink(names[row.command] + " 1" + values_and_units + "\n");
+    if (values_and_units.empty()) continue;
+    constexpr std::string_view iterations = " 1";  // a line is about one run
+    sink(fmt::format("{}{}{}\n", names[row.command], iterations, values_and_units));
   }
 }
 
@@ -337,9 +360,11 @@ std::string asciidoc_head(const Table& table) {
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
 }
 
+/// Escapes text for Org, the markup of Emacs. Org has no escape character, but it shows entities
+/// such as \vert{} as the characters that they name.
 std::string org_text(std::string_view text) {
+  // Each special character has its entity at the same index.
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
-  // Org's entities, which it shows as these characters: \vert{}.
   constexpr auto entities = std::to_array<std::string_view>(
       {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
        "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
@@ -348,15 +373,18 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t index = special.find(line[i]);
-    // Org takes / = + ~ for marks only at the beginning of a word. Elsewhere they stay as they are,
-    // so that paths are readable.
-    const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
-    const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
+    // Org takes / = + ~ for the beginning of italic text or code only at the beginning of a word.
+    // Elsewhere they are not escaped, so that paths stay readable in the file.
+    const bool is_at_word_begin =
+        i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
+    const bool is_special_at_word_begin_only = std::string_view("/=+~").find(line[i]) != line.npos;
 
-    if (index == special.npos || (is_mark && !is_opening))
-      escaped += line[i];
-    else
+    const bool is_special =
+        index != special.npos && (is_at_word_begin || !is_special_at_word_begin_only);
+    if (is_special)
       escaped += fmt::format("\\{}{{}}", entities[index]);
+    else
+      escaped += line[i];
   }
 
   return escaped;
@@ -440,43 +468,52 @@ std::string make_bullet_list(const std::vector<std::string>& texts, std::string_
   return list.empty() ? "" : "\n" + list;
 }
 
+/// Returns the warnings as a list, which is folded if the markup language can do that.
+std::string make_caveats(const Report& report, const Markup& markup) {
+  const std::vector<std::string> warnings = warning_texts(report, {});
+  const std::string caveats = make_bullet_list(warnings, markup.bullet, markup.format_warning);
+  if (caveats.empty()) return "";
+  if (!markup.can_fold) return "\nCaveats:\n" + caveats;
+  return fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
+                     plural(warnings.size(), "caveat"), caveats);
+}
+
+/// Writes a report for a pull request or a document: the tables, and below them lists with what the
+/// screen shows as lines. `markup` tells how the language, such as Markdown, writes each part.
 void write_markup(const Report& report, Markup markup, const Sink& sink) {
+  // All benchmarks of a report are presented alike. Outside suites, the first is the only one.
   const Results& first = report.benchmarks.front();
   if (first.presentation.marks == MarksChoice::Emoji) {
     markup.better = "⚡ ";
     markup.worse = "💩 ";
   }
 
-  const auto list_lines = [&](const std::string& text) {
-    return make_bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
+  const auto make_list = [&](const std::string& lines) {
+    return make_bullet_list(lines_with_text(lines), markup.bullet, markup.format_text);
   };
 
-  std::string below;
+  constexpr bool uses_colors = false;
+  std::string lists;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_function_tables(results, markup, sink);
-    below = list_lines(suite_layout_lines(report)) +
-            list_lines(gates_in_one_line(report) +
-                       suite_gate_lines(report, ListedGates::AllButPlainPasses, false)) +
-            list_lines(suite_race_lines(report));
+
+    lists = make_list(suite_layout_lines(report)) +
+            make_list(gates_in_one_line(report) +
+                      suite_gate_lines(report, ListedGates::AllButPlainPasses, uses_colors)) +
+            make_list(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);
     write_function_tables(first, markup, sink);
-    below = list_lines(race_line(first)) + list_lines(comparison_lines(first, {})) +
-            list_lines(layout_lines(first)) + list_lines(function_summary(first)) +
-            list_lines(precision_line(first) + gate_lines(first, false) +
-                       shell_start_time_lines(first));
+
+    lists = make_list(race_line(first)) + make_list(comparison_lines(first, {})) +
+            make_list(layout_lines(first)) + make_list(function_summary(first)) +
+            make_list(precision_line(first) + gate_lines(first, uses_colors) +
+                      shell_start_time_lines(first));
   }
 
-  const std::vector<std::string> warnings = warning_texts(report, {});
-  const std::string caveats = make_bullet_list(warnings, markup.bullet, markup.format_warning);
-  if (!caveats.empty())
-    below += markup.can_fold ? fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
-                                           plural(warnings.size(), "caveat"), caveats)
-                             : "\nCaveats:\n" + caveats;
-
-  sink(below);
+  sink(lists + make_caveats(report, markup));
 }
 
 }  // namespace
@@ -492,19 +529,25 @@ std::string csv_field(std::string_view text) {
   return quoted + "\"";
 }
 
+/// Each row has the statistics of one metric of one command. The columns are the same for all
+/// benchmarks of a suite; fields that a row does not have are empty.
 void write_summary_csv(const Report& report, const Sink& sink) {
   const std::vector<std::string> parameters = list_parameters(report);
   const std::string heading = "command,metric,unit,runs," + make_statistic_headings() +
                               ",delta_percent,delta_low_percent,delta_high_percent,failed_runs";
+  // The column is only written if there is a race, because few sessions have one.
   const bool shows_races = has_races(report);
   sink(benchmark_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
        parameter_headings(parameters) + kLineEnd);
 
   for (const Results& results : report.benchmarks) {
+    // A reference is followed by the commands that are compared with it.
     for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
         const Metric& metric = results.session.metrics[row.metric];
+        // The optional fields bring their commas: benchmark_field() has one at its end,
+        // race_field() and parameter_fields() have one before each value.
         sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", benchmark_field(results),
                          csv_field(command.name), csv_field(metric.name), unit_symbol(metric.unit),
                          row.runs, make_summary_fields(row), delta_fields(row.delta),
@@ -592,32 +635,38 @@ std::string ExportedCommandName::text() const {
   return all + duplicate_suffix;
 }
 
+/// Programs such as Bencher follow a command over time by its name. In a suite, the role (reference
+/// or candidate) is the name if it is enough, because it stays when the command line changes.
 std::vector<ExportedCommandName> exported_command_names(const Results& results) {
-  std::vector<ExportedCommandName> names;
-  for (const Command& command : results.session.commands)
-    names.push_back({.benchmark = results.benchmark,
-                     .role = results.benchmark.empty()
-                                 ? ""
-                                 : std::string(role_of(results.session.reference, names.size())),
-                     .command = command.name});
-
-  std::vector<ExportedCommandName> unique = names;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    // A role that no other command has names the command by itself.
-    const auto has_role = [&](const ExportedCommandName& other) {
-      return other.role == names[c].role;
-    };
-    if (!names[c].role.empty() && std::ranges::count_if(names, has_role) == 1)
-      unique[c].command.clear();
-
-    const auto end = names.begin() + static_cast<std::ptrdiff_t>(c);
-    const auto earlier = std::count_if(names.begin(), end, [&](const ExportedCommandName& other) {
-      return has_role(other) && other.command == names[c].command;
-    });
-    if (earlier > 0) unique[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
+  const bool is_in_suite = !results.benchmark.empty();
+  std::vector<ExportedCommandName> whole_names;
+  for (std::size_t c = 0; c < results.session.commands.size(); ++c) {
+    const std::string_view role = is_in_suite ? role_of(results.session.reference, c) : "";
+    whole_names.push_back({.benchmark = results.benchmark,
+                           .role = std::string(role),
+                           .command = results.session.commands[c].name});
   }
 
-  return unique;
+  std::vector<ExportedCommandName> names = whole_names;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto has_same_role = [&](const ExportedCommandName& other) {
+      return other.role == whole_names[c].role;
+    };
+    const auto has_same_name = [&](const ExportedCommandName& other) {
+      return has_same_role(other) && other.command == whole_names[c].command;
+    };
+
+    // A role that no other command has names the command by itself.
+    const bool is_named_by_role =
+        is_in_suite && std::ranges::count_if(whole_names, has_same_role) == 1;
+    if (is_named_by_role) names[c].command.clear();
+
+    const auto command = whole_names.begin() + static_cast<std::ptrdiff_t>(c);
+    const auto earlier = std::count_if(whole_names.begin(), command, has_same_name);
+    if (earlier > 0) names[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
+  }
+
+  return names;
 }
 
 void write_markdown(const Report& report, const Sink& sink) {

@@ -124,29 +124,34 @@ Notation make_notation_with_power(double leading, const Scale& scale,
   return notation_with_power();
 }
 
-/// Returns the notation in which `leading` has a readable size, with enough decimals for `digits`.
+/// Returns the notation (unit prefix, decimals, power of ten) for all numbers that stand together,
+/// such as a mean with its standard deviation. `leading` decides the prefix, so that it has a
+/// readable size: 1.5 ms. `digits` says how many digits each of the numbers needs.
 Notation choose_notation(double leading, const Metric& metric,
                          std::span<const SignificantDigits> digits) {
   const Scale base = scale_of(metric);
 
-  // The user chose the unit. Only very small and very large numbers need a power of ten.
+  // The user chose the unit (--unit), so its prefix stays. A number that would need too many
+  // decimals or too many digits before the point gets a power of ten: 1.2e-09.
   if (metric.shown_in != nullptr) {
     constexpr int max_decimals = 6;
-    constexpr int max_places = 15;
-    const int exponent = exponent_of({leading / base.size, 3});
-    const bool is_readable = exponent >= -max_decimals && exponent < max_places;
+    constexpr int max_digits_before_point = 15;
+    constexpr int usual_digits = 3;
+    const int exponent = exponent_of({leading / base.size, usual_digits});
+    const bool is_readable = exponent >= -max_decimals && exponent < max_digits_before_point;
     return is_readable ? make_notation(base.size, base.suffix, digits)
                        : make_notation_with_power(leading, base, digits);
   }
 
-  // Takes the smallest scale in which the number is not too large, if it is not too small for all.
+  // Otherwise takes the first scale, such as ns, µs or ms, in which the rounded number is below the
+  // scale's limit. A number that is too small even for the first scale gets a power of ten.
   constexpr double smallest_shown = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
   for (const Scale& scale : scales) {
     Notation notation = make_notation(scale.size, scale.suffix, digits);
     const double shown = rounded_in_notation(leading, notation);
-    const bool is_smallest_scale = &scale == &scales.front();
-    if (is_smallest_scale && shown < smallest_shown) break;
+    const bool is_first_scale = &scale == &scales.front();
+    if (is_first_scale && shown < smallest_shown) break;
     if (shown < scale.limit) return notation;
   }
 
@@ -503,23 +508,29 @@ std::string delta_text(const stats::Change& delta) {
                                  .high = signed_percent(delta.bounds->high, decimals)});
 }
 
+/// The texts have enough decimals that a reader sees on which side of `other` the change lies: a
+/// change of 5.04% that exceeds a limit of 5% must not be shown as 5.0%.
 ChangeTexts change_texts(const stats::Change& delta, double other) {
   const auto looks_like_other = [&](double end, int decimals) {
     return end != other && rounded(100 * end, decimals) == rounded(100 * other, decimals);
   };
-  if (delta.change && delta.is_exact && *delta.change != 0.0) {
-    const int decimals = find_decimals(choose_exact_decimals(*delta.change), [&](int enough) {
-      return !looks_like_other(*delta.change, enough);
-    });
+  const bool is_exact_difference = delta.change && delta.is_exact && *delta.change != 0.0;
+  if (is_exact_difference) {
+    const int usual_decimals = choose_exact_decimals(*delta.change);
+    const int decimals = find_decimals(
+        usual_decimals, [&](int candidate) { return !looks_like_other(*delta.change, candidate); });
     return {with_uncertainty(signed_percent(*delta.change, decimals), {.is_exact = true})};
   }
 
-  if (!delta.change || !delta.bounds || delta.is_exact) return {delta_text(delta)};
-  const int decimals = find_decimals(
-      choose_delta_decimals(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
-        return !looks_like_other(delta.bounds->low, enough) &&
-               !looks_like_other(delta.bounds->high, enough);
-      });
+  const bool has_interval = delta.change && delta.bounds && !delta.is_exact;
+  if (!has_interval) return {delta_text(delta)};
+
+  // What is compared with `other` is not the change itself, but the ends of its interval.
+  const int usual_decimals = choose_delta_decimals(to_percent(*delta.change, *delta.bounds));
+  const int decimals = find_decimals(usual_decimals, [&](int candidate) {
+    return !looks_like_other(delta.bounds->low, candidate) &&
+           !looks_like_other(delta.bounds->high, candidate);
+  });
   return {signed_percent(*delta.change, decimals), signed_percent(delta.bounds->low, decimals),
           signed_percent(delta.bounds->high, decimals)};
 }
@@ -532,24 +543,28 @@ std::string interval_text(const stats::Change& delta) {
          signed_percent(delta.bounds->high, decimals);
 }
 
+/// Says how many times faster a command is. `sign` is the "x" that may follow the ratio.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
   const double factor = speed.speed_factor;
   const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
-  if (!has_bounds || !(factor < kMinLargePercent)) return quantity(factor, Unit::Ratio) + sign;
+  // A huge ratio is written with a prefix, as in 120K, and without an interval.
+  const bool is_small_enough = factor < kMinLargePercent;
+  if (!has_bounds || !is_small_enough) return quantity(factor, Unit::Ratio) + sign;
 
-  const Estimate ratio =
-      speed.is_exact ? Estimate{.value = factor, .low = factor, .high = factor, .neutral = 1.0}
-                     : Estimate{.value = factor,
-                                .low = speed.bounds->low,
-                                .high = speed.bounds->high,
-                                .neutral = 1.0};
+  const stats::IntervalEnds bounds =
+      speed.is_exact ? stats::IntervalEnds{factor, factor} : *speed.bounds;
+  const Estimate ratio{.value = factor, .low = bounds.low, .high = bounds.high, .neutral = 1.0};
 
-  // A ratio says how far it is from 1, so its digits are counted from the first one that differs.
+  // A ratio says how far it is from 1, so its digits are counted from the first one that differs
+  // from 1: 1.00123 has three digits.
   constexpr int max_digits = 3;
   const double distance = std::fabs(factor - 1.0);
   int max_decimals = max_digits;
   if (distance > 0.0)
     max_decimals = max_digits - 1 - static_cast<int>(std::floor(std::log10(distance)));
+
+  // An exact ratio has all these digits, and an estimate only those that its interval makes
+  // meaningful.
   const int decimals = speed.is_exact
                            ? std::clamp(max_decimals, 0, kMaxDecimals)
                            : std::min(choose_ratio_decimals(ratio), std::max(max_decimals, 0));

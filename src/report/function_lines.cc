@@ -164,34 +164,38 @@ bool matches(const Pattern& pattern, std::string_view name) {
   return answer && *answer;
 }
 
-/// Returns the functions of all columns. Columns share the row of a function if they share a name
-/// of it.
+/// Returns the functions of all columns, one row for each. Two columns share a row if their
+/// functions have a name in common: a function has other names if the linker folded equal functions
+/// into one.
 std::vector<FunctionByColumn> join_columns(const Columns& columns) {
-  std::vector<FunctionByColumn> functions;
+  std::vector<FunctionByColumn> rows;
   std::map<std::string_view, std::size_t> row_of_name;
 
-  for (std::size_t i = 0; i < columns.sides.size(); ++i)
-    for (const FunctionChange& change : columns.sides[i]->functions) {
-      std::vector<std::string_view> names = {change.name};
-      names.insert(names.end(), change.other_names.begin(), change.other_names.end());
+  for (std::size_t column = 0; column < columns.sides.size(); ++column)
+    for (const FunctionChange& function : columns.sides[column]->functions) {
+      std::vector<std::string_view> names = {function.name};
+      names.insert(names.end(), function.other_names.begin(), function.other_names.end());
 
-      // Takes the row of the first name that has one, unless another function of this column is in
-      // it.
-      const std::size_t new_row = functions.size();
-      std::size_t row = new_row;
+      // The function joins the first row that has one of its names. It cannot join a row in which
+      // another function of its column already stands.
+      std::size_t row = rows.size();
       for (const std::string_view name : names) {
-        const auto known = row_of_name.find(name);
-        if (known == row_of_name.end() || functions[known->second][i] != nullptr) continue;
-        row = known->second;
+        const auto named_row = row_of_name.find(name);
+        if (named_row == row_of_name.end()) continue;
+        const bool is_free = rows[named_row->second][column] == nullptr;
+        if (!is_free) continue;
+        row = named_row->second;
         break;
       }
 
-      if (row == new_row) functions.emplace_back(columns.sides.size());
-      functions[row][i] = &change;
+      const bool is_new_row = row == rows.size();
+      if (is_new_row) rows.emplace_back(columns.sides.size());
+      rows[row][column] = &function;
+      // A name keeps the row that it already has.
       for (const std::string_view name : names) row_of_name.emplace(name, row);
     }
 
-  return functions;
+  return rows;
 }
 
 bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
@@ -201,56 +205,66 @@ bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
                               [&](const std::string& name) { return matches(pattern, name); }));
 }
 
+/// A function of all columns, with what decides its place in the table.
+struct RankedFunction {
+  double largest_difference = 0.0;
+  bool is_sure = false;  ///< true: the difference is significant on at least one side
+  bool has_own_value = false;
+  std::string_view name{};
+  FunctionByColumn columns{};
+};
+
+RankedFunction rank_function(FunctionByColumn columns) {
+  RankedFunction ranked;
+  for (const FunctionChange* change : columns) {
+    if (change == nullptr) continue;
+    ranked.has_own_value = ranked.has_own_value || change->has_own_value();
+    ranked.largest_difference =
+        std::max(ranked.largest_difference, std::fabs(change->difference()));
+    ranked.is_sure = ranked.is_sure || change->is_sure();
+    ranked.name = change->name;
+  }
+  ranked.columns = std::move(columns);
+  return ranked;
+}
+
+/// Returns the pattern of the user; nullopt without one, or if it cannot be compiled.
+std::optional<Pattern> compile_pattern(const FunctionChoice& wanted) {
+  if (wanted.pattern.empty()) return std::nullopt;
+  auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded);
+  if (!compiled) return std::nullopt;
+  return *std::move(compiled);
+}
+
+/// Chooses the functions that get a row of their own: all that match the user's pattern or, without
+/// a pattern, those with the largest differences. The others are counted, and share one row.
 ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& wanted) {
-  std::vector<FunctionByColumn> functions = join_columns(columns);
-
-  std::optional<Pattern> pattern;
-  if (!wanted.pattern.empty())
-    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
-      pattern = *std::move(compiled);
-
-  struct Weighed {
-    double largest_difference = 0.0;
-    bool is_sure = false;
-    std::string_view name{};
-    FunctionByColumn function{};
+  const std::optional<Pattern> pattern = compile_pattern(wanted);
+  const auto matches_pattern = [&](const FunctionChange* change) {
+    return matches_any_name(*pattern, change);
   };
 
-  std::vector<Weighed> chosen;
-  std::size_t countable = 0;  // functions that are chosen or have a value
-  for (FunctionByColumn& function : functions) {
-    Weighed weighed;
-    bool has_own_value = false;
-    for (const FunctionChange* change : function) {
-      if (change == nullptr) continue;
-      has_own_value = has_own_value || change->has_own_value();
-      weighed.largest_difference =
-          std::max(weighed.largest_difference, std::fabs(change->difference()));
-      weighed.is_sure = weighed.is_sure || change->is_sure();
-      weighed.name = change->name;
-    }
-
-    // Without a pattern, all functions that differ are chosen.
-    const auto matches = [&](const FunctionChange* change) {
-      return matches_any_name(*pattern, change);
-    };
-    const bool is_chosen =
-        pattern ? std::ranges::any_of(function, matches) : weighed.largest_difference != 0.0;
-    if (is_chosen || has_own_value) ++countable;
-    if (!is_chosen) continue;
-    weighed.function = std::move(function);
-    chosen.push_back(std::move(weighed));
+  std::vector<RankedFunction> eligible;
+  std::size_t count = 0;  // of the functions that are eligible or have a value
+  for (FunctionByColumn& function : join_columns(columns)) {
+    RankedFunction ranked = rank_function(std::move(function));
+    const bool is_eligible = pattern ? std::ranges::any_of(ranked.columns, matches_pattern)
+                                     : ranked.largest_difference != 0.0;
+    if (is_eligible || ranked.has_own_value) ++count;
+    if (is_eligible) eligible.push_back(std::move(ranked));
   }
 
-  std::ranges::stable_sort(chosen, [](const Weighed& a, const Weighed& b) {
+  // The largest difference comes first. Among equal ones, a sure one does, and then the name
+  // decides.
+  std::ranges::stable_sort(eligible, [](const RankedFunction& a, const RankedFunction& b) {
     return std::tuple(-a.largest_difference, !a.is_sure, a.name) <
            std::tuple(-b.largest_difference, !b.is_sure, b.name);
   });
 
   ChosenFunctions choice;
-  const std::size_t rows = pattern ? chosen.size() : std::min(chosen.size(), wanted.most);
-  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(chosen[i].function));
-  choice.other_count = countable - rows;
+  const std::size_t rows = pattern ? eligible.size() : std::min(eligible.size(), wanted.most);
+  for (std::size_t i = 0; i < rows; ++i) choice.rows.push_back(std::move(eligible[i].columns));
+  choice.other_count = count - rows;
   return choice;
 }
 
@@ -283,37 +297,53 @@ std::string format_share(const FunctionChange& change, const MetricByFunction& s
                      : fmt::format("{:.1f}%", 100.0 * change.difference() / whole);
 }
 
-std::optional<std::pair<std::string, std::vector<FunctionChange>>> collect_totals_of_timed_runs(
-    const Results& results, const Columns& columns, const Metric& sampled) {
-  const Role role = sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly
-                        ? Role::UserTime
-                        : Role::CpuTime;
-  const auto index = find_metric(results.session.metrics, role);
-  if (!index) return std::nullopt;
+/// A row below the functions. `totals`: one for each of Columns::sides.
+struct TotalsRow {
+  std::string name{};
+  std::vector<FunctionChange> totals{};
+};
+
+/// Returns the CPU time of the timed runs, which are not sampled. Sampling slows a program, so a
+/// reader wants to compare this time with the total of the samples. Returns nullopt if the time of
+/// any side is unknown.
+std::optional<TotalsRow> collect_totals_of_timed_runs(const Results& results,
+                                                      const Columns& columns,
+                                                      const Metric& sampled) {
+  const bool is_without_kernel =
+      sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
+  const Role comparable_time = is_without_kernel ? Role::UserTime : Role::CpuTime;
+  const auto time_metric = find_metric(results.session.metrics, comparable_time);
+  if (!time_metric) return std::nullopt;
 
   std::vector<FunctionChange> totals;
   for (const MetricByFunction* side : columns.sides) {
-    const MetricResult* row = row_of(results.commands[side->candidate], *index);
+    const MetricResult* row = row_of(results.commands[side->candidate], *time_metric);
     if (row == nullptr || !row->mean()) return std::nullopt;
-    totals.push_back({.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact}});
+    FunctionChange& total = totals.emplace_back();
+    total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
 
     if (!columns.is_compared) continue;
-    const auto reference = result_of_reference(results, side->candidate, *index).mean();
+    const auto reference = result_of_reference(results, side->candidate, *time_metric).mean();
     if (!reference) return std::nullopt;
-    totals.back().own.reference_mean = *reference;
+    total.own.reference_mean = *reference;
   }
 
-  return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
+  return TotalsRow{.name = fmt::format("({} of timed runs)", metric_name_of(comparable_time)),
+                   .totals = std::move(totals)};
 }
 
 class TableMaker {
  public:
+  /// Sets up the columns: the function, and for each side its reference and candidate and their
+  /// difference or, if no commands are compared, its command.
   TableMaker(const Results& results, const Columns& columns, const Metric& metric)
       : results_(results), columns_(columns), metric_(metric) {
     table_.columns = {{.heading = {"function"},
                        .cell_content = CellContent::Code,
                        .is_left_aligned = true,
                        .cut = Cut::Middle}};
+    // In a narrow terminal, the table first moves its columns together, then cuts the names of the
+    // functions, then gives up the values, and only then cuts the names further.
     table_.steps = {{.gap = 3, .min_cut_width = 60},
                     {.min_cut_width = 40},
                     {.last_omitted_part = OmittedPart::Values, .min_cut_width = 40},
@@ -321,12 +351,15 @@ class TableMaker {
     table_.heading_ink = Ink::Bold;
 
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
-      largest_.push_back(find_largest_difference(*columns.sides[i]));
+      const MetricByFunction& side = *columns.sides[i];
+      largest_differences_.push_back(find_largest_difference(side));
+      // Neighbouring sides with the same reference share its column.
       if (has_reference(i)) add_column(reference_of(i).name);
-      add_column(results.session.commands[columns.sides[i]->candidate].name);
+      add_column(results.session.commands[side.candidate].name);
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
       table_.columns.push_back({.heading = {columns.is_compared ? "of the reference" : "share"}});
+      // Only sampled time has totals, which are the times of functions with what they called.
       if (has_totals(i))
         table_.columns.push_back(
             {.heading = {std::string(kTotalTime)},
@@ -335,17 +368,19 @@ class TableMaker {
     }
   }
 
+  /// Makes the rows: the chosen functions, all others together, and the total. Also sets
+  /// marks_certain(). May be called once.
   Table make(const ChosenFunctions& choice) {
+    marks_certain_ = has_sure_and_unsure(choice);
+
     std::vector<FunctionChange> totals;
     for (const MetricByFunction* side : columns_.sides)
       totals.push_back({.own = {.reference_mean = side->mean_of_whole_reference,
                                 .candidate_mean = side->mean_of_whole_candidate,
                                 .certainty = Certainty::Exact}});
 
-    // The rests are what the chosen functions leave of the totals, for the row of all others.
+    // What is left of the totals without the chosen functions belongs to the row of all others.
     std::vector<FunctionChange> rests = totals;
-    marks_certain_ = has_sure_and_unsure(choice);
-
     for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
@@ -353,33 +388,25 @@ class TableMaker {
         rests[i].own.reference_mean -= changes[i].own.reference_mean;
         rests[i].own.candidate_mean -= changes[i].own.candidate_mean;
 
-        // The row is named after the last column that has the function, because the first may lack
-        // it.
+        // Not every column has the function, so the row has the names of the last one that does.
         if (function[i] == nullptr) continue;
         changes.front().name = function[i]->name;
         changes.front().other_names = function[i]->other_names;
         changes.front().paired_by = function[i]->paired_by;
       }
 
+      // The cell has short names, and its tooltip has all of them.
       Cell& name = add_row(shorten_names(changes.front()), changes, marks_certain_).front();
       name.whole_text = list_all_names(changes.front());
     }
-
-    for (std::size_t i = 0; i < rests.size(); ++i) {
-      drop_rounding_error(totals[i].own.reference_mean, rests[i].own.reference_mean);
-      drop_rounding_error(totals[i].own.candidate_mean, rests[i].own.candidate_mean);
-      // The difference of two such sums may be a rounding error of the totals, too.
-      double difference = rests[i].difference();
-      drop_rounding_error(totals[i].own.reference_mean, difference);
-      if (difference == 0.0) rests[i].own.candidate_mean = rests[i].own.reference_mean;
-    }
+    for (std::size_t i = 0; i < rests.size(); ++i) drop_rounding_errors(totals[i], rests[i]);
 
     if (choice.other_count > 0)
       add_last(fmt::format("({})", plural(choice.other_count, "other function")), rests);
     add_last("(total)", totals);
     if (is_sampled_time(metric_))
       if (const auto timed = collect_totals_of_timed_runs(results_, columns_, metric_))
-        add_last(timed->first, timed->second);
+        add_last(timed->name, timed->totals);
 
     return std::move(table_);
   }
@@ -426,6 +453,18 @@ class TableMaker {
     if (stats::is_rounding_error(std::fabs(rest), std::fabs(total))) rest = 0.0;
   }
 
+  /// Sets to 0 what should be 0, but is not because `rest` is what many subtractions left of
+  /// `total`.
+  static void drop_rounding_errors(const FunctionChange& total, FunctionChange& rest) {
+    drop_rounding_error(total.own.reference_mean, rest.own.reference_mean);
+    drop_rounding_error(total.own.candidate_mean, rest.own.candidate_mean);
+
+    // The difference of two such rests may be a rounding error of the totals, too.
+    double difference = rest.difference();
+    drop_rounding_error(total.own.reference_mean, difference);
+    if (difference == 0.0) rest.own.candidate_mean = rest.own.reference_mean;
+  }
+
   void add_column(const std::string& name) {
     const std::string whole = one_line(name);
     const std::string shown = cut_middle(whole, kMaxFunctionWidth);
@@ -435,6 +474,7 @@ class TableMaker {
                               .cut = Cut::Middle});
   }
 
+  /// Adds a row with the cells of all columns, and returns it. `changes`: one for each side.
   TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes,
                     bool marks_certain) {
     TableRow& row = table_.rows.emplace_back(TableRow{{name}});
@@ -446,10 +486,15 @@ class TableMaker {
       if (has_reference(i)) add_value(change.own.reference_mean);
       add_value(change.own.candidate_mean);
       if (columns_.is_compared) row.push_back(make_difference_cell(change, metric_, marks_certain));
+
+      // A bar shows the difference in relation to the largest one of this side. That of a rest of
+      // functions may be larger.
       row.push_back({.text = format_share(change, *columns_.sides[i], columns_.is_compared),
                      .sort_number = change.difference()});
-      if (largest_[i] > 0.0)
-        row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
+      if (largest_differences_[i] > 0.0)
+        row.back().bar_share =
+            std::min(std::fabs(change.difference() / largest_differences_[i]), 1.0);
+
       if (has_totals(i)) row.push_back(make_total_cell(change, marks_certain));
     }
     return row;
@@ -468,13 +513,15 @@ class TableMaker {
   const Results& results_;
   const Columns& columns_;
   const Metric& metric_;
-  std::vector<double> largest_{};  // difference of each side, which has the longest bar
+  std::vector<double> largest_differences_{};  // of each side; the largest has the longest bar
   bool marks_certain_ = false;
   Table table_{};
 };
 
 }  // namespace
 
+/// Explains a change of the metric by the functions that changed most. Only functions whose
+/// difference is sure (significant) explain it, so there are no lines without such a function.
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
   const MetricByFunction* changes = find_changes(results, metric, candidate);
   if (changes == nullptr) return "";
@@ -482,20 +529,24 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   if (sure.empty()) return "";
 
   std::string lines;
-  const auto add = [&](std::string_view label, const FunctionChange& change) {
+  const auto add_line = [&](std::string_view label, const FunctionChange& change) {
     lines += fmt::format("  {}: {}\n", label,
                          write_function_line(change, *changes, results.session.metrics[metric]));
   };
 
+  // The functions are sorted by their differences. The first is named even if it is not sure, so
+  // that nobody takes a smaller difference for the largest.
   const FunctionChange& largest = changes->functions.front();
-  if (!largest.is_sure()) add("the largest, but not certain", largest);
+  if (!largest.is_sure()) add_line("the largest, but not certain", largest);
 
+  // The first line tells how much the largest sure difference explains of the whole change.
+  const FunctionChange& largest_sure = *sure.front();
   const double whole = changes->difference();
-  const double share_of_first = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
+  const double share_of_whole = whole == 0.0 ? 0.0 : largest_sure.difference() / whole;
   std::string_view label = largest.is_sure() ? "the largest" : "certain";
-  if (share_of_first >= 0.5) label = "most of it";
+  if (share_of_whole >= 0.5) label = "most of it";
   for (const FunctionChange* change : sure) {
-    add(label, *change);
+    add_line(label, *change);
     label = "also";
   }
 
@@ -526,33 +577,38 @@ std::string function_summary(const Results& results) {
   return text;
 }
 
+/// Only functions whose difference is sure (significant) have a line. Benchmarks of a suite may
+/// take very different times, so a difference is weighed as a share of the whole reference.
 std::string largest_function_change_lines(const Report& suite) {
   struct WeighedLine {
-    double share_of_reference;
-    std::string text;
+    double share_of_reference = 0.0;
+    std::string text{};
   };
-  std::vector<WeighedLine> weighed;
+
+  std::vector<WeighedLine> weighed_lines;
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
-      const auto index = find_first_changed_metric(results, candidate);
-      const MetricByFunction* changes = index ? find_changes(results, *index, candidate) : nullptr;
+      // The functions of one metric are enough to say where a candidate changed.
+      const auto metric_index = find_first_changed_metric(results, candidate);
+      if (!metric_index) continue;
+      const MetricByFunction* changes = find_changes(results, *metric_index, candidate);
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
 
-      const Metric& metric = results.session.metrics[*index];
+      const Metric& metric = results.session.metrics[*metric_index];
       for (const FunctionChange* change : list_sure(*changes)) {
         const double size = std::fabs(change->difference());
-        weighed.push_back(
-            {size / changes->mean_of_whole_reference,
-             fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(metric.name),
-                         write_function_line(*change, *changes, metric))});
+        weighed_lines.push_back(
+            {.share_of_reference = size / changes->mean_of_whole_reference,
+             .text = fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(metric.name),
+                                 write_function_line(*change, *changes, metric))});
       }
     }
   }
 
-  std::ranges::stable_sort(weighed, std::greater<>(), &WeighedLine::share_of_reference);
+  std::ranges::stable_sort(weighed_lines, std::greater<>(), &WeighedLine::share_of_reference);
   std::string lines;
-  for (std::size_t i = 0; i < std::min(kMaxLines, weighed.size()); ++i)
-    lines += weighed[i].text + "\n";
+  for (std::size_t i = 0; i < std::min(kMaxLines, weighed_lines.size()); ++i)
+    lines += weighed_lines[i].text + "\n";
   return lines;
 }
 
@@ -575,9 +631,12 @@ std::vector<FunctionSection> function_sections(const Results& results) {
   return sections;
 }
 
+/// Tells a user who asked for a table of functions (--functions) what to do to get one. Names the
+/// first reason that applies; the last one is the most general.
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
 
+  // These metrics have values by function, but --metrics may have hidden them.
   const std::vector<std::size_t> metrics = function_metrics(results);
   const auto is_shown_metric = [&](std::size_t metric) {
     return results.session.metrics[metric].shown == Shown::Always;
@@ -593,13 +652,15 @@ std::string why_no_functions(const Results& results) {
     return "there is no table of functions, because some runs failed, and functions of failed runs "
            "are not compared";
 
+  // If this session has functions, the session that it is compared with lacks them.
   const std::string* baseline = earlier_file(results.session);
   if (baseline != nullptr && !results.session.function_tables.empty())
     return fmt::format(
         "there is no table of functions, because the baseline {} has none; measure it with "
         "--engine cachegrind or --profile",
         cited(*baseline));
-  if (!results.session.file.empty())
+  const bool was_read_from_file = !results.session.file.empty();
+  if (was_read_from_file)
     return fmt::format(
         "there is no table of functions, because {} has none; measure it with --engine cachegrind "
         "or --profile",

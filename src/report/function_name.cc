@@ -35,7 +35,7 @@ std::size_t operator_size(std::string_view name, std::size_t at) {
 class NameReader {
  public:
   explicit NameReader(std::string_view name) : name_(name) {
-    for (std::size_t at = 0; at < name_.size();) at += take(at);
+    for (std::size_t at = 0; at < name_.size();) at += read_part_at(at);
   }
 
   /// Returns the name without the return type that it may begin with.
@@ -45,36 +45,42 @@ class NameReader {
   const std::string& without_arguments() const { return text_; }
 
  private:
-  /// Returns the number of bytes that were taken.
-  std::size_t take(std::size_t at) {
+  /// Reads the name of an operator or one other character. Leaves out template arguments, and what
+  /// turns out to be the return type before the function's own name. Returns the number of bytes
+  /// read.
+  std::size_t read_part_at(std::size_t at) {
+    // The signs of an operator, as in operator<, are no brackets.
     if (const std::size_t size = operator_size(name_, at); size > 0) {
-      has_operator_ = has_operator_ || is_outside();
+      has_operator_ = has_operator_ || is_outside_brackets();
       add(name_.substr(at, size));
       return size;
     }
 
     const char c = name_[at];
     if (c == '<') {
-      open(at);
-    } else if (c == '>' && angles_ > 0 && name_[at - 1] != '-') {
-      close();
+      open_angle_bracket(at);
+    } else if (c == '>' && angles_ > 0 && name_[at - 1] != '-') {  // not the arrow ->
+      close_angle_bracket();
     } else {
       if (c == '(') ++parentheses_;
       if (c == ')' && parentheses_ > 0) --parentheses_;
       add(name_.substr(at, 1));
-      if (c == ' ' && is_outside() && !has_operator_) begin_after(at);
+      // A blank may end the return type. A blank after an operator's name does not: the rest of
+      // "operator unsigned int" is a part of the name.
+      const bool may_end_return_type = c == ' ' && is_outside_brackets() && !has_operator_;
+      if (may_end_return_type) drop_return_type_before(at);
     }
     return 1;
   }
 
-  bool is_outside() const { return angles_ == 0 && parentheses_ == 0; }
+  bool is_outside_brackets() const { return angles_ == 0 && parentheses_ == 0; }
 
   void add(std::string_view text) {
     if (angles_ == 0 || is_path_) text_ += text;
   }
 
   /// The brackets in which a name of Rust begins, as in "<Vec<T> as Drop>::drop", are a part of it.
-  void open(std::size_t at) {
+  void open_angle_bracket(std::size_t at) {
     if (angles_ == 0) {
       is_path_ = at == 0;
       text_ += is_path_ ? "<" : "<…>";
@@ -84,14 +90,14 @@ class NameReader {
     ++angles_;
   }
 
-  void close() {
+  void close_angle_bracket() {
     add(">");
     --angles_;
   }
 
   /// Takes what ends at the blank `at` for the return type, unless the blank is one of those in
   /// "operator<< <char>" and "decltype (x)".
-  void begin_after(std::size_t at) {
+  void drop_return_type_before(std::size_t at) {
     const char next = at + 1 < name_.size() ? name_[at + 1] : ' ';
     if (next == '<' || next == '(' || next == ' ') return;
     begin_ = at + 1;

@@ -138,17 +138,21 @@ std::string make_caveats(const std::vector<std::string>& warnings,
   return html;
 }
 
+/// Draws what --tune, which makes the machine quieter, was good for: how much the scatter, the
+/// width of the interval and the mean of tuned runs differ from those of untuned runs.
 std::string compare_tuned_with_untuned(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& comparison : tuning.compare) {
-    const auto add_row = [&](std::string_view what, const TunedChange& change) {
-      if (!change.low || !change.high) return;
+    const auto add_row = [&](std::string_view quantity, const TunedChange& change) {
+      const bool has_interval = change.low && change.high;
+      if (!has_interval) return;
+      // A session outside a suite has no name of a benchmark.
       const std::string name =
           fmt::format("{}{}{}, {}", comparison.benchmark, comparison.benchmark.empty() ? "" : ": ",
-                      comparison.command, what);
+                      comparison.command, quantity);
       rows.push_back({.name_html = html_text(name),
                       .change_html = html_text(delta_text(to_change(change))),
-                      .css_class = "neutral",
+                      .css_class = "neutral",  // a change is neither better nor worse
                       .change = to_change(change)});
     };
     add_row("σ", comparison.stddev);
@@ -159,40 +163,48 @@ std::string compare_tuned_with_untuned(const Tuning& tuning) {
   return "<p class=\"faint\">Tuned runs compared with untuned ones</p>\n" + change_chart(rows);
 }
 
-std::string describe_tuned_machine(const Circumstances& at) {
-  if (!at.tuning) return "";
-  const Tuning& tuning = *at.tuning;
-  Table vitals{.columns = {{.heading = {"machine"}},
-                           {.heading = {"before the first run"}},
-                           {.heading = {"after the last"}}}};
+/// Returns what the machine's sensors and counters said before and after the runs. The runs were
+/// disturbed if there were throttle events, or if many of all ticks were stolen by a hypervisor.
+Table make_vitals_table(const Tuning& tuning) {
+  Table table{.columns = {{.heading = {"machine"}},
+                          {.heading = {"before the first run"}},
+                          {.heading = {"after the last"}}}};
 
   const auto text_of = [](const auto& value) {
     return value ? fmt::format("{}", *value) : std::string("not known");
   };
-  const auto add_if_known = [&](std::string_view what, const auto& before, const auto& after) {
+  const auto add_row_if_known = [&](std::string_view what, const auto& before, const auto& after) {
     if (before || after)
-      vitals.rows.push_back({{std::string(what)}, {text_of(before)}, {text_of(after)}});
+      table.rows.push_back({{std::string(what)}, {text_of(before)}, {text_of(after)}});
   };
 
-  add_if_known("throttle events", tuning.before.throttles, tuning.after.throttles);
-  add_if_known("temperature, °C", tuning.before.celsius, tuning.after.celsius);
-  add_if_known("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
-  add_if_known("ticks", tuning.before.ticks, tuning.after.ticks);
+  add_row_if_known("throttle events", tuning.before.throttles, tuning.after.throttles);
+  add_row_if_known("temperature, °C", tuning.before.celsius, tuning.after.celsius);
+  add_row_if_known("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
+  add_row_if_known("ticks", tuning.before.ticks, tuning.after.ticks);
+  return table;
+}
 
-  Table switched{
+/// Returns the part of the page on --tune, which changes settings of the machine (switches) while
+/// lauka measures. It is folded, and empty without --tune.
+std::string describe_tuned_machine(const Circumstances& at) {
+  if (!at.tuning) return "";
+  const Tuning& tuning = *at.tuning;
+
+  Table switches{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
   for (const TunedSwitch& tuned : tuning.switched)
-    switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
+    switches.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
 
-  std::vector<std::string> missing;
+  std::vector<std::string> unchanged;
   for (const UntunedSwitch& untuned : tuning.not_possible)
-    missing.push_back("not changed: " + untuned.name + ", " + untuned.why);
+    unchanged.push_back("not changed: " + untuned.name + ", " + untuned.why);
 
   std::string html =
       "<details>\n<summary>Tuned machine</summary>\n" + compare_tuned_with_untuned(tuning);
-  for (const Table* table : {&switched, &vitals})
-    if (!table->rows.empty()) html += table_html(*table);
-  return html + make_html_list(missing) + "</details>\n";
+  for (const Table& table : {switches, make_vitals_table(tuning)})
+    if (!table.rows.empty()) html += table_html(table);
+  return html + make_html_list(unchanged) + "</details>\n";
 }
 
 struct ChartSettings {
@@ -243,15 +255,20 @@ std::string explain_values(const Results& results) {
   return "<p class=\"aside\">" + text + "</p>\n";
 }
 
+/// Writes the part of a session's page that compares the commands at a glance, by the metric that
+/// matters most. The charts that only some sessions have (of a race, a scan, or many differences)
+/// come last.
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric || !has_any_summary(results, *metric)) return;
 
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
+  // With several commands, a reader first wants a table with a row for each of them.
   if (has_compact_table_first(results) || results.findings.race)
     sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);
 
+  // Only percentages need to be explained, and without deltas there are none.
   if (has_deltas_of(results, *metric)) sink(explain_values(results));
 
   const std::string race = race_chart(results);
@@ -263,14 +280,16 @@ void write_overview(const Results& results, const Sink& sink) {
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
 
-  const std::string matrix = differences_html(results);
-  if (!matrix.empty()) {
+  const std::string difference_table = differences_html(results);
+  if (!difference_table.empty()) {
+    // The commands are compared with a file of an earlier session (--baseline), or with one command
+    // of this session.
     const std::string* baseline = earlier_file(results.session);
     const std::string reference =
         baseline != nullptr ? html_text(*baseline)
                             : "<code>" + html_text(name_of_references(results)) + "</code>";
     sink(fmt::format("<h2>Differences from {}</h2>\n", reference));
-    sink(matrix);
+    sink(difference_table);
   }
 }
 
@@ -327,21 +346,27 @@ std::string count_changes(std::span<const ChangeRow> changes) {
                      std::ssize(changes) - worse - better);
 }
 
+/// Writes the page of a suite: first what all benchmarks say together, and then each benchmark in a
+/// folded part.
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShortNote);
 
-  // The geometric means are the last of the changes.
+  // After the changes of the benchmarks, the list has their geometric means, which do not count.
   const std::vector<ChangeRow> changes = suite_changes(suite);
-  const auto of_benchmarks = std::span(changes).first(changes.size() - suite.geomeans.size());
-  sink(make_paragraphs(count_changes(of_benchmarks), "answer"));
+  const auto changes_of_benchmarks =
+      std::span(changes).first(changes.size() - suite.geomeans.size());
+  sink(make_paragraphs(count_changes(changes_of_benchmarks), "answer"));
   sink(make_paragraphs(suite_race_lines(suite)));
   sink(make_paragraphs(gates_in_one_line(suite)) +
        make_paragraphs(largest_function_change_lines(suite)));
 
-  std::string items;
+  constexpr bool lists_passes = false;  // a suite may have hundreds of gates
+  std::string gate_items;
   for (const Results* results : benchmarks_in_table_order(suite))
-    items += list_gates(*results, false, results->benchmark);
-  sink(wrap_gate_items(items));
+    gate_items += list_gates(*results, lists_passes, results->benchmark);
+  sink(wrap_gate_items(gate_items));
+
+  // The benchmarks of a suite share their circumstances, so those of the first stand for all.
   sink(describe_circumstances(suite.benchmarks.front().session.circumstances));
 
   if (const std::string chart = change_chart(changes); !chart.empty())
@@ -351,10 +376,12 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
-  // All benchmarks together have so many points that a browser still shows the page quickly.
+  // The benchmarks share so many points that a browser still shows the page quickly. In a huge
+  // suite, each chart keeps a few points all the same.
   constexpr std::size_t points_of_suite = 16'000;
-  const std::size_t max_points =
-      std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxDrawnPoints);
+  constexpr std::size_t fewest_points_of_benchmark = 16;
+  const std::size_t max_points = std::clamp<std::size_t>(
+      points_of_suite / suite.benchmarks.size(), fewest_points_of_benchmark, kMaxDrawnPoints);
 
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
@@ -395,7 +422,9 @@ void write_page_end(std::string_view script, const Sink& sink) {
                    script));
 }
 
+/// Writes the page of a session or a suite, which is one file without references to others.
 void write_html(const Report& report, const Sink& sink) {
+  // The title and the machine are the same for all benchmarks of a suite.
   const Results& first = report.benchmarks.front();
   write_page_begin(choose_page_title(report), "", sink);
 
@@ -415,7 +444,8 @@ void write_html(const Report& report, const Sink& sink) {
                                [](const FunctionTable& table) { return !table.paths.empty(); });
   };
 
-  // A page gets only the scripts that it needs.
+  // A page gets only the scripts that it needs: all pages draw charts, tables of functions can be
+  // sorted, and call paths are drawn as icicle graphs.
   std::string scripts(page_files::kDrawingJs);
   if (std::ranges::any_of(report.benchmarks, has_function_table)) scripts += page_files::kSortingJs;
   if (std::ranges::any_of(report.benchmarks, has_paths)) scripts += page_files::kIcicleJs;

@@ -122,31 +122,37 @@ bool is_misled_by_one_layout(const MetricResult& row) {
   return alone.is_significant() || (alone.bounds && alone.bounds->leave_out(*row.delta->change));
 }
 
+/// With --layouts, each command was built several times, with its code at other addresses. The
+/// lines say what the layouts add to the result: whether a single layout would have misled the
+/// user, which layouts are missing, and how much the addresses alone change the metric.
 std::string layout_lines(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
   if (results.session.setting.layouts == 1 || !primary) return "";
 
   const Metric& metric = results.session.metrics[*primary];
-  const bool has_several = find_candidates(results).size() > 1;
+  const bool has_several_candidates = find_candidates(results).size() > 1;
 
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult& row = results.commands[c].rows[*primary];
     if (!row.layouts) continue;
 
-    const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
+    const std::string subject =
+        has_several_candidates ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
       const Pair pair = pair_of(results.session, c);
       const LayoutCounts layouts{.of_reference = count_layouts(results.session, pair.reference),
                                  .of_candidate = count_layouts(results.session, pair.candidate)};
-      // A warning says that the reference has no layouts.
+      // A reference without layouts allows no comparison over layouts. A warning says so.
       if (layouts.of_reference == 1) continue;
       lines += make_line_on_both_answers(row, layouts, subject) +
                make_line_on_left_out_layouts(row, layouts, subject);
+      // Exact values, such as simulated instructions, do not scatter.
       const bool is_exact = row.delta && row.delta->is_exact;
       if (row.layouts->mean_log_ratio && !is_exact)
         lines += make_scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
+      // Nothing is compared, so the line is about the command itself.
       lines += make_lines_of_only_command(results, row, metric);
     }
   }

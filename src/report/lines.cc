@@ -75,30 +75,38 @@ struct Claims {
   std::string fail;
 };
 
+/// A condition either fails a gate ("wall_time > 5%") or keeps a candidate ("keep if wall_time <
+/// -1%"), in both cases only beyond its limit. So a gate passes at the limit itself ("at most 5%
+/// slower"), but a candidate is not kept ("at most 1% faster").
 Claims make_claims(const Condition& condition) {
   const bool compares = condition.limit.needs_reference();
   const double number = condition.limit.number;
   const std::string limit =
       compares ? change_in_words(condition, number) : format_limit(condition.limit);
 
-  // A limit of 0 only says in which direction the change goes.
+  // With a limit of 0%, a claim has only the direction of the change: "slower", "not slower".
   if (compares && number == 0) {
-    if (!condition.is_for_keeping()) return {"not " + limit, limit};
+    if (!condition.is_for_keeping()) return {.pass = "not " + limit, .fail = limit};
+
+    // `limit` is the direction in which a candidate is not kept. It must go in the opposite one.
     Condition opposite = condition;
     opposite.fails_below_limit = !condition.fails_below_limit;
     const std::string better = change_in_words(opposite, number);
-    return {better, "not " + better};
+    return {.pass = better, .fail = "not " + better};
   }
 
-  // A change is named by its size ("5% faster"), so it is larger than the limit if it is below a
-  // negative one.
+  // A negative change is named without its sign: -5% is "5% faster". Below a negative limit, such a
+  // size becomes larger: -7% is "more than 5% faster".
+  const bool is_size_of_fall = compares && number < 0;
   const bool passes_if_larger =
-      compares ? (number > 0) == condition.fails_below_limit : condition.fails_below_limit;
-  if (condition.is_for_keeping())
-    return passes_if_larger ? Claims{"more than " + limit, "at most " + limit}
-                            : Claims{"less than " + limit, "at least " + limit};
-  return passes_if_larger ? Claims{"at least " + limit, "less than " + limit}
-                          : Claims{"at most " + limit, "more than " + limit};
+      is_size_of_fall ? !condition.fails_below_limit : condition.fails_below_limit;
+
+  if (condition.is_for_keeping()) {
+    if (passes_if_larger) return {.pass = "more than " + limit, .fail = "at most " + limit};
+    return {.pass = "less than " + limit, .fail = "at least " + limit};
+  }
+  if (passes_if_larger) return {.pass = "at least " + limit, .fail = "less than " + limit};
+  return {.pass = "at most " + limit, .fail = "more than " + limit};
 }
 
 /// Returns what the verdict's answer, pass or fail, claims.
@@ -110,16 +118,20 @@ std::string choose_claim(const gate::Verdict& verdict) {
   return verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail;
 }
 
+/// Returns the numbers for the line of a gate: changes in percent if its limit is a change
+/// ("+4.2%"), and values in the metric's unit if its limit is a value ("250ms").
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
   if (condition.limit.needs_reference() || !change.change)
     return change_texts(change, condition.limit.fraction());
 
-  // With a limit of the value itself, the changes are relative to this limit.
+  // With a value as its limit, a gate treats the limit as the reference, so `change` is the change
+  // from the limit.
   const double limit = condition.limit.number;
   const double value = (1 + *change.change) * limit;
 
   if (change.is_exact) {
+    // The value was whole before it was divided by the limit.
     const double rounded = std::round(value);
     const bool is_whole = stats::is_rounding_error(value - rounded, value);
     return {
@@ -130,7 +142,8 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   const double low = (1 + change.bounds->low) * limit;
   const double high = (1 + change.bounds->high) * limit;
 
-  // An end of the interval that is not the limit must not look like it.
+  // A reader must see on which side of the limit the interval ends, so its ends get more decimals
+  // as long as one of them looks like the limit.
   Notation notation = notation_of(value, std::fabs(high - low) / 2.0, metric);
   const auto looks_like_limit = [&](double end) {
     return end != limit && notation.text(end) == notation.text(limit);
@@ -150,19 +163,24 @@ int find_side_of_limit(const stats::Change& change, const Condition& condition) 
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
+/// Returns the change with the evidence for the answer: "+4.2%, at most +4.9%". `bound`: end of the
+/// interval with which the gate was decided, if it is known.
 std::string describe_measured_change(stats::Change change, std::optional<double> bound,
                                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change)
     return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
+  // A gate that fails above its limit claims a change above it if it fails, and one that fails
+  // below its limit does if it passes.
   const bool claims_above =
       (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
 
-  // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
-  const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
-  if (fits) {
+  // A bound above the limit must be the lower end of the interval. It may come from another test
+  // than `change`, and then lie on the wrong side of `change`, so that it is no end.
+  const bool is_usable_end =
+      bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
+  if (is_usable_end) {
     if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
     if (claims_above)
       change.bounds->low = *bound;
@@ -170,13 +188,14 @@ std::string describe_measured_change(stats::Change change, std::optional<double>
       change.bounds->high = *bound;
   }
 
+  // An answer is supported by the end that is nearer to the limit: "+4.2%, at least +3.1%".
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
 
-  // If the interval does not support the answer, both of its ends are shown.
+  // Without such support, both ends are shown.
   const int claimed_side = claims_above ? 1 : -1;
   const bool supports_answer =
-      fits || find_side_of_limit(change, verdict.condition) == claimed_side;
+      is_usable_end || find_side_of_limit(change, verdict.condition) == claimed_side;
   if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
   if (claims_above) return figures.change + ", at least " + figures.low;
@@ -325,41 +344,40 @@ std::string list_obstructed_commands(const Results& results, const gate::Verdict
 constexpr std::string_view kHintOnMissingFunction =
     "the function may be inlined or have another name there (--functions lists the names)";
 
-/// Returns why a gate could not decide, in a main clause; empty without an obstacle.
+/// Returns why a gate could not decide, in a main clause; empty without an obstacle, when the
+/// values only were too noisy.
 std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
-  const std::string run = run_words(results.session.metrics[verdict.metric]);
-  const std::string name = metric_in_words(verdict.condition.metric);
+  const std::string kind_of_run = run_words(results.session.metrics[verdict.metric]);
+  const std::string metric = metric_in_words(verdict.condition.metric);
 
-  // A limit of the value itself is about one command only.
-  const bool is_of_one_of_two =
+  // A gate without a reference is about one command, and then "one command" would be misleading.
+  const bool is_about_one_of_two =
       verdict.condition.limit.needs_reference() && verdict.hindrance.side != gate::Side::Both;
 
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
-      // The failures that follow name the commands.
-      return fmt::format("no {}{} succeeded", run, is_of_one_of_two ? " of one command" : "");
+      // The commands need no names here, because the line goes on with their failures.
+      return fmt::format("no {}{} succeeded", kind_of_run,
+                         is_about_one_of_two ? " of one command" : "");
     case gate::Obstacle::FailureRates:
       return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
-      return fmt::format("no {} of {} gave a value for this metric", run,
+      return fmt::format("no {} of {} gave a value for this metric", kind_of_run,
                          list_obstructed_commands(results, verdict, "or"));
     case gate::Obstacle::NoCommonRound:
       return "no round measured both commands";
     case gate::Obstacle::UpperBounds:
-      return fmt::format("{} of {} is below what can be measured here", name,
+      return fmt::format("{} of {} is below what can be measured here", metric,
                          list_obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoPercentage:
       return "the metric has values below 0, so a change in percent is not defined";
     case gate::Obstacle::FewLayouts:
       return "too few layouts ran without failures";
     case gate::Obstacle::NoFunction:
-      return results.session.metrics[verdict.metric].role == Role::SampledTime
-                 ? fmt::format("no sample of {} was in a function of this name; {}",
-                               list_obstructed_commands(results, verdict, "or"),
-                               kHintOnMissingFunction)
-                 : fmt::format("no run of {} was in a function of this name; {}",
-                               list_obstructed_commands(results, verdict, "or"),
-                               kHintOnMissingFunction);
+      return fmt::format(
+          "no {} of {} was in a function of this name; {}",
+          results.session.metrics[verdict.metric].role == Role::SampledTime ? "sample" : "run",
+          list_obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
     case gate::Obstacle::NoCallers:
       return fmt::format(
           "the callers of much of the sampled time of {} are not known, so a total time would be "
@@ -422,37 +440,45 @@ std::string_view find_short_reason(gate::Obstacle obstacle) {
   return found == kShortReasons.end() ? std::string_view() : found->words;
 }
 
+/// Returns how many runs a gate on a percentile needs, if it had fewer; else empty.
+std::string describe_missing_runs(const Results& results, const gate::Verdict& verdict) {
+  const Metric& metric = results.session.metrics[verdict.metric];
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const bool lacks_interval = metric.percentile && !verdict.delta.bounds && row != nullptr;
+  if (!lacks_interval || verdict.rounds >= row->runs_needed_for_percentile) return "";
+  return fmt::format("{0} are too few for this percentile, which needs {1}; use --min-runs {1}",
+                     plural(verdict.rounds, "run"), row->runs_needed_for_percentile);
+}
+
+/// Returns why a gate has its answer: what made it impossible to decide, or the claim that passed
+/// or failed with the numbers that it rests on.
 std::string describe_reason(const Results& results, const gate::Verdict& verdict) {
   if (std::string text = describe_obstacle(results, verdict); !text.empty())
     return text + describe_differences(results, verdict);
   if (verdict.rounds == 0) return "no round measured both commands";
 
-  const Metric& metric = results.session.metrics[verdict.metric];
-  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
-  if (metric.percentile && !verdict.delta.bounds && row != nullptr) {
-    const auto needed = row->runs_needed_for_percentile;
-    if (verdict.rounds < needed)
-      return fmt::format("{} are too few for this percentile, which needs {}; use --min-runs {}",
-                         plural(verdict.rounds, "run"), needed, needed);
-  }
+  if (std::string text = describe_missing_runs(results, verdict); !text.empty()) return text;
 
-  const std::string grounds = describe_grounds(results, verdict);
+  const std::string measurements = describe_grounds(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{} with {:g}% confidence ({})", choose_claim(verdict),
-                       confidence_percent_of(results, verdict), grounds);
+                       confidence_percent_of(results, verdict), measurements);
 
-  // Even an undecided gate may have an interval that is all above or all below the limit.
+  // An undecided gate may have an interval that is all above or all below the limit, because the
+  // gate's test is stricter than the interval. Then the answer is at least probable. The interval
+  // is that of the typical round, so it says nothing if the gate is about the mean.
   const std::string advice = make_advice(results, verdict);
   const int side =
       is_about_mean(verdict) ? 0 : find_side_of_limit(verdict.delta, verdict.condition);
-  if (side == 0) return grounds + advice;
+  if (side == 0) return measurements + advice;
 
   const Claims claims = make_claims(verdict.condition);
   const bool is_above_limit = side > 0;
   const bool is_failing = is_above_limit != verdict.condition.fails_below_limit;
   return fmt::format("probably {}, but not with the confidence that {} needs ({}){}",
                      is_failing ? claims.fail : claims.pass,
-                     verdict.condition.is_for_keeping() ? "keeping" : "a gate", grounds, advice);
+                     verdict.condition.is_for_keeping() ? "keeping" : "a gate", measurements,
+                     advice);
 }
 
 /// Returns "accepted: measured +3.1%, and at most +5% is accepted (new parser, until 2027-03-01)".
@@ -585,29 +611,32 @@ struct EndingTextMaker {
 
   std::string wrap(const std::string& text) const { return wrapped_message(text, width); }
 
+  /// Says which run ended the session and how, what the user can do, and what the run wrote last.
   std::string operator()(const RunFailed& failed) const {
     const std::string& name = names.at(failed.step.command);
     const std::string run = fmt::format("{} of {} {}", name_run(failed.step), cited(name),
                                         outcome_text(failed.outcome));
 
-    std::string text;
-    if (!failed.unmatched_pattern.empty()) {
-      text = fmt::format(
+    std::string explanation;
+    const bool ended_before_match = !failed.unmatched_pattern.empty();  // of --until
+    if (ended_before_match) {
+      explanation = fmt::format(
           " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
           failed.error_output_end.empty() ? "; it wrote nothing" : "; its last output was:");
     } else {
       const bool is_simulated = failed.step.kind == RoundKind::Simulated;
-      if (is_simulated) text = " under Valgrind; " + advise_without_valgrind(failed.outcome);
+      if (is_simulated) explanation = " under Valgrind; " + advise_without_valgrind(failed.outcome);
 
-      // A run that Valgrind breaks has no counts with -i either.
+      // The option -i accepts failures. It does not help if Valgrind itself broke the run, which
+      // then has no counts. Valgrind does not break a run that exited with a status.
       const bool may_be_valgrinds_fault =
           is_simulated && !std::holds_alternative<Exited>(failed.outcome);
       if (can_be_ignored(failed.outcome) && !may_be_valgrinds_fault)
-        text += (is_simulated ? "; if it fails there, too, " : "; ") +
-                advise_ignoring_failures(name, failed.outcome);
+        explanation += (is_simulated ? "; if it fails there, too, " : "; ") +
+                       advise_ignoring_failures(name, failed.outcome);
     }
 
-    return wrap(run + text) + indent_lines(failed.error_output_end);
+    return wrap(run + explanation) + indent_lines(failed.error_output_end);
   }
 
   std::string operator()(const HookFailed& failed) const {
@@ -640,6 +669,9 @@ struct EndingTextMaker {
   std::string operator()(const Error& error) const { return wrap(error.line()); }
 };
 
+/// Returns which step failed when a command was started, as the beginning of a message that ends
+/// with the system's error. Empty if the error alone is clear, as it is when the program cannot be
+/// found.
 std::string_view describe_launch_trouble(LaunchStep step) {
   switch (step) {
     case LaunchStep::OpenInput:
@@ -799,10 +831,15 @@ Cell make_factor_cell(const WallFactor& factor) {
       factor.log_contribution() < 0 ? Ink::Green : Ink::Red};
 }
 
+/// Lists what limits an explanation of the wall time, which is made of counted instructions and
+/// cycles: counts that are missing, and counts that are not of the same work as the time.
 std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   std::vector<std::string> remarks;
+  // If there are counts of the kernel alone, the remarks say that other counts are missing.
   const std::string where = why.has_kernel_only_metric ? " of user space" : "";
 
+  // Cycles are left out, too, if they have other privilege levels. The more precise reason is
+  // named.
   if (why.lacks_instructions && why.leaves_out_cycles)
     remarks.push_back("instructions and cycles" + where + " were not counted");
   else if (why.lacks_instructions)
@@ -880,33 +917,35 @@ struct GateText {
   bool is_tolerated = false;
 };
 
-/// Returns the lines of gates. More than a few equal lines become one, which has the number of
-/// gates and `plural_word` in the place of their names.
+/// Returns the lines of gates. More than a few equal lines become one, which stands in the place of
+/// the first, and has the number of gates and `plural_word` instead of their names.
 std::string group_equal_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
   struct Group {
-    std::size_t gates = 0;
-    bool is_tolerated = false;
+    std::size_t gate_count = 0;
+    bool has_tolerated = false;  ///< a gate is undecided, but the exit status is 0 in spite of it
     bool is_written = false;
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
   for (const GateText& gate : gates) {
     Group& group = groups[{gate.line, gate.lines_below}];
-    ++group.gates;
-    group.is_tolerated |= gate.is_tolerated;
+    ++group.gate_count;
+    group.has_tolerated |= gate.is_tolerated;
   }
 
   std::string text;
   constexpr std::size_t max_single_lines = 5;  // of equal text
   for (const GateText& gate : gates) {
     Group& group = groups.at({gate.line, gate.lines_below});
-    const bool is_shared = group.gates > max_single_lines;
-    if (is_shared && group.is_written) continue;
+    const bool shares_line = group.gate_count > max_single_lines;
+    if (shares_line && group.is_written) continue;
     group.is_written = true;
 
-    const std::string who = is_shared ? fmt::format("{} {}", group.gates, plural_word) : gate.name;
-    const bool is_tolerated = is_shared ? group.is_tolerated : gate.is_tolerated;
-    text += (who.empty() ? "" : who + ": ") + gate.line +
-            fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") + gate.lines_below;
+    const std::string subject =
+        shares_line ? fmt::format("{} {}", group.gate_count, plural_word) : gate.name;
+    const bool is_tolerated = shares_line ? group.has_tolerated : gate.is_tolerated;
+    const std::string_view note = is_tolerated ? kToleratedVerdictNote : "";
+    text += (subject.empty() ? "" : subject + ": ") + gate.line + fmt::format("{}\n", note) +
+            gate.lines_below;
   }
   return text;
 }
@@ -943,11 +982,15 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
   return {"inconclusive", Ink::Bold};
 }
 
+/// The whole text is "fail, limit 5%", "fail: 260ms, limit 250ms" or "inconclusive: too few
+/// layouts". In a narrow terminal, a table takes the first or the second of the shorter texts.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
-  const auto [text, ink] = verdict_word(verdict.decision());
-  const std::string word(text);
-  Cell cell{
-      .text = word, .ink = ink, .shorter_texts = {word, word}, .decision = verdict.decision()};
+  const auto [word_of_answer, ink] = verdict_word(verdict.decision());
+  const std::string answer(word_of_answer);
+  Cell cell{.text = answer,
+            .ink = ink,
+            .shorter_texts = {answer, answer},
+            .decision = verdict.decision()};
 
   if (const std::string_view reason = find_short_reason(verdict.hindrance.obstacle);
       !reason.empty()) {
@@ -958,17 +1001,20 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
 
   const bool is_mean = is_about_mean(verdict);
   const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
-  if (verdict.rounds == 0 || !change.change) return cell;
+  const bool has_change = verdict.rounds > 0 && change.change;
+  if (!has_change) return cell;
 
-  // The shorter texts are the verdict with its limit, and the verdict alone.
+  // The user may have accepted a change beyond the gate's own limit, up to another limit. The first
+  // shorter text is the answer with the limit, and the second remains the answer alone.
   const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
   const std::string limit =
       (is_accepted ? "accepted limit " : "limit ") + format_limit(verdict.condition.limit);
   cell.shorter_texts.front() += ", " + limit;
 
-  // The row's delta is already in another cell, unless the gate is on something else.
-  const bool is_on_delta = !is_mean && verdict.condition.limit.needs_reference();
-  if (is_on_delta) {
+  // The row has another cell with the delta, so this one only needs the figure of a gate that
+  // decided by something else: the mean, or the value itself.
+  const bool is_change_in_other_cell = !is_mean && verdict.condition.limit.needs_reference();
+  if (is_change_in_other_cell) {
     cell.verdict_reason = limit;
     cell.text = cell.shorter_texts.front();
   } else {
@@ -1188,6 +1234,8 @@ std::string why_lines(const Results& results) {
   return lines;
 }
 
+/// Makes the table that explains differences in wall time: a row for each compared command, and a
+/// column for each factor of the wall time, such as instructions and clock.
 WhyTable why_table(const Results& results) {
   // A single comparison needs no table, and without counts there is nothing to explain.
   WhyTable result;
@@ -1211,10 +1259,12 @@ WhyTable why_table(const Results& results) {
     TableRow& row = result.table.rows.emplace_back(
         TableRow{{results.session.commands[why.command].name}, {describe_wall_time(results, why)}});
     for (const WallFactorKind kind : kinds) {
+      // Not every command has all factors, because some may lack a counter.
       const auto factor = std::ranges::find(why.factors, kind, &WallFactor::factor_kind);
       row.push_back(factor == why.factors.end() ? Cell{} : make_factor_cell(*factor));
     }
 
+    // A remark on several commands is listed once, below the table.
     for (std::string& remark : list_remarks(why))
       if (std::ranges::find(result.remarks, remark) == result.remarks.end())
         result.remarks.push_back(std::move(remark));

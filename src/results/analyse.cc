@@ -31,25 +31,31 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
   return summary;
 }
 
-MetricResult make_result(std::size_t metric_index, const Metric& metric, double tail,
-                         const Series& series, std::size_t runs) {
+/// Computes a command's statistics of one metric, without the comparison with its reference.
+/// `series`: the values of its timed runs, of which some may be missing. `interval_tail`:
+/// probability with which a percentile's interval may miss it on each side. `timed_runs`: number of
+/// timed runs, with and without a value of the metric.
+MetricResult make_result(std::size_t metric_index, const Metric& metric, double interval_tail,
+                         const Series& series, std::size_t timed_runs) {
   MetricResult result;
   result.metric = metric_index;
 
-  // If some values are only upper bounds, the metric has no statistics, but a bound.
+  // For some runs, only an upper bound of the value may be known. This rules out statistics, so the
+  // result is a value that no run exceeded: the largest of all bounds and values.
   if (series.largest_bound || series.largest_bound_of_failed_runs) {
-    result.runs = runs;
-    result.largest_bound_of_runs =
-        std::max(series.largest_bound, series.largest_bound_of_failed_runs);
-    for (const double value : series.values)
-      result.largest_bound_of_runs = std::max(*result.largest_bound_of_runs, value);
+    double largest = std::max(series.largest_bound.value_or(0.0),
+                              series.largest_bound_of_failed_runs.value_or(0.0));
+    for (const double value : series.values) largest = std::max(largest, value);
+    result.largest_bound_of_runs = largest;
+    result.runs = timed_runs;
     return result;
   }
 
+  // A percentile is estimated by a quantile of the values, and has no summary.
   result.runs = series.values.size();
   if (const auto share = metric.percentile_share()) {
-    result.runs_needed_for_percentile = fewest_runs_for_quantile(*share, tail);
-    result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
+    result.runs_needed_for_percentile = fewest_runs_for_quantile(*share, interval_tail);
+    result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, interval_tail);
     return result;
   }
 
@@ -78,40 +84,59 @@ std::optional<LowCoreShare> find_low_core_share(const Metric& metric,
   return LowCoreShare{metric.name, *min_share, static_cast<std::size_t>(low_count), shares.size()};
 }
 
-void add_warnings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
-                           const std::vector<Series>& series, Results& results) {
-  const Metric& metric = results.session.metrics[index];
-  const stats::Delta& delta = *results.commands[c].rows[index].delta;
-  const std::optional<std::size_t> reference = results.session.reference.index_in_session(c);
+/// Warns if neighbouring rounds are more alike than independent ones would be, which makes the
+/// delta's interval wider. Comparisons that have this from the same command share a warning, which
+/// names the largest widening.
+void add_warning_of_alike_rounds(const Metric& metric, std::size_t candidate,
+                                 const Comparison& samples, const std::vector<Series>& series,
+                                 const stats::Delta& delta, Results& results) {
+  const std::size_t candidates = results.commands.size() - 1;
+  auto alike_rounds = find_alike_rounds(metric, delta, samples, candidates);
+  if (!alike_rounds) return;
 
+  const auto reference = results.session.reference.index_in_session(candidate);
+  const auto cause = find_command_with_alike_runs(series, candidate, reference);
+  alike_rounds->is_of_one_command = cause.has_value();
+
+  const auto earlier = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
+    const auto* earlier_finding = std::get_if<AlikeRounds>(&warning.finding);
+    return earlier_finding != nullptr && earlier_finding->metric == metric.name &&
+           warning.command == cause;
+  });
+  if (earlier == results.warnings.end()) {
+    results.warnings.push_back({*std::move(alike_rounds), cause});
+  } else {
+    double& widening = std::get<AlikeRounds>(earlier->finding).widening;
+    widening = std::max(widening, alike_rounds->widening);
+  }
+}
+
+/// Adds warnings about a delta, the change of a metric from the reference to a candidate.
+/// `samples`: the values that were compared. `series`: all values of the metric, of each command.
+void add_warnings_of_delta(std::size_t metric_index, std::size_t candidate,
+                           const Comparison& samples, const std::vector<Series>& series,
+                           Results& results) {
+  const Metric& metric = results.session.metrics[metric_index];
+  const stats::Delta& delta = *results.commands[candidate].rows[metric_index].delta;
+
+  // If the mean changed by clearly more or less than typical runs, either may mislead. Only about
+  // times is this important enough to be shown without --verbose.
   if (delta.mean_and_typical_differ) {
     const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-    const Shown shown = is_time ? metric.shown : Shown::Verbose;
-    results.warnings.push_back(
-        {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c, shown});
+    const bool has_outliers = outliers_explain_mean(results, metric_index, candidate);
+    results.warnings.push_back({.finding = MeanDiffers{metric.name, delta, has_outliers},
+                                .command = candidate,
+                                .shown = is_time ? metric.shown : Shown::Verbose});
   }
 
-  // Alike rounds matter for the wall time, and where a gate depends on the metric.
-  const auto is_on_metric = [&](const gate::Verdict& verdict) { return verdict.metric == index; };
+  // A wider interval matters for the wall time, and where a gate (a limit that may fail a CI job)
+  // depends on the metric.
+  const auto is_on_metric = [&](const gate::Verdict& verdict) {
+    return verdict.metric == metric_index;
+  };
   const bool is_gated = std::ranges::any_of(results.findings.verdicts, is_on_metric);
-  if (metric.role != Role::WallTime && !is_gated) return;
-
-  auto alike = find_alike_rounds(metric, delta, samples, results.commands.size() - 1);
-  if (!alike) return;
-  const auto cause = find_command_with_alike_runs(series, c, reference);
-  alike->is_of_one_command = cause.has_value();
-
-  // Comparisons with the same cause share a warning, which names the largest widening.
-  const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
-    const auto* known_alike = std::get_if<AlikeRounds>(&warning.finding);
-    return known_alike != nullptr && known_alike->metric == metric.name && warning.command == cause;
-  });
-  if (known == results.warnings.end()) {
-    results.warnings.push_back({*std::move(alike), cause});
-  } else {
-    auto& known_alike = std::get<AlikeRounds>(known->finding);
-    known_alike.widening = std::max(known_alike.widening, alike->widening);
-  }
+  if (metric.role == Role::WallTime || is_gated)
+    add_warning_of_alike_rounds(metric, candidate, samples, series, delta, results);
 }
 
 /// Clears the mark of an exact change if the metric's values cannot be exact.
@@ -161,36 +186,55 @@ std::optional<double> find_detectable(const Results& results, const MetricResult
              : std::nullopt;
 }
 
-void compare_commands(std::size_t index, const stats::IntervalTails& tails,
+/// Returns the samples from which a metric's delta is estimated; nullopt if they must not or cannot
+/// be compared.
+std::optional<Comparison> find_comparable_samples(std::size_t metric_index, const Pair& pair,
+                                                  const std::vector<Series>& series,
+                                                  const Results& results) {
+  // A reference in a baseline has no row in this session, so only the candidate's row is checked.
+  const std::size_t candidate = pair.candidate;
+  const auto reference = results.session.reference.index_in_session(candidate);
+  for (const std::size_t command : {candidate, reference.value_or(candidate)})
+    if (results.commands[command].rows[metric_index].is_probably_uncounted) return std::nullopt;
+
+  const bool was_measured_alike =
+      find_metric_differences(results.session, metric_index, candidate).empty();
+  if (!was_measured_alike) return std::nullopt;
+
+  Comparison samples = collect_samples(pair, series);
+  if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
+    return std::nullopt;
+  return samples;
+}
+
+/// Compares each candidate with its reference by one metric. Sets the delta (the change from the
+/// reference) and what else the comparison says, and adds warnings about it. `tails`: probabilities
+/// beyond the ends of intervals. `series`: values of the metric, one series for each command.
+void compare_commands(std::size_t metric_index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
-  const Metric& metric = results.session.metrics[index];
+  const Metric& metric = results.session.metrics[metric_index];
   for (const Pair& pair : list_pairs(results.session)) {
-    const std::size_t c = pair.candidate;
-    MetricResult& row = results.commands[c].rows[index];
+    const auto samples = find_comparable_samples(metric_index, pair, series, results);
+    if (!samples) continue;
 
-    // A reference in a baseline is in no row of this session.
-    const std::size_t reference = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult& row_of_reference = results.commands[reference].rows[index];
-    if (row.is_probably_uncounted || row_of_reference.is_probably_uncounted) continue;
-
-    const bool was_measured_otherwise = !find_metric_differences(results.session, index, c).empty();
-    if (was_measured_otherwise) continue;
-
-    const Comparison samples = collect_samples(pair, series);
-    if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
-      continue;
-
-    row.delta = estimate_delta(samples, tails, metric.percentile_share());
+    MetricResult& row = results.commands[pair.candidate].rows[metric_index];
+    row.delta = estimate_delta(*samples, tails, metric.percentile_share());
     clear_impossible_exactness(metric, *row.delta);
-    if (samples.has_layouts()) {
+
+    // With --layouts, each layout (placement of the program in memory) counts as one value. Too few
+    // of them give no change. The layout result may still say what the runs of the first layout
+    // show.
+    if (samples->has_layouts()) {
       if (!row.delta->change) row.delta.reset();
-      set_layout_result(samples, tails, metric, row);
+      set_layout_result(*samples, tails, metric, row);
     }
 
-    // A percentile without an interval says too little.
+    // A percentile's change without an interval says too little.
     if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
-    row.detectable = find_detectable(results, row, samples, tails);
-    if (row.delta) add_warnings_of_delta(index, c, samples, series, results);
+
+    // The smallest change that the session would have found tells what "no difference" means.
+    row.detectable = find_detectable(results, row, *samples, tails);
+    if (row.delta) add_warnings_of_delta(metric_index, pair.candidate, *samples, series, results);
   }
 }
 
@@ -214,57 +258,59 @@ void remove_layout_differences(Series& series) {
     series.values[i] *= factors[series.layouts[i]];
 }
 
-void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Results& results) {
-  const Metric& metric = results.session.metrics[index];
-  const std::vector<Series> series = make_all_series(results.session, index);
+/// Warns of commands whose wall times are unsteady. `series`: wall times of each command.
+void add_warnings_of_wall_times(const Metric& wall_time, std::vector<Series> series,
+                                Results& results) {
+  // The series of a baseline's commands follow those of this session's commands, and are not
+  // checked here.
+  series.resize(results.commands.size());
 
-  // Differences between layouts would look like unsteady runs, so those are looked for without
-  // them.
-  const bool is_wall_time = metric.role == Role::WallTime;
-  std::vector<Series> scaled_series;
-  if (is_wall_time && results.session.setting.layouts > 1) {
-    scaled_series = series;
-    std::ranges::for_each(scaled_series, remove_layout_differences);
-  }
-  const std::vector<Series>& without_layouts = scaled_series.empty() ? series : scaled_series;
+  // With --layouts, each layout of a program in memory has its own typical time. These differences
+  // would look like unsteady runs, so they are removed first.
+  if (results.session.setting.layouts > 1) std::ranges::for_each(series, remove_layout_differences);
 
-  // The series of a baseline's commands follow those of the session's own.
-  std::vector<FirstRunFacts> first_runs;
-  if (is_wall_time) {
-    const auto own_series = std::span(without_layouts).first(results.commands.size());
-    first_runs = facts_of_first_runs(results.session, own_series);
+  const std::vector<FirstRunFacts> first_runs = facts_of_first_runs(results.session, series);
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    for (Warning& warning : warnings_of_series(c, series[c].values, first_runs[c])) {
+      warning.shown = wall_time.shown;
+      results.warnings.push_back(std::move(warning));
+    }
   }
+}
+
+/// Adds a row of the metric to the results of each command, and compares the commands by it.
+void analyse_metric(std::size_t metric_index, const stats::IntervalTails& tails, Results& results) {
+  const Metric& metric = results.session.metrics[metric_index];
+  const std::vector<Series> series = make_all_series(results.session, metric_index);
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
-    command.rows.push_back(
-        make_result(index, metric, tails.tail_of_delta, series[c], command.runs));
-    MetricResult& row = command.rows.back();
+    MetricResult row =
+        make_result(metric_index, metric, tails.tail_of_delta, series[c], command.runs);
     set_mean_without_values(results, c, row);
 
+    // With --layouts, the program is placed in memory in several ways. A mean of such layouts is
+    // more representative than one of all runs. A percentile has no mean.
     const bool has_layouts = count_layouts(results.session, c) > 1;
     if (has_layouts && row.summary && !metric.percentile) {
       const LayoutResult layouts{.mean = mean_over_layouts(series[c])};
       row.layouts = std::make_shared<const LayoutResult>(layouts);
     }
 
+    // Zeros that were probably not counted must not be shown as measured values.
     if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_probably_uncounted = true;
       row.summary.reset();
     }
+    command.rows.push_back(std::move(row));
 
-    if (is_wall_time) {
-      for (Warning& warning : warnings_of_series(c, without_layouts[c].values, first_runs[c])) {
-        warning.shown = metric.shown;
-        results.warnings.push_back(std::move(warning));
-      }
-    }
-    if (const auto low =
-            find_low_core_share(metric, results.session.setting.min_share, series[c].values))
-      results.warnings.push_back({*low, c});
+    const std::optional<double>& min_core_share = results.session.setting.min_share;
+    if (const auto low_share = find_low_core_share(metric, min_core_share, series[c].values))
+      results.warnings.push_back({*low_share, c});
   }
 
-  compare_commands(index, tails, series, results);
+  if (metric.role == Role::WallTime) add_warnings_of_wall_times(metric, series, results);
+  compare_commands(metric_index, tails, series, results);
 }
 
 std::optional<HeadlineComparison> make_ranking(const Results& results, std::size_t command,
@@ -349,32 +395,40 @@ void count_survivors(const RunRow& run, OutlivedRuns& outlived) {
   outlived.most_processes = std::max(outlived.most_processes, survivors);
 }
 
-void analyse_runs(std::size_t c, Results& results) {
-  CommandResult& command = results.commands[c];
-  OutlivedRuns outlived;
-  std::vector<double> wall_times_of_timed;
-  std::vector<double> wall_times_of_counting;
+/// Sets the results of a command that belong to no metric: the number of its runs, how they ended,
+/// which share of their instructions was counted, and how much counting slowed them. Adds warnings
+/// about such runs.
+void analyse_runs(std::size_t command_index, Results& results) {
+  CommandResult& command = results.commands[command_index];
+  const Recording& session = results.session;
+  std::vector<double> times_of_timed_runs;
+  std::vector<double> times_of_counting_runs;
   std::vector<double> coverages;
   std::size_t runs_below_shell = 0;
+  OutlivedRuns outlived;
 
-  for (const std::uint32_t index : results.session.runs.of_command(c)) {
-    const RunRow run = results.session.runs.row(index);
+  for (const std::uint32_t index : session.runs.of_command(command_index)) {
+    const RunRow run = session.runs.row(index);
     command.endings.add(run);
     count_survivors(run, outlived);
     if (run.instruction_coverage) coverages.push_back(*run.instruction_coverage);
+    // The time that a shell needs to start is subtracted. Some runs take less than that.
     if (run.details.below_overhead) ++runs_below_shell;
-    if (run.kind == RoundKind::Counting) wall_times_of_counting.push_back(run.wall_seconds);
-    if (run.kind == RoundKind::Timed) wall_times_of_timed.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Counting) times_of_counting_runs.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Timed) times_of_timed_runs.push_back(run.wall_seconds);
   }
 
-  command.runs = wall_times_of_timed.size();
-  command.discarded_runs = results.session.discarded_runs.of_command(c).size();
+  command.runs = times_of_timed_runs.size();
+  command.discarded_runs = session.discarded_runs.of_command(command_index).size();
   if (!coverages.empty()) command.coverage = stats::median(stats::sorted(coverages));
-  set_counting_slowdown(c, wall_times_of_timed, wall_times_of_counting, results);
+  set_counting_slowdown(command_index, times_of_timed_runs, times_of_counting_runs, results);
 
-  if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, c});
-  if (runs_below_shell > 0)
-    results.warnings.push_back({BelowShell{command.runs, runs_below_shell}, c});
+  if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, command_index});
+  if (runs_below_shell > 0) {
+    const BelowShell finding{.all_timed_runs = command.runs,
+                             .runs_below_shell_time = runs_below_shell};
+    results.warnings.push_back({finding, command_index});
+  }
 }
 
 gate::Hindrance find_other_settings(const Recording& session, const gate::Verdict& verdict) {
@@ -449,10 +503,13 @@ struct SuiteRow {
   bool is_one_of_several_values = false;  ///< true if the candidate is measured at several values
 };
 
-/// Returns, for each place among a reference's candidates, the candidates at this place: one for
-/// each group of commands.
-std::vector<std::vector<std::size_t>> list_candidates_by_place(const Results& results) {
-  std::vector<std::vector<std::size_t>> all;
+/// The candidates of a benchmark by their place: first the first candidate of each reference, then
+/// the second of each, and so on. There are several references if the commands are repeated with
+/// several values of a parameter.
+using CandidatesByPlace = std::vector<std::vector<std::size_t>>;
+
+CandidatesByPlace list_candidates_by_place(const Results& results) {
+  CandidatesByPlace all;
   std::map<std::size_t, std::size_t> places;
   for (const std::size_t c : find_candidates(results)) {
     const std::size_t place = places[results.session.reference.group_of(c)]++;
@@ -462,17 +519,26 @@ std::vector<std::vector<std::size_t>> list_candidates_by_place(const Results& re
   return all;
 }
 
-Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t place) {
-  const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
-  Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
+/// Returns the geometric mean of the candidates' changes in the benchmarks of a suite. `rows`: at
+/// least one; all are of one metric, and of candidates at the same place among those of their
+/// benchmark.
+Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_place) {
+  // The metric is the same in all benchmarks, so any row can tell its name.
+  const SuiteRow& any_row = rows.front();
+  const Metric& metric = any_row.benchmark.session.metrics[any_row.metric];
+  Geomean mean{.candidate_place = candidate_place, .metric = metric.name, .better = metric.better};
+
   std::vector<stats::Change> changes;
   std::set<std::string> names;
   std::set<const Results*> benchmarks;
   for (const SuiteRow& row : rows) {
-    // Without a change, or with one of -100%, there is no logarithm for the mean.
     const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
-    if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
+    if (result == nullptr || !result->delta || !result->delta->change) continue;
+    // A change of -100% has no logarithm, which a geometric mean needs.
+    const bool has_logarithm = *result->delta->change > -1.0;
+    if (!has_logarithm) continue;
 
+    // Candidates that differ in a parameter's value have a common name without this value.
     const Command& command = row.benchmark.session.commands[row.candidate];
     names.insert(row.is_one_of_several_values ? command.unfilled_name : command.name);
     benchmarks.insert(&row.benchmark);
@@ -486,28 +552,38 @@ Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t place) {
   return mean;
 }
 
+/// Collects what a suite's geometric means are computed from: one group of rows for each metric,
+/// with the candidates that have the same place in their benchmarks. `candidates`: of each
+/// benchmark.
 std::vector<std::vector<SuiteRow>> group_rows_by_metric(
-    const std::vector<Results>& benchmarks,
-    const std::vector<std::vector<std::vector<std::size_t>>>& candidates, std::size_t place) {
-  std::vector<std::vector<SuiteRow>> all;
-  std::map<std::string_view, std::size_t> place_of_metric;  // in `all`
-  for (std::size_t b = 0; b < benchmarks.size(); ++b) {
-    if (place >= candidates[b].size()) continue;
-    const Results& results = benchmarks[b];
-    const std::vector<std::size_t>& candidates_here = candidates[b][place];
-    const bool has_several_values = candidates_here.size() > 1;
+    const std::vector<Results>& benchmarks, const std::vector<CandidatesByPlace>& candidates,
+    std::size_t candidate_place) {
+  std::vector<std::vector<SuiteRow>> groups;
+  // Benchmarks may have the same metric at different indices, so metrics are matched by name.
+  std::map<std::string_view, std::size_t> group_of_metric;
 
-    for (const std::size_t candidate : candidates_here) {
-      for (const auto metric : suite_metrics(results, candidate)) {
-        if (!metric) continue;
-        const std::string& name = results.session.metrics[*metric].name;
-        const auto [entry, is_new] = place_of_metric.try_emplace(name, all.size());
-        if (is_new) all.emplace_back();
-        all[entry->second].push_back({results, candidate, *metric, has_several_values});
+  for (std::size_t b = 0; b < benchmarks.size(); ++b) {
+    // Not all benchmarks have equally many candidates.
+    if (candidate_place >= candidates[b].size()) continue;
+    const Results& benchmark = benchmarks[b];
+    const std::vector<std::size_t>& candidates_at_place = candidates[b][candidate_place];
+    // Several candidates at one place are one command with several values of a parameter.
+    const bool has_several_values = candidates_at_place.size() > 1;
+
+    for (const std::size_t candidate : candidates_at_place) {
+      for (const std::optional<std::size_t> metric : suite_metrics(benchmark, candidate)) {
+        if (!metric) continue;  // the benchmark has neither a gate nor a primary metric
+        const std::string& name = benchmark.session.metrics[*metric].name;
+        const auto [entry, is_new] = group_of_metric.try_emplace(name, groups.size());
+        if (is_new) groups.emplace_back();
+        groups[entry->second].push_back({.benchmark = benchmark,
+                                         .candidate = candidate,
+                                         .metric = *metric,
+                                         .is_one_of_several_values = has_several_values});
       }
     }
   }
-  return all;
+  return groups;
 }
 
 /// Returns what makes a comparison doubtful although both sides have values: the runs are the same
@@ -521,32 +597,38 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
   return {gate::Obstacle::None};
 }
 
-/// Returns the first reason why the verdict must not stand, or Obstacle::None. `series` are those
-/// of the verdict's metric, one for each command.
+/// Returns the first reason why the verdict of a gate (a limit that may fail a CI job) must not
+/// stand although its numbers may look decisive; Obstacle::None if there is no such reason.
+/// `series`: values of the verdict's metric, one series for each command.
 gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
                            const std::vector<Series>& series) {
-  const bool compares = verdict.condition.limit.needs_reference();
-  if (compares) {
+  // A limit may be on the candidate's own value, or on its change from the reference.
+  const bool is_comparison = verdict.condition.limit.needs_reference();
+  if (is_comparison) {
     auto other_settings = find_other_settings(session, verdict);
     if (!other_settings.differences.empty()) return other_settings;
   }
 
+  // Without any value of a side, nothing supports the verdict. The decision has already taken the
+  // other hindrances into account.
   const Pair pair = pair_of(session, verdict.candidate);
-  gate::Hindrance missing = find_hindrance(verdict, pair, series);
-  if (missing.obstacle == gate::Obstacle::NoSuccess || missing.obstacle == gate::Obstacle::NoValue)
-    return missing;
+  gate::Hindrance hindrance = find_hindrance(verdict, pair, series);
+  const bool lacks_values = hindrance.obstacle == gate::Obstacle::NoSuccess ||
+                            hindrance.obstacle == gate::Obstacle::NoValue;
+  if (lacks_values) return hindrance;
 
   const Series& candidate = series[pair.candidate];
   const Series& reference = series[pair.reference];
-  if (compares) {
+  if (is_comparison) {
     auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
     if (doubt.obstacle != gate::Obstacle::None) return doubt;
   }
 
   // A candidate that fails more often than the reference must not be kept, whatever its times are.
-  const bool keeps = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
-  if (keeps && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
+  const bool is_kept = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
+  if (is_kept && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
 
+  // A gate may be on the share of one function, which a program may no longer have.
   return find_missing_function(session, verdict, reference, candidate);
 }
 
@@ -558,6 +640,23 @@ bool is_exact(const Results& results, const gate::Verdict& verdict) {
   if (verdict.condition.limit.needs_reference()) return row->delta && row->delta->is_exact;
   return row->summary && row->summary->is_exact() &&
          can_be_exact(results.session.metrics[verdict.metric].unit);
+}
+
+/// Returns the role of a metric; of a percentile, the role of the metric that it summarizes.
+Role source_role_of(const std::vector<Metric>& metrics, std::size_t metric) {
+  return metrics[find_metric(metrics, metrics[metric].source_metric()).value_or(metric)].role;
+}
+
+/// True if a gate on the work of a program passes although its limit is below `rise_of_wall_time`.
+/// `role`: of the gate's metric.
+bool hides_rise(const gate::Verdict& verdict, Role role, double rise_of_wall_time) {
+  constexpr auto roles_of_work =
+      std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
+  const bool is_of_work = std::ranges::find(roles_of_work, role) != roles_of_work.end();
+  const Condition& condition = verdict.condition;
+  const bool limits_rise = condition.limit.is_change() && !condition.fails_below_limit;
+  return is_of_work && limits_rise && verdict.answer == gate::Answer::Pass &&
+         rise_of_wall_time > condition.limit.fraction();
 }
 
 }  // namespace
@@ -592,6 +691,8 @@ std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confid
                                   *row.summary->stddev() / std::sqrt(count));
 }
 
+// Computes everything that reports show. The order matters: each step uses what the steps before it
+// have set.
 void analyse(Results& results) {
   results.are_all_deltas_paired =
       std::ranges::all_of(list_pairs(results.session), &Pair::is_within_rounds);
@@ -602,10 +703,13 @@ void analyse(Results& results) {
     analyse_runs(c, results);
   }
 
-  const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
+  // A gate (a limit that may fail a CI job) shares its error rate with others, so its intervals are
+  // wider. Those of its metric are, too, so that both agree.
+  const stats::IntervalTails tails_without_gate = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    analyse_metric(m, results.findings.tail_probabilities_of(m, plain), results);
+    analyse_metric(m, results.findings.tail_probabilities_of(m, tails_without_gate), results);
 
+  // A gate was decided by some of the runs. Only now is it known if a change is exact in all.
   for (gate::Verdict& verdict : results.findings.verdicts) {
     verdict.delta.is_exact = is_exact(results, verdict);
     verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
@@ -614,8 +718,9 @@ void analyse(Results& results) {
   make_headline_comparisons(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
-
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
+
+  // The report shows warnings in the order of the alternatives of WarningFacts.
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
   });
@@ -639,6 +744,7 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
       {.reference = samples.reference, .candidate = samples.candidate, .paired = samples.paired});
 }
 
+// Decides each gate, which is a limit on a metric, for each candidate to which it applies.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job) {
   gate::Findings findings;
@@ -656,9 +762,10 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     return session.reference.group_of(verdict.candidate);
   });
 
-  // All gates share the error rate. A saved session has a single look, which is also the last one.
+  // All gates share the error rate. While runs are measured, a gate may look at its values several
+  // times. A session that has ended is looked at once, so this look may spend the whole error.
   const std::size_t sharing_gates = std::max(findings.verdicts.size(), gates_of_job);
-  const gate::LookErrors levels = gate::levels_of_only_look(session.confidence, sharing_gates);
+  const gate::LookErrors errors = gate::levels_of_only_look(session.confidence, sharing_gates);
   const gate::Look only_look{.number = 1, .last = true};
 
   SeriesByMetric all_series(session);
@@ -667,14 +774,15 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const Pair pair = pair_of(session, verdict.candidate);
     const Comparison samples = collect_gate_samples(verdict.condition, pair, series);
 
-    const gate::Hindrance lasting = find_hindrance(verdict, pair, series);
     gate::decide_at_look(verdict,
                          {.samples = samples,
                           .gated_quantile = session.metrics[verdict.metric].percentile_share(),
-                          .lasting = lasting},
-                         levels, only_look);
+                          .lasting = find_hindrance(verdict, pair, series)},
+                         errors, only_look);
     verdict.p_over_all_looks = verdict.p_value_of_fail;
-    findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
+
+    // The metric's interval in the table must agree with the gate's answer.
+    findings.gated_metric_tails.push_back({verdict.metric, errors.tails});
   }
   return findings;
 }
@@ -687,39 +795,28 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
       gate::make_inconclusive(verdict, std::move(found));
 }
 
+// A gate on the work of a program, such as its instructions, may pass although its wall time rose
+// by more than the gate's limit. Users should hear of this rise, once for each candidate.
 const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict) {
   const MetricResult* wall_time = row_of(results, verdict.candidate, Role::WallTime);
   if (wall_time == nullptr || !wall_time->delta || !wall_time->delta->bounds) return nullptr;
   const double least_rise = wall_time->delta->bounds->low;
 
-  // A percentile has the role of the metric from which it comes.
-  const std::vector<Metric>& metrics = results.session.metrics;
-  const auto role_of = [&](const gate::Verdict& other) {
-    const std::string& source = metrics[other.metric].source_metric();
-    return metrics[find_metric(metrics, source).value_or(other.metric)].role;
-  };
-
-  // A gate on the work of a program may pass although the wall time rose by more than its limit.
-  const auto hides_rise = [&](const gate::Verdict& other) {
-    constexpr auto roles_of_work =
-        std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
-    const bool is_of_work = std::ranges::find(roles_of_work, role_of(other)) != roles_of_work.end();
-    const Condition& condition = other.condition;
-    const bool limits_rise = condition.limit.is_change() && !condition.fails_below_limit;
-    return is_of_work && limits_rise && other.answer == gate::Answer::Pass &&
-           least_rise > condition.limit.fraction();
-  };
-
-  // Only one of a command's gates says so, and none if another one watches the wall time.
-  const gate::Verdict* first = nullptr;
+  // So only the first gate of the candidate that hides the rise tells it. None does if a gate on
+  // the wall time itself decides about it.
+  const gate::Verdict* first_that_hides = nullptr;
   for (const gate::Verdict& other : results.findings.verdicts) {
     if (other.candidate != verdict.candidate) continue;
-    if (role_of(other) == Role::WallTime) return nullptr;
-    if (first == nullptr && hides_rise(other)) first = &other;
+    const Role role = source_role_of(results.session.metrics, other.metric);
+    if (role == Role::WallTime) return nullptr;
+    if (first_that_hides == nullptr && hides_rise(other, role, least_rise))
+      first_that_hides = &other;
   }
-  const bool is_first =
-      first != nullptr && first->metric == verdict.metric && first->condition == verdict.condition;
-  return is_first ? &*wall_time->delta : nullptr;
+
+  const bool is_verdict_first = first_that_hides != nullptr &&
+                                first_that_hides->metric == verdict.metric &&
+                                first_that_hides->condition == verdict.condition;
+  return is_verdict_first ? &*wall_time->delta : nullptr;
 }
 
 Endings deciding_endings(const CommandResult& command) {
@@ -750,6 +847,8 @@ std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, s
   return summarize_values(results.session.metrics[metric], values);
 }
 
+// With --tune=compare, some runs are measured without tuning of the machine (such as a fixed CPU
+// frequency). The comparison tells users what tuning gains: less noise, and narrower intervals.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
   if (session.runs_without_tuning.empty()) return {};
 
@@ -759,19 +858,19 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto all_tuned = collect_wall_times(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
 
-  const auto width_change = [&](const Pair& pair) {
+  const auto change_of_interval_width = [&](const Pair& pair) {
     const Comparison untuned = collect_samples(pair, all_untuned);
     const Comparison tuned = collect_samples(pair, all_tuned);
     return stats::width_change(cut_to_equal_number(untuned), cut_to_equal_number(tuned), tails);
   };
 
-  std::vector<TunedComparison> all;
+  std::vector<TunedComparison> comparisons;
   for (std::size_t c = 0; c < commands; ++c) {
     const std::vector<double> untuned = values_of_succeeded_runs(all_untuned[c]);
     const std::vector<double> tuned = values_of_succeeded_runs(all_tuned[c]);
     if (untuned.empty() || tuned.empty()) continue;
 
-    TunedComparison& comparison = all.emplace_back();
+    TunedComparison& comparison = comparisons.emplace_back();
     comparison.command = plan.commands[c].name;
     comparison.tuned_runs = tuned.size();
     comparison.untuned_runs = untuned.size();
@@ -781,15 +880,16 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
     comparison.mean = to_tuned_change(stats::estimate_delta(samples, tails).change_of_mean);
 
-    // Without a delta, the interval is the mean's. For equal numbers of runs its width changes as
-    // the standard deviation does.
-    const bool is_in_session = plan.reference.index_in_session(c).has_value();
-    if (is_in_session && plan.reference.is_candidate(c))
-      comparison.interval_width = to_tuned_change(width_change(pair_of(plan, c)));
-    else if (commands == 1 || !is_in_session)
+    // A candidate's interval is that of its change from the reference. A command without a
+    // reference in this session has only the interval of its mean, whose width changes as the
+    // standard deviation does if there are equally many runs.
+    const bool has_reference = plan.reference.index_in_session(c).has_value();
+    if (has_reference && plan.reference.is_candidate(c))
+      comparison.interval_width = to_tuned_change(change_of_interval_width(pair_of(plan, c)));
+    else if (commands == 1 || !has_reference)
       comparison.interval_width = comparison.stddev;
   }
-  return all;
+  return comparisons;
 }
 
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {
@@ -840,7 +940,7 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   Report suite{.benchmarks = std::move(benchmarks), .job_error_rate = risk};
   if (!suite.is_suite()) return suite;
-  std::vector<std::vector<std::vector<std::size_t>>> candidates;
+  std::vector<CandidatesByPlace> candidates;
   std::size_t max_places = 0;
   for (const Results& results : suite.benchmarks)
     max_places =

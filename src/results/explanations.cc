@@ -62,26 +62,29 @@ std::optional<LogChange> find_log_change(const Results& results, std::size_t com
 /// its session has layouts; empty if these metrics cannot be compared.
 Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
                         std::size_t wall_time) {
-  Series series;
-  const auto place_of_cpu_time = command.place_of(cpu_time);
-  const auto place_of_wall_time = command.place_of(wall_time);
-  if (!place_of_cpu_time || !place_of_wall_time) return series;
+  Series utilisation;
+
+  // The command may be one of a baseline, which may lack a metric or have it at another index.
+  const auto cpu_time_in_session = command.place_of(cpu_time);
+  const auto wall_time_in_session = command.place_of(wall_time);
+  if (!cpu_time_in_session || !wall_time_in_session) return utilisation;
 
   const Runs& runs = command.session.runs;
   const bool has_layouts = count_layouts(command.session, command.index) > 1;
   for (const std::uint32_t run : runs.of_command(command.index)) {
     const RunFacts facts = runs.facts(run);
-    RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
-                     .layout = facts.layout,
-                     .ending = facts.ending};
+    RunOfSeries run_of_series{.round = static_cast<std::uint32_t>(facts.round),
+                              .layout = facts.layout,
+                              .ending = facts.ending};
 
-    const auto cpu_seconds = runs.value(run, *place_of_cpu_time);
-    const auto wall_seconds = runs.value(run, *place_of_wall_time);
+    // A run without a value is added, too, because the series counts how runs ended.
+    const auto cpu_seconds = runs.value(run, *cpu_time_in_session);
+    const auto wall_seconds = runs.value(run, *wall_time_in_session);
     if (cpu_seconds && wall_seconds && *wall_seconds > 0.0)
-      read.value = *cpu_seconds / *wall_seconds;
-    series.add(read, has_layouts);
+      run_of_series.value = *cpu_seconds / *wall_seconds;
+    utilisation.add(run_of_series, has_layouts);
   }
-  return series;
+  return utilisation;
 }
 
 std::optional<double> median_of(const std::vector<double>& values) {
@@ -89,20 +92,25 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return stats::median(stats::sorted(values));
 }
 
-/// Computes the value from the deltas, and the interval from the quotients within runs. The
-/// interval is extended to include the value.
-WallFactor make_utilisation_factor(const Results& results, std::size_t command,
+/// Computes the change of the utilisation (CPU time / wall time), as one of the factors that
+/// explain a candidate's change of wall time. `cpu`, `wall`: changes of both times, as logarithms.
+WallFactor make_utilisation_factor(const Results& results, std::size_t candidate_index,
                                    const LogChange& cpu, const LogChange& wall) {
   const std::size_t cpu_time = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t wall_time = *find_metric(results.session.metrics, Role::WallTime);
-  const Pair pair = pair_of(results.session, command);
+  const Pair pair = pair_of(results.session, candidate_index);
   const auto make_series_of = [&](std::size_t command_index) {
     return make_utilisation(find_measured(results.session, command_index), cpu_time, wall_time);
   };
   const Series reference = make_series_of(pair.reference);
   const Series candidate = make_series_of(pair.candidate);
 
-  LogChange factor{cpu.value - wall.value};
+  // The value must be the difference of both times' changes, so that all factors together give the
+  // change of the wall time.
+  LogChange factor{.value = cpu.value - wall.value};
+
+  // The interval comes from the utilisation of single runs. Much of the noise of CPU time and wall
+  // time is common to both, so it is narrower than one from their two intervals.
   const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
   std::optional<LogChange> within_runs;
   if (!samples.is_empty()) {
@@ -110,6 +118,7 @@ WallFactor make_utilisation_factor(const Results& results, std::size_t command,
     within_runs = to_log_change(estimate_delta(samples, tails, std::nullopt));
   }
 
+  // Both ways may give slightly different changes, so the interval is extended to the value.
   if (within_runs && within_runs->bounds) {
     const double shift = factor.value - within_runs->value;
     factor.bounds = stats::IntervalEnds{within_runs->bounds->low + std::min(0.0, shift),
@@ -147,11 +156,14 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
   why.counts_include_shell_start = !results.session.shell.empty();
 }
 
-void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
+/// Adds the factors that explain a candidate's change of CPU time: CPU time = instructions /
+/// instructions per cycle / clock. Where a count is missing or covers something else than the CPU
+/// time, a factor stands for all that cannot be separated. `cpu_time`: change of the CPU time.
+void add_factors_of_cpu_time(const Results& results, const LogChange& cpu_time,
                              WallTimeExplanation& why) {
-  const std::size_t c = why.command;
-  const auto instructions = find_log_change(results, c, Role::Instructions);
-  auto cycles = find_log_change(results, c, Role::Cycles);
+  const std::size_t candidate = why.command;
+  const auto instructions = find_log_change(results, candidate, Role::Instructions);
+  auto cycles = find_log_change(results, candidate, Role::Cycles);
 
   // Counts of different privilege levels give no instructions per cycle.
   if (instructions && cycles) {
@@ -160,41 +172,56 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
     if (why.cycles_have_other_levels) cycles.reset();
   }
 
-  auto ipc = find_log_change(results, c, Role::Ipc);
-  if (!ipc && instructions && cycles) ipc = subtract_independent(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
 
-  const auto add = [&why](WallFactorKind kind, const LogChange& change) {
+  const auto add_factor = [&why](WallFactorKind kind, const LogChange& change) {
     why.factors.push_back({kind, change.change()});
   };
 
-  // The product of the factors is the change of the CPU time. Without cycles, the last factor is
-  // all that the instructions do not explain.
-  if (instructions) add(WallFactorKind::Instructions, *instructions);
-  if (instructions && !cycles)
-    return add(WallFactorKind::CpuTimePerInstruction, subtract_independent(cpu, *instructions));
-  if (!cycles) return add(WallFactorKind::CpuTime, cpu);
-
-  LogChange of_cycles = *cycles;
-  if (instructions) {
-    add(WallFactorKind::InstructionsPerCycle, *ipc);
-    of_cycles.value = instructions->value - ipc->value;
-    // The interval must contain the value, which comes from other metrics.
-    if (of_cycles.bounds) {
-      of_cycles.bounds->low = std::min(of_cycles.bounds->low, of_cycles.value);
-      of_cycles.bounds->high = std::max(of_cycles.bounds->high, of_cycles.value);
-    }
-  } else {
-    add(WallFactorKind::Cycles, *cycles);
+  // Without cycles, the last factor is all that the instructions do not explain.
+  if (instructions) add_factor(WallFactorKind::Instructions, *instructions);
+  if (!cycles && instructions) {
+    add_factor(WallFactorKind::CpuTimePerInstruction,
+               subtract_independent(cpu_time, *instructions));
+    return;
+  }
+  if (!cycles) {
+    add_factor(WallFactorKind::CpuTime, cpu_time);
+    return;
   }
 
-  // Only cycles that cover the whole CPU time and nothing else tell the clock.
-  if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start)
-    return add(WallFactorKind::CpuTimePerCycle, subtract_independent(cpu, of_cycles));
+  LogChange adjusted_cycles = *cycles;
+  if (instructions) {
+    const auto measured_ipc = find_log_change(results, candidate, Role::Ipc);
+    const LogChange ipc =
+        measured_ipc ? *measured_ipc : subtract_independent(*instructions, *cycles);
+    add_factor(WallFactorKind::InstructionsPerCycle, ipc);
 
-  WallFactor clock{WallFactorKind::Clock, subtract_independent(of_cycles, cpu).change()};
-  clock.candidate_median = median_of(results, c, Role::Clock);
-  if (const auto reference = results.session.reference.index_in_session(c))
+    // Instructions and instructions per cycle may be estimates from different runs than cycles. The
+    // factors only multiply to the CPU time if the rest is computed with the cycles that they
+    // imply.
+    adjusted_cycles.value = instructions->value - ipc.value;
+    if (auto& bounds = adjusted_cycles.bounds) {
+      bounds->low = std::min(bounds->low, adjusted_cycles.value);
+      bounds->high = std::max(bounds->high, adjusted_cycles.value);
+    }
+  } else {
+    add_factor(WallFactorKind::Cycles, *cycles);
+  }
+
+  // The clock (cycles / CPU time) is known only if the cycles cover the whole CPU time, in the
+  // kernel, too, and nothing else. Times do not include the start of a shell.
+  const bool cover_cpu_time =
+      why.levels == CountedPrivilegeLevels::UserAndKernel && !why.counts_include_shell_start;
+  if (!cover_cpu_time) {
+    add_factor(WallFactorKind::CpuTimePerCycle, subtract_independent(cpu_time, adjusted_cycles));
+    return;
+  }
+
+  WallFactor clock{.factor_kind = WallFactorKind::Clock,
+                   .change = subtract_independent(adjusted_cycles, cpu_time).change()};
+  clock.candidate_median = median_of(results, candidate, Role::Clock);
+  if (const auto reference = results.session.reference.index_in_session(candidate))
     clock.reference_median = median_of(results, *reference, Role::Clock);
   why.factors.push_back(clock);
 }

@@ -27,39 +27,46 @@ struct Values {
   bool has_any_metric = false;  ///< true if a metric has a value other than 0
 };
 
-/// Adds up the rows `chosen` on a side. The sum has no values if it is always 0, and a single one
-/// if it is the same in all rounds.
+/// True if the values differ between rounds. RoundValues that do not vary have at most one element.
+bool varies(const RoundValues& values) {
+  return values.size() > 1;
+}
+
+/// Adds up the values of a function on one side of a comparison, round by round. A side's table may
+/// have several rows that are one function. `chosen`: indices of these rows in `rows`.
 Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
-  const auto values_of_row = [&](std::size_t row) -> const std::vector<RoundValues>& {
+  // A row has values of several metrics. The one that is compared is at index `side.place`.
+  const auto all_metrics_of = [&](std::size_t row) -> const std::vector<RoundValues>& {
     return side.table->functions.find(rows[row].name)->second;
   };
 
   Values sum;
-  bool varies = false;
+  bool any_varies = false;
   double sum_of_first_round = 0.0;
   for (const std::size_t row : chosen) {
-    const std::vector<RoundValues>& values = values_of_row(row);
-    sum.has_any_metric = sum.has_any_metric || !std::ranges::all_of(values, &RoundValues::empty);
-    varies = varies || values[side.place].size() > 1;
-    sum_of_first_round += value_in(values[side.place], 0);
+    const std::vector<RoundValues>& metrics = all_metrics_of(row);
+    const bool has_values = !std::ranges::all_of(metrics, &RoundValues::empty);
+    sum.has_any_metric = sum.has_any_metric || has_values;
+
+    const RoundValues& values = metrics[side.place];
+    any_varies = any_varies || varies(values);
+    sum_of_first_round += value_in(values, 0);
   }
-  if (!varies) {
+
+  // RoundValues hold a value that all rounds have in common only once, and a common 0 not at all.
+  if (!any_varies) {
     if (sum_of_first_round != 0.0) sum.of_metric = {sum_of_first_round};
     return sum;
   }
 
   sum.of_metric.assign(side.rounds, 0.0);
   for (const std::size_t row : chosen) {
-    const RoundValues& values = values_of_row(row)[side.place];
+    const RoundValues& values = all_metrics_of(row)[side.place];
     for (std::size_t round = 0; round < side.rounds; ++round)
       sum.of_metric[round] += value_in(values, round);
   }
   return sum;
-}
-
-bool varies(const RoundValues& values) {
-  return values.size() > 1;
 }
 
 bool has_total(const JoinedPaths& by_path, std::size_t pair) {
@@ -121,13 +128,15 @@ FunctionChange make_change(PairedFunction pair, const Values& before, const Valu
           .is_gone = !by_samples && !after.has_any_metric};
 }
 
-MetricByFunction compare(const Results& results, std::size_t metric, std::size_t command,
+/// Compares a metric of a candidate with its reference's, function by function; for sampled time,
+/// by call path, too.
+MetricByFunction compare(const Results& results, std::size_t metric, std::size_t candidate_index,
                          const ComparedSides& sides) {
   const auto& [reference, candidate, confidence] = sides;
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
 
   MetricByFunction changes{.metric = metric,
-                           .candidate = command,
+                           .candidate = candidate_index,
                            .mean_of_whole_reference = reference.mean,
                            .mean_of_whole_candidate = candidate.mean,
                            .rounds = std::min(reference.rounds, candidate.rounds)};
@@ -136,17 +145,21 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
   std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
 
+  // Only samples tell the call path that led to a function. Counts do not.
   JoinedPaths by_path;
   if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
   changes.paths = std::move(by_path.paths);
 
-  std::vector<std::size_t> pairs_of_functions;  // for each element of changes.functions
-  std::vector<std::size_t> tested_functions;    // for each element of `tests`
+  std::vector<std::size_t> pairs_of_functions;  // index in `pairs` of each of changes.functions
   std::vector<DifferenceTest> tests;
+  std::vector<std::size_t> tested_functions;  // index in changes.functions of each of `tests`
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const Values before = add_up(reference, rows_before, pairs[i].reference_rows);
     const Values after = add_up(candidate, rows_after, pairs[i].candidate_rows);
     FunctionChange change = make_change(std::move(pairs[i]), before, after, sides, by_samples);
+
+    // A row may have values of other metrics only. A function may have no own time, but a total:
+    // the time of what it called.
     if (!change.has_own_value() && !has_total(by_path, i)) continue;
 
     if (change.own.certainty == Certainty::Unproven && change.has_own_value()) {
@@ -158,7 +171,8 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
     changes.functions.push_back(std::move(change));
   }
 
-  // All functions are tested together, because some of many would seem to differ by chance.
+  // Of many functions, some would seem to differ by chance, so the tests are corrected for their
+  // number.
   const std::vector<bool> are_significant = find_significant(tests, confidence);
   for (std::size_t i = 0; i < tested_functions.size(); ++i)
     if (are_significant[i])
@@ -166,10 +180,10 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
   add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
 
   // The largest differences come first, and among equal ones those that are sure.
-  const auto weight = [](const FunctionChange& function) {
+  const auto sort_key = [](const FunctionChange& function) {
     return std::pair(std::fabs(function.difference()), function.is_sure());
   };
-  std::ranges::stable_sort(changes.functions, std::greater<>(), weight);
+  std::ranges::stable_sort(changes.functions, std::greater<>(), sort_key);
   return changes;
 }
 

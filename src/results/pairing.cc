@@ -14,8 +14,8 @@ namespace lauka {
 
 namespace {
 
-/// The most pairs that are compared for an alignment; longer lists are paired by order alone.
-constexpr std::size_t kMaxCompared = 1'000'000;
+/// The most pairs of functions that are compared for an alignment, so that it takes little time.
+constexpr std::size_t kMaxComparedPairs = 1'000'000;
 
 /// Rows of both sides, which are numbered together: the candidate's rows follow the reference's.
 class FunctionRows {
@@ -137,27 +137,30 @@ std::vector<std::pair<const Function*, const Function*>> align(const FunctionsIn
                                                                const FunctionsInOrder& candidate) {
   std::vector<std::pair<const Function*, const Function*>> pairs;
 
-  // If an alignment would take too long, only the order counts.
-  if (reference.size() * candidate.size() > kMaxCompared) {
+  // If an alignment would take too long, only the order counts: first with first, and so on.
+  if (reference.size() * candidate.size() > kMaxComparedPairs) {
     for (std::size_t i = 0; i < std::min(reference.size(), candidate.size()); ++i)
       pairs.emplace_back(reference[i], candidate[i]);
     return pairs;
   }
 
-  // The highest resemblance of the references from i on and the candidates from j on.
+  // The highest sum of resemblances that pairs of reference[i...] and candidate[j...] can have. It
+  // is 0 where a list has ended.
   const std::size_t width = candidate.size() + 1;
-  std::vector<double> best((reference.size() + 1) * width, 0.0);
+  std::vector<double> best_sums((reference.size() + 1) * width, 0.0);
   const auto best_from = [&](std::size_t i, std::size_t j) -> double& {
-    return best[i * width + j];
+    return best_sums[i * width + j];
   };
   const auto best_with_pair = [&](std::size_t i, std::size_t j) {
     return resemblance(*reference[i], *candidate[j]) + best_from(i + 1, j + 1);
   };
+
+  // Backwards, because each sum needs those of the shorter rests of both lists.
   for (std::size_t i = reference.size(); i-- > 0;)
     for (std::size_t j = candidate.size(); j-- > 0;)
       best_from(i, j) = std::max({best_from(i + 1, j), best_from(i, j + 1), best_with_pair(i, j)});
 
-  // Repeats the choices that led to the highest resemblance.
+  // Forwards, makes the choices again that led to the highest sum: a pair, or one function skipped.
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < reference.size() && j < candidate.size()) {
@@ -180,27 +183,31 @@ struct AlikeFunctions {
 };
 
 /// Unites each function that only the reference has with one that only the candidate has, if their
-/// names differ only in a compiler's numbers. Returns how, by the function's first row of the
-/// reference.
+/// names differ only in a compiler's numbers. Returns for each united function, by its first row of
+/// the reference, what showed that both are the same.
 std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
+  // Collects the functions that may be paired: those of one side alone, by the rest of their names.
   const std::vector<Function> functions = list_functions(rows);
-  std::map<std::string_view, AlikeFunctions> all_alike;
+  std::map<std::string_view, AlikeFunctions> alike_by_name;
   for (const Function& function : functions) {
     if (!function.is_one_sided()) continue;
-    AlikeFunctions& alike = all_alike[function.split.without_numbers];
+    AlikeFunctions& alike = alike_by_name[function.split.without_numbers];
     FunctionsInOrder& side = function.reference_rows.empty() ? alike.candidate : alike.reference;
     side.push_back(&function);
     alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
   }
 
   std::map<std::size_t, PairedBy> paired_by_first_row;
-  for (auto& [name, alike] : all_alike) {
+  for (auto& [name, alike] : alike_by_name) {
     if (!alike.has_numbers || alike.reference.empty() || alike.candidate.empty()) continue;
+
+    // A compiler counts upwards through the source, so the order says more than the numbers.
     for (FunctionsInOrder* side : {&alike.reference, &alike.candidate})
       std::ranges::stable_sort(*side, {}, [](const Function* function) {
         return std::tie(function->split.numbers, function->name);
       });
 
+    // If there was no choice, the name was enough. Else the order and the counts decided.
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
     for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
       const std::size_t first_row = before->reference_rows.front();
@@ -217,46 +224,51 @@ bool is_name_for_programmers(std::string_view name) {
   return !name.starts_with('_');
 }
 
-/// Names a function: by the most natural of the names that both sides have, if there are any. If
-/// the sides have no common name because of a compiler's numbers, the name is without them, or
-/// that of the candidate.
+/// Sets the name of a function, and its other names. `reference_rows`, `candidate_rows`: its rows
+/// on each side.
 void set_names(PairedFunction& function, const FunctionRows& rows,
                std::span<const std::size_t> reference_rows,
                std::span<const std::size_t> candidate_rows) {
-  std::set<std::string> before;
-  std::set<std::string> after;
+  std::set<std::string> names_before;
+  std::set<std::string> names_after;
   for (const std::size_t row : reference_rows)
-    rows.for_each_name(row, [&](std::string_view name) { before.emplace(name); });
+    rows.for_each_name(row, [&](std::string_view name) { names_before.emplace(name); });
   for (const std::size_t row : candidate_rows)
-    rows.for_each_name(row, [&](std::string_view name) { after.emplace(name); });
+    rows.for_each_name(row, [&](std::string_view name) { names_after.emplace(name); });
+  std::vector<std::string> all_names;
+  std::ranges::set_union(names_before, names_after, std::back_inserter(all_names));
 
-  std::vector<std::string> all;
-  std::ranges::set_union(before, after, std::back_inserter(all));
-  std::vector<std::string> preferred;
-  std::ranges::set_intersection(before, after, std::back_inserter(preferred));
+  // Names that both sides have are preferred. If a compiler's numbers differ, there are none. The
+  // name is then the one without the numbers, or one of the candidate.
+  std::vector<std::string> preferred_names;
   if (function.paired_by == PairedBy::NameWithoutNumbers) {
-    const std::string name_after = make_function_name({after.begin(), after.end()}).name;
-    preferred = {split_numbers(name_after).without_numbers};
+    const std::string name = make_function_name({names_after.begin(), names_after.end()}).name;
+    preferred_names = {split_numbers(name).without_numbers};
   } else if (function.paired_by == PairedBy::OrderAndCounts) {
-    preferred.assign(after.begin(), after.end());
+    preferred_names.assign(names_after.begin(), names_after.end());
+  } else {
+    std::ranges::set_intersection(names_before, names_after, std::back_inserter(preferred_names));
   }
 
-  // A library's own name, such as __memcpy_avx, does not replace one that programmers write.
-  function.name = make_function_name(all).name;
-  if (!preferred.empty()) {
-    std::string name = make_function_name(preferred).name;
-    if (is_name_for_programmers(name) || !is_name_for_programmers(function.name))
-      function.name = std::move(name);
+  // A preferred name that a library uses only for itself, such as __memcpy_avx, does not replace
+  // one that programmers write. make_function_name() chooses the most natural name of several.
+  function.name = make_function_name(all_names).name;
+  if (!preferred_names.empty()) {
+    std::string preferred = make_function_name(preferred_names).name;
+    if (is_name_for_programmers(preferred) || !is_name_for_programmers(function.name))
+      function.name = std::move(preferred);
   }
 
-  std::erase(all, function.name);
-  function.other_names = std::move(all);
+  std::erase(all_names, function.name);
+  function.other_names = std::move(all_names);
 }
 
 }  // namespace
 
 std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> reference,
                                            std::span<const FunctionToPair> candidate) {
+  // Rows with a common name are united first. Of what is left over on both sides, rows may be the
+  // same function although a compiler numbered them differently.
   FunctionRows rows(reference, candidate);
   unite_by_names(rows);
   const std::map<std::size_t, PairedBy> paired_by_first_row = unite_despite_numbers(rows);
@@ -264,10 +276,13 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
   std::vector<PairedFunction> paired;
   for (const Function& function : list_functions(rows)) {
     PairedFunction& pair = paired.emplace_back();
+    // Functions without an entry were paired by name, which is the initial value.
     if (!function.reference_rows.empty()) {
-      const auto found = paired_by_first_row.find(function.reference_rows.front());
-      if (found != paired_by_first_row.end()) pair.paired_by = found->second;
+      const auto entry = paired_by_first_row.find(function.reference_rows.front());
+      if (entry != paired_by_first_row.end()) pair.paired_by = entry->second;
     }
+
+    // `rows` numbers the rows of both sides together, and the caller those of each side.
     set_names(pair, rows, function.reference_rows, function.candidate_rows);
     for (const std::size_t row : function.reference_rows)
       pair.reference_rows.push_back(rows.index_on_side(row));

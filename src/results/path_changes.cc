@@ -21,6 +21,11 @@ const PathTable* paths_of(const FunctionSide& side) {
                                                                             : &side.table->paths;
 }
 
+bool has_paths(const FunctionSide& side) {
+  const PathTable* paths = paths_of(side);
+  return paths != nullptr && !paths->empty();
+}
+
 std::set<std::string_view> list_programs(const FunctionSide& side) {
   std::set<std::string_view> programs;
   const PathTable* paths = paths_of(side);
@@ -28,6 +33,8 @@ std::set<std::string_view> list_programs(const FunctionSide& side) {
     if (paths->caller_of(path) == kNoCaller) programs.insert(paths->name_of(path));
   return programs;
 }
+
+enum class Side : unsigned char { Reference, Candidate };
 
 /// Numbers the frames of paths of two sides, so that frames that are paired have the same number.
 class PairedFrames {
@@ -47,14 +54,14 @@ class PairedFrames {
   }
 
   /// Returns the number of the last frame of a path.
-  std::size_t find(const PathTable& paths, std::size_t path, bool is_of_candidate) {
+  std::size_t find(const PathTable& paths, std::size_t path, Side side) {
     const std::string& name = paths.name_of(path);
     if (paths.caller_of(path) == kNoCaller) {
-      const bool is_renamed = !is_of_candidate && name == renamed_.first;
+      const bool is_renamed = side == Side::Reference && name == renamed_.first;
       return number_of("program " + (is_renamed ? renamed_.second : name));
     }
 
-    const auto& rows = is_of_candidate ? candidate_ : reference_;
+    const auto& rows = side == Side::Candidate ? candidate_ : reference_;
     const auto known = rows.find(name);
     return known != rows.end() ? known->second : number_of("frame " + name);
   }
@@ -95,12 +102,12 @@ class PairedFrames {
 class SidePaths {
  public:
   /// Adds the side's paths to `joined`.
-  SidePaths(const FunctionSide& side, bool is_of_candidate, PairedFrames& frames, PathTree& joined)
+  SidePaths(const FunctionSide& side, Side which, PairedFrames& frames, PathTree& joined)
       : side_(side), paths_(paths_of(side)), joined_(joined) {
     for (std::size_t path = 0; paths_ != nullptr && path < paths_->size(); ++path) {
       const std::uint32_t caller = paths_->caller_of(path);
-      places_.push_back(joined.add({caller == kNoCaller ? kNoCaller : places_[caller],
-                                    frames.find(*paths_, path, is_of_candidate)}));
+      places_.push_back(joined.add(
+          {caller == kNoCaller ? kNoCaller : places_[caller], frames.find(*paths_, path, which)}));
     }
   }
 
@@ -139,8 +146,11 @@ struct AddedRounds {
   std::vector<RoundValues> totals_of_functions;  ///< by index in the paired functions
 };
 
+/// Sums up the sampled times of one side: for each call path to its means over the rounds (own
+/// time, and total with what it called), and for each function to its total in each round. A
+/// function may be at the end of many paths.
 AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
-  const std::vector<bool> are_first = find_first_calls(joined);
+  const std::vector<bool> are_outermost_calls = find_first_calls(joined);
   const auto rounds = static_cast<double>(side.side().rounds);
 
   AddedRounds added{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};
@@ -154,8 +164,10 @@ AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const 
     for (std::size_t path = 0; path < joined.size(); ++path) {
       means.own[path] += own[path] / rounds;
       means.totals[path] += path_totals[path] / rounds;
-      // The time of a recursive call is already in that of the first call.
-      if (are_first[path] && frames.is_function(joined[path].frame))
+
+      // A function's total is that of its calls. The time of a recursive call is already part of
+      // the outermost call's.
+      if (are_outermost_calls[path] && frames.is_function(joined[path].frame))
         of_functions[joined[path].frame] += path_totals[path];
     }
     for (std::size_t i = 0; i < of_functions.size(); ++i)
@@ -184,33 +196,38 @@ TestedValues list_values(const SidePaths& side, std::span<const std::size_t> tes
   return values;
 }
 
-/// Returns the paths in the order of MetricByFunction::paths.
+/// Returns the paths as a tree is printed, depth first: each path is followed by those of its
+/// calls. The calls of one caller are sorted by their time, the longest first.
 std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
-  std::vector<std::vector<std::uint32_t>> calls(paths.size() + 1);  // those without a caller last
-  for (std::uint32_t path = 0; path < paths.size(); ++path)
-    calls[std::min<std::size_t>(paths[path].caller, paths.size())].push_back(path);
+  std::vector<std::vector<std::uint32_t>> calls_of(paths.size());
+  std::vector<std::uint32_t> roots;  // paths without a caller
+  for (std::uint32_t path = 0; path < paths.size(); ++path) {
+    const std::uint32_t caller = paths[path].caller;
+    (caller == kNoCaller ? roots : calls_of[caller]).push_back(path);
+  }
 
-  const auto larger = [&](std::uint32_t path) {
+  const auto time_of_slower_side = [&](std::uint32_t path) {
     return std::max(paths[path].reference_mean, paths[path].candidate_mean);
   };
-  for (std::vector<std::uint32_t>& of_caller : calls)
-    std::ranges::stable_sort(of_caller, std::greater<>(), larger);
+  std::ranges::stable_sort(roots, std::greater<>(), time_of_slower_side);
+  for (std::vector<std::uint32_t>& calls : calls_of)
+    std::ranges::stable_sort(calls, std::greater<>(), time_of_slower_side);
 
-  // Each path is followed by its calls, and only then by its caller's next call. The stack `next`
-  // has the first of them at its end.
+  // The walk keeps the paths that are still to come on a stack, and the next one on its top. So
+  // calls are put there in reverse order.
   std::vector<PathChange> sorted;
   sorted.reserve(paths.size());
-  std::vector<std::uint32_t> new_places(paths.size());
-  std::vector<std::uint32_t> next(calls.back().rbegin(), calls.back().rend());
-  while (!next.empty()) {
-    const std::uint32_t path = next.back();
-    next.pop_back();
+  std::vector<std::uint32_t> new_indices(paths.size());
+  std::vector<std::uint32_t> to_visit(roots.rbegin(), roots.rend());
+  while (!to_visit.empty()) {
+    const std::uint32_t path = to_visit.back();
+    to_visit.pop_back();
 
-    new_places[path] = static_cast<std::uint32_t>(sorted.size());
+    new_indices[path] = static_cast<std::uint32_t>(sorted.size());
     sorted.push_back(paths[path]);
     const std::uint32_t caller = paths[path].caller;
-    if (caller != kNoCaller) sorted.back().caller = new_places[caller];
-    next.insert(next.end(), calls[path].rbegin(), calls[path].rend());
+    if (caller != kNoCaller) sorted.back().caller = new_indices[caller];
+    to_visit.insert(to_visit.end(), calls_of[path].rbegin(), calls_of[path].rend());
   }
   return sorted;
 }
@@ -230,30 +247,34 @@ std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
   return tested;
 }
 
+/// Marks the call paths whose times differ significantly between the sides. A path has two times:
+/// its own, and its total with what its last function called. Each is tested.
 void test_differences(const SidePaths& reference, const SidePaths& candidate, double confidence,
                       std::vector<PathChange>& paths) {
-  const std::vector<std::size_t> tested = choose_tested(paths);
-  const TestedValues before = list_values(reference, tested);
-  const TestedValues after = list_values(candidate, tested);
+  const std::vector<std::size_t> tested_paths = choose_tested(paths);
+  const TestedValues before = list_values(reference, tested_paths);
+  const TestedValues after = list_values(candidate, tested_paths);
 
-  std::vector<DifferenceTest> own;
-  std::vector<DifferenceTest> totals;
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    own.push_back(test_difference({reference.side(), before.own[i]},
-                                  {candidate.side(), after.own[i]}, confidence));
-    totals.push_back(test_difference({reference.side(), before.totals[i]},
-                                     {candidate.side(), after.totals[i]}, confidence));
+  std::vector<DifferenceTest> own_tests;
+  std::vector<DifferenceTest> total_tests;
+  for (std::size_t i = 0; i < tested_paths.size(); ++i) {
+    own_tests.push_back(test_difference({reference.side(), before.own[i]},
+                                        {candidate.side(), after.own[i]}, confidence));
+    total_tests.push_back(test_difference({reference.side(), before.totals[i]},
+                                          {candidate.side(), after.totals[i]}, confidence));
   }
+  const std::vector<bool> own_differ = find_significant(own_tests, confidence);
+  const std::vector<bool> totals_differ = find_significant(total_tests, confidence);
 
-  // If many samples lack their callers, a difference may only be one of what lauka knows of paths.
-  const bool are_known = !lacks_callers(reference.side()) && !lacks_callers(candidate.side());
-  const std::vector<bool> own_differ = find_significant(own, confidence);
-  const std::vector<bool> totals_differ = find_significant(totals, confidence);
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    PathChange& path = paths[tested[i]];
-    path.half_width = totals[i].half_width;
-    path.is_sure = are_known && totals_differ[i] && path.difference() != 0.0;
-    path.is_own_sure = are_known && own_differ[i] && path.own_difference() != 0.0;
+  // If the callers of many samples are unknown, their time is in the wrong paths. Then a difference
+  // may come from how many callers were found on each side, and none is significant.
+  const bool are_callers_known =
+      !lacks_callers(reference.side()) && !lacks_callers(candidate.side());
+  for (std::size_t i = 0; i < tested_paths.size(); ++i) {
+    PathChange& path = paths[tested_paths[i]];
+    path.half_width = total_tests[i].half_width;
+    path.is_sure = are_callers_known && totals_differ[i] && path.difference() != 0.0;
+    path.is_own_sure = are_callers_known && own_differ[i] && path.own_difference() != 0.0;
   }
 }
 
@@ -261,27 +282,29 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
 
 JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candidate,
                        std::span<const PairedFunction> functions, double confidence) {
-  // Both sides must have paths, unless there is no reference.
-  const PathTable* after_paths = paths_of(candidate);
-  if (after_paths == nullptr || after_paths->empty()) return {};
+  // Both sides must have paths. Only if the candidate's paths are listed without a comparison is
+  // there no reference.
   const bool has_reference = reference.table != nullptr;
-  const PathTable* before_paths = paths_of(reference);
-  if (has_reference && (before_paths == nullptr || before_paths->empty())) return {};
+  if (!has_paths(candidate) || (has_reference && !has_paths(reference))) return {};
 
+  // Both sides' paths become one tree: paths through paired functions are the same path, even if
+  // the functions have other names. Each side adds the paths that the tree still lacks.
   PairedFrames frames(reference, candidate, functions);
   PathTree joined;
-  const SidePaths before(reference, false, frames, joined);
-  const SidePaths after(candidate, true, frames, joined);
+  const SidePaths before(reference, Side::Reference, frames, joined);
+  const SidePaths after(candidate, Side::Candidate, frames, joined);
 
+  // A function's total is its time with what it called, over all paths through it.
   AddedRounds added_before = add_rounds(before, frames, joined);
   AddedRounds added_after = add_rounds(after, frames, joined);
 
-  JoinedPaths compared;
-  compared.totals.reserve(functions.size());
+  JoinedPaths result;
+  result.totals.reserve(functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i)
-    compared.totals.push_back({.reference = std::move(added_before.totals_of_functions[i]),
-                               .candidate = std::move(added_after.totals_of_functions[i])});
+    result.totals.push_back({.reference = std::move(added_before.totals_of_functions[i]),
+                             .candidate = std::move(added_after.totals_of_functions[i])});
 
+  // The paths are still in the order of the joined tree, as the tests need them.
   std::vector<PathChange> paths;
   paths.reserve(joined.size());
   for (std::size_t path = 0; path < joined.size(); ++path)
@@ -293,8 +316,8 @@ JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candid
                      .candidate_own = added_after.means.own[path]});
 
   test_differences(before, after, confidence, paths);
-  compared.paths = sort_paths(paths);
-  return compared;
+  result.paths = sort_paths(paths);
+  return result;
 }
 
 std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate) {

@@ -2,6 +2,7 @@
 
 #include "results/analyse.h"
 #include "session/baseline.h"
+#include "session/series.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"
@@ -64,7 +65,8 @@ DifferenceTest test_mean(double difference, double error, double degrees, double
           error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees)};
 }
 
-/// Tests the mean of the differences within rounds.
+/// Tests if the mean difference within rounds is 0, by Student's t test for paired samples. Returns
+/// a result without significance if nothing can be said.
 DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<double>& reference,
                                   const std::vector<double>& candidate, double confidence) {
   std::vector<double> differences(side.rounds);
@@ -72,22 +74,28 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
   const auto error = error_of_mean(side, differences);
   if (!error) return {};
 
+  // Rounding errors grow with the size of the values from which the differences come.
   const stats::Moments of_reference = stats::moments(reference);
   const stats::Moments of_differences = stats::moments(differences);
   const double scale = of_reference.mean + stats::moments(candidate).mean;
-  const double difference = stats::without_rounding_error(of_differences.mean, scale);
-  if (difference == 0.0) return {};
+  const double mean_difference = stats::without_rounding_error(of_differences.mean, scale);
+  if (mean_difference == 0.0) return {};
 
-  // A difference that is the same in every round is no noise if the values vary. Constant values
-  // have Certainty::Exact; as samples, they prove nothing.
+  // If the values vary, but their difference is the same in each round, it is hardly due to chance.
+  // There is no noise to compute t or an interval from, so the p value comes from the number of
+  // values alone. `tails.above` is one-sided.
+  const bool do_values_vary = of_reference.range() > 0.0;
   const bool is_always_the_same = stats::is_rounding_error(of_differences.range(), scale);
-  if (of_reference.range() > 0.0 && is_always_the_same) {
-    const auto tails = stats::tails_without_noise(std::fabs(difference), error->values);
-    return {2.0 * tails.above, {}};
+  if (do_values_vary && is_always_the_same) {
+    const auto tails = stats::tails_without_noise(std::fabs(mean_difference), error->values);
+    return {.p = 2.0 * tails.above, .half_width = std::nullopt};
   }
+
+  // Values that do not vary at all cannot be tested. They need no test, either: equal counts have
+  // Certainty::Exact, and equal samples prove nothing.
   if (error->squared == 0.0) return {};
-  return test_mean(difference, std::sqrt(error->squared), static_cast<double>(error->values - 1),
-                   confidence);
+  return test_mean(mean_difference, std::sqrt(error->squared),
+                   static_cast<double>(error->values - 1), confidence);
 }
 
 }  // namespace

@@ -266,7 +266,9 @@ std::optional<Warning> check_for_other_circumstances(const Results& results,
                  candidate, shown};
 }
 
-/// Returns a finding if `differences` name the processor, and simulated counts are compared.
+/// Simulated counts do not depend on the processor's speed, but libc chooses some functions by the
+/// processor's features. Returns a finding if such counts are compared with those of a session
+/// (`file`) whose processor is another one. `differences`: what differs between both sessions.
 std::optional<OtherProcessor> compare_processors(
     const Results& results, const std::string& file,
     const std::vector<SettingDifference>& differences) {
@@ -281,7 +283,8 @@ std::optional<OtherProcessor> compare_processors(
   if (std::ranges::none_of(results.session.metrics, is_simulated)) return std::nullopt;
   if (std::ranges::none_of(differences, is_of_processor)) return std::nullopt;
 
-  // Only for x86 does GLIBC_TUNABLES switch single features off.
+  // The warning names features so that users can switch them off with GLIBC_TUNABLES, which is
+  // possible on x86 only.
   OtherProcessor found{file};
   const bool is_x86 = results.session.circumstances.machine.architecture.starts_with("x86");
   for (const SettingDifference& difference : differences)
@@ -361,24 +364,33 @@ bool differ_significantly(const stats::Summary& a, const stats::Summary& b) {
   return std::abs(a.mean - b.mean) > t * std::sqrt(squared_error_of_a + squared_error_of_b);
 }
 
+/// A processor may have fast and slow cores. Warns if a candidate and its reference spent clearly
+/// different shares of their time on the fast ones, because that alone can explain a difference of
+/// times. Only the candidate with the largest difference is named.
 std::optional<Warning> check_for_other_cores(const Results& results) {
   std::optional<Warning> worst;
-  double largest_distance = kMaxEqualShareDifference;
+  double largest_difference = kMaxEqualShareDifference;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    // A command without a reference in this session is compared with itself, which finds nothing.
     const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
     const MetricResult* reference = row_of(results, reference_index, Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
+
+    // All commands of a session have rows of the same metrics.
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
-    const double share = candidate->summary->mean;
-    const double distance = std::abs(share - reference->summary->mean);
-    if (distance <= largest_distance ||
-        !differ_significantly(*candidate->summary, *reference->summary))
-      continue;
-    largest_distance = distance;
-    worst =
-        Warning{DifferentCoreShares{results.session.metrics[candidate->metric].name, share,
-                                    reference->summary->mean, list_cycles_by_core_kind(results, c)},
-                c};
+    const double candidate_share = candidate->summary->mean;
+    const double reference_share = reference->summary->mean;
+    const double difference = std::abs(candidate_share - reference_share);
+    if (difference <= largest_difference) continue;
+    if (!differ_significantly(*candidate->summary, *reference->summary)) continue;
+
+    largest_difference = difference;
+    worst = Warning{
+        .finding = DifferentCoreShares{.metric = results.session.metrics[candidate->metric].name,
+                                       .candidate_share = candidate_share,
+                                       .reference_share = reference_share,
+                                       .cycles = list_cycles_by_core_kind(results, c)},
+        .command = c};
   }
   return worst;
 }
@@ -442,25 +454,35 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
   return warnings;
 }
 
+// Collects for each command what decides if a slow first run is worth a warning, above all how
+// probable it is without a cause. `series`: wall times of each command.
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
-  // One command's first run may be its slowest at random, but hardly the first runs of all
-  // commands.
+  const auto count_runs = [](const Series& command) {
+    return static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
+  };
+
+  // By chance, the first of a command's n runs is its slowest with probability 1 / n. It is far
+  // less probable that the first runs of all commands are slow by chance.
   double chance_of_all = 1.0;
-  const bool are_all_slow = std::ranges::all_of(series, [&](const Series& command) {
-    const auto first = stats::first_run(command.values);
-    chance_of_all /= static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
-    return first && first->slow;
-  });
-  std::vector<FirstRunFacts> all;
-  for (std::size_t c = 0; c < series.size(); ++c) {
-    const auto runs = static_cast<double>(std::max<std::size_t>(series[c].values.size(), 1));
-    // For the number of commands, each of which may have a slow first run.
-    const double corrected_chance = static_cast<double>(series.size()) / runs;
-    all.push_back({session.setting.warmup_runs, has_only_first_run_read_disk(session, c),
-                   are_all_slow ? std::min(corrected_chance, chance_of_all) : corrected_chance});
+  bool are_all_slow = true;
+  for (const Series& command : series) {
+    const auto first_run = stats::first_run(command.values);
+    are_all_slow = are_all_slow && first_run && first_run->slow;
+    chance_of_all /= count_runs(command);
   }
-  return all;
+
+  std::vector<FirstRunFacts> facts;
+  const auto commands = static_cast<double>(series.size());
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    // With several commands, it is more probable that some first run is slow (Bonferroni's bound).
+    const double chance_of_any = commands / count_runs(series[c]);
+    facts.push_back({.warmup = session.setting.warmup_runs,
+                     .only_first_run_read_disk = has_only_first_run_read_disk(session, c),
+                     .chance_of_slowest =
+                         are_all_slow ? std::min(chance_of_any, chance_of_all) : chance_of_any});
+  }
+  return facts;
 }
 
 std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
@@ -513,6 +535,9 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
 
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
+
+  // A container's CPU quota may have made processes wait. Warnings about single commands take this
+  // into account, so that they do not give other causes.
   const CommonFindings common{choose_shown_of_split(results), find_worst_throttling(results)};
   if (common.throttling.throttled > 0) warnings.push_back({Throttled{common.throttling}});
 
@@ -523,17 +548,24 @@ std::vector<Warning> warnings_of_results(const Results& results) {
       warnings.push_back(*std::move(other));
   if (const auto few = check_for_few_runs(results)) warnings.push_back({*few});
 
+  // Values of different sessions differ by what changed on the machine in between. Exact values,
+  // such as counts that never vary, do not.
   const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
   const bool has_gates = !results.findings.verdicts.empty();
-  if (!foreign.empty() && !are_deltas_exact(results))
-    warnings.push_back({SeparateSessions{has_gates, !foreign.front().file.empty()}});
+  if (!foreign.empty() && !are_deltas_exact(results)) {
+    // A baseline has no file here, and there is only one. All joined sessions have files.
+    const bool is_joined = !foreign.front().file.empty();
+    warnings.push_back({SeparateSessions{.has_gates = has_gates, .is_joined = is_joined}});
+  }
   for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
 
-  // Within a session, only commands that do not alternate have deltas that are not paired.
+  // Within a session, deltas are unpaired only if the commands ran one after the other instead of
+  // alternating, so that drifts of the machine look like differences.
   const bool has_unpaired_deltas =
       !results.are_all_deltas_paired && !results.headline_comparisons.empty();
   if (foreign.empty() && has_unpaired_deltas && !are_deltas_exact(results))
-    warnings.push_back({NotInterleaved{has_gates, results.session.setting.order_for_hooks}});
+    warnings.push_back({NotInterleaved{
+        .has_gates = has_gates, .is_caused_by_hooks = results.session.setting.order_for_hooks}});
 
   if (auto cores = check_for_other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);

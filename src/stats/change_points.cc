@@ -232,24 +232,30 @@ double t_as_rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
-/// Sets the most likely first point of a step, and the range in which it is with `confidence`.
+/// Moves the step to its most likely first point, and sets the range in which it is with
+/// `confidence`. A step was found because some point confirmed it, but it may have happened a few
+/// points earlier or later than it seemed. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
-  const std::size_t first =
+  const std::size_t first_candidate =
       std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, 0));
+  const std::size_t end_of_candidates = std::min(around.end, step.confirming_point);
 
-  std::vector<double> log_likelihoods;  // of the points from `first` on
+  // For normal values, the logarithm of the likelihood ratio between a step of z standard errors
+  // and no step is z^2 / 2.
+  std::vector<double> log_likelihoods;  // of the candidates
   double largest = 0.0;
-  for (std::size_t at = first; at < std::min(around.end, step.confirming_point); ++at) {
+  for (std::size_t point = first_candidate; point < end_of_candidates; ++point) {
     const double deviates =
-        series.estimate_contrast({around.begin, at}, {at, around.end}).deviates();
+        series.estimate_contrast({around.begin, point}, {point, around.end}).deviates();
     log_likelihoods.push_back(deviates * deviates / 2.0);
     if (log_likelihoods.back() > largest) {
       largest = log_likelihoods.back();
-      step.first_point = at;
+      step.first_point = point;
     }
   }
 
-  // Relative to the largest likelihood, exp() cannot overflow.
+  // If each candidate is as probable as the others beforehand, their likelihoods are the weights of
+  // their probabilities (Bayes). Relative to the largest likelihood, exp() cannot overflow.
   std::vector<double> weights;
   double sum_of_weights = 0.0;
   for (const double log_likelihood : log_likelihoods) {
@@ -260,10 +266,10 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
   // The range grows on the likelier side, until it has enough of the weight.
   step.earliest_first_point = step.first_point;
   step.latest_first_point = step.first_point;
-  double weight_in_range = weights[step.first_point - first];
+  double weight_in_range = weights[step.first_point - first_candidate];
   while (weight_in_range < confidence * sum_of_weights) {
-    const std::size_t begin = step.earliest_first_point - first;
-    const std::size_t end = step.latest_first_point - first + 1;
+    const std::size_t begin = step.earliest_first_point - first_candidate;
+    const std::size_t end = step.latest_first_point - first_candidate + 1;
     if (begin == 0 && end == weights.size()) break;
 
     constexpr double no_point = -1.0;
@@ -367,14 +373,16 @@ std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint>
   return step->first_point;
 }
 
-/// Sets the place, the change and its interval of each step, with the noise that is around it.
+/// Locates each step, and estimates its change with an interval. This uses the noise near the step,
+/// which may be other than elsewhere, and leaves it in `series`. `points`: number of all points.
 void measure_steps(Series& series, std::size_t points, double confidence,
                    std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
+    // The points before and after a step reach up to the steps next to it, or to the ends of the
+    // series, but not too far.
     LevelStep& step = steps[s];
     const std::size_t previous_step = s > 0 ? steps[s - 1].first_point : 0;
     const std::size_t next_step = s + 1 < steps.size() ? steps[s + 1].first_point : points;
-
     const auto window_before = [&] {
       return Window{point_before(step.first_point, kMaxWindow, previous_step), step.first_point};
     };
@@ -393,13 +401,34 @@ void measure_steps(Series& series, std::size_t points, double confidence,
 
     // Two degrees of freedom are spent on the means before and after the step.
     const auto degrees = static_cast<double>(after.end - before.begin) - 2.0;
-    const double errors =
-        student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
-    const double half_width = errors * contrast.error;
+    const double t = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
+    const double half_width = t * contrast.error;
 
     step.change = contrast.change;
     step.bounds = {contrast.change - half_width, contrast.change + half_width};
   }
+}
+
+bool confirms_step(const std::vector<LevelStep>& steps, std::size_t point) {
+  return !steps.empty() && steps.back().confirming_point == point;
+}
+
+/// True if the last of a series' `points` is so far from the level before it that it may be the
+/// first one of a step. `begin_of_level`: first point of that level.
+bool is_last_point_suspect(const Series& series, std::size_t points, std::size_t begin_of_level) {
+  const std::size_t last = points - 1;
+  const bool is_level_known =
+      points >= kMinForSuspicion && last >= begin_of_level + kMinPointsAround;
+  if (!is_level_known || !series.varies(last)) return false;
+
+  const Window level{point_before(last, kMaxWindow, begin_of_level), last};
+  const Window last_point{last, last + 1};
+  const double deviates = series.estimate_contrast(level, last_point).deviates();
+
+  // The noise is estimated from the differences of neighbours, so there are as many degrees of
+  // freedom as differences.
+  const std::size_t differences = std::min(points, kNoiseWindow) - 1;
+  return deviates > t_as_rare_as(kSuspectDeviates, differences);
 }
 
 }  // namespace
@@ -411,38 +440,35 @@ double estimate_noise_variance(std::span<const SeriesPoint> points) {
   return noise;
 }
 
+// A step is a lasting change of a series' level, such as that of a benchmark's times over many
+// commits.
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
 
+  // Asks at each point, as if it were the newest one, if it confirms that a step happened shortly
+  // before. The search also updates the noise of the series, by its latest points.
   Series series(points);
   const std::size_t last = points.size() - 1;
-  std::size_t begin_of_level = 0;
+  std::size_t begin_of_level = 0;  // first point after the latest step
   for (std::size_t point = kMinForSteps - 1; point <= last; ++point) {
-    const auto step = find_confirmed_step(series, begin_of_level, point, point == last);
+    const bool is_last = point == last;
+    const auto step = find_confirmed_step(series, begin_of_level, point, is_last);
     if (!step) continue;
     begin_of_level = step->first_point;
     found.steps.push_back(*step);
   }
 
-  const double noise = series.noise();
-  found.noise_deviation = std::sqrt(noise);
+  // A step is pending if one more point like the last one would confirm it.
+  const double noise_of_latest_points = series.noise();
+  found.noise_deviation = std::sqrt(noise_of_latest_points);
   found.pending_first_point = find_pending_first_point(points, begin_of_level);
   measure_steps(series, points.size(), confidence, found.steps);
 
-  // measure_steps() may have replaced the noise of the latest points by that around a step.
-  series.set_noise(noise);
-  const bool can_be_suspected = points.size() >= kMinForSuspicion && series.varies(last) &&
-                                last >= begin_of_level + kMinPointsAround;
-  const bool has_confirmed_step =
-      !found.steps.empty() && found.steps.back().confirming_point == last;
-  if (can_be_suspected && !has_confirmed_step) {
-    const Window window{point_before(last, kMaxWindow, begin_of_level), last};
-    const double deviates = series.estimate_contrast(window, {last, last + 1}).deviates();
-    const std::size_t differences = std::min(points.size(), kNoiseWindow) - 1;
-    found.may_last_point_be_step = deviates > t_as_rare_as(kSuspectDeviates, differences);
-  }
-
+  // measure_steps() may have replaced the noise by that around a step.
+  series.set_noise(noise_of_latest_points);
+  found.may_last_point_be_step = is_last_point_suspect(series, points.size(), begin_of_level) &&
+                                 !confirms_step(found.steps, last);
   return found;
 }
 

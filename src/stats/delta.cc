@@ -64,7 +64,8 @@ class MeanChange {
                    : estimate_errors_of_independent(samples.reference, samples.candidate);
   }
 
-  /// Returns the change, with the interval that has the probability `tail` beyond each end.
+  /// Returns the change of the mean as a fraction, with the interval that has the probability
+  /// `tail` beyond each end.
   Change change_at(double tail) const {
     // A change from 0 is defined only if there is none.
     if (reference_.mean == 0.0) {
@@ -72,6 +73,7 @@ class MeanChange {
       return {};
     }
 
+    // With too few samples, the errors of the means are unknown, and so is the interval.
     const double delta = (candidate_.mean - reference_.mean) / reference_.mean;
     Change result{.change = delta};
     if (!errors_) return result;
@@ -80,8 +82,12 @@ class MeanChange {
     const double t_of_reference = widened_t(tail, errors_->degrees_of_reference);
     if (!is_distinct_from_zero(t_of_reference)) return result;
 
+    // If the ratio never varies, there is no noise to estimate. With enough samples, an interval
+    // without width is still justified.
     if (is_constant_) {
-      if (tails_without_noise(1.0, smaller_count()).above > tail) return result;
+      constexpr double any_difference = 1.0;  // only its sign matters
+      const double chance = tails_without_noise(any_difference, smaller_count()).above;
+      if (chance > tail) return result;
       result.bounds = IntervalEnds{delta, delta};
       return without_rounding_errors(result);
     }
@@ -89,11 +95,14 @@ class MeanChange {
     const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
 
-    // Fieller's interval ends where a quadratic equation holds, whose leading coefficient is `a`.
+    // Fieller (1954): ratio - x is in the interval if the mean of candidate - (ratio - x) *
+    // reference is within t standard errors of 0. This mean is x r, where r is the mean of the
+    // reference. So (x r)^2 <= t^2 (of_residuals + 2 x covariance + x^2 of_reference). The
+    // interval's ends are the roots x of this quadratic equation, whose leading coefficient is `a`.
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
-    const double covariance = t * errors_->covariance;
-    const double shift = t * covariance;
-    const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
+    const double t_covariance = t * errors_->covariance;
+    const double shift = t * t_covariance;
+    const double reach = t * std::sqrt(a * errors_->of_residuals + t_covariance * t_covariance);
     const double low = delta - (shift + reach) / a;
     const double high = delta - (shift - reach) / a;
 
@@ -290,11 +299,6 @@ LogRatio estimate_log_ratio_of_few(const SamplePair& samples) {
   return ratio;
 }
 
-// The jackknife of a statistic's logarithm (R. G. Miller, "Jackknifing variances", Annals of
-// Mathematical Statistics 39, 1968). Up to kGroups rounds are left out one at a time; more rounds
-// are left out in kGroups groups of neighbours, as quantiles require (Shao & Wu, Annals of
-// Statistics 17, 1989).
-
 constexpr std::size_t kGroups = 20;
 
 using RoundIndices = std::vector<std::size_t>;
@@ -306,32 +310,39 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
-/// Returns nullopt for fewer than two rounds, or if the statistic is undefined without some group.
+/// Estimates the logarithm of a statistic and its error by the jackknife (R. G. Miller,
+/// "Jackknifing variances", Annals of Mathematical Statistics 39, 1968), which computes it again
+/// without some of the rounds. Up to kGroups rounds are left out one at a time. More rounds are
+/// left out in kGroups groups of neighbours, as quantiles require (Shao & Wu, Annals of Statistics
+/// 17, 1989). Returns nullopt for fewer than two rounds, or if the statistic is undefined without
+/// some group.
 std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
 
-  RoundIndices all(rounds);
-  std::iota(all.begin(), all.end(), 0);
-  const auto of_all = statistic(all);
-  if (!of_all) return std::nullopt;
+  RoundIndices all_rounds(rounds);
+  std::iota(all_rounds.begin(), all_rounds.end(), 0);
+  const auto with_all_rounds = statistic(all_rounds);
+  if (!with_all_rounds) return std::nullopt;
 
+  // A pseudo-value tells what one group contributes. Pseudo-values scatter like independent
+  // estimates, so their mean and its error are those of the statistic.
   const auto count = static_cast<double>(groups);
   std::vector<double> pseudo_values;
   for (std::size_t group = 0; group < groups; ++group) {
     const auto begin = static_cast<std::ptrdiff_t>(group * rounds / groups);
     const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds / groups);
-    RoundIndices kept = all;
-    kept.erase(kept.begin() + begin, kept.begin() + end);
+    RoundIndices other_rounds = all_rounds;
+    other_rounds.erase(other_rounds.begin() + begin, other_rounds.begin() + end);
 
-    const auto without_group = statistic(kept);
+    const auto without_group = statistic(other_rounds);
     if (!without_group) return std::nullopt;
-    pseudo_values.push_back(count * *of_all - (count - 1.0) * *without_group);
+    pseudo_values.push_back(count * *with_all_rounds - (count - 1.0) * *without_group);
   }
 
-  const Moments pseudo = moments(pseudo_values);
-  return Estimate{.value = pseudo.mean,
-                  .squared_error = pseudo.variance.value_or(0.0) / count,
+  const Moments of_pseudo_values = moments(pseudo_values);
+  return Estimate{.value = of_pseudo_values.mean,
+                  .squared_error = of_pseudo_values.variance.value_or(0.0) / count,
                   .groups = groups};
 }
 
@@ -367,6 +378,19 @@ std::optional<Estimate> jackknife_log_deviation(std::span<const double> samples)
   });
 }
 
+/// True if the mean's change and the typical change (that of `delta` itself) differ so clearly that
+/// users should be warned. `tail`: of the interval of delta.change_of_mean, whose surer (wider)
+/// interval must not contain the typical change either.
+bool differ_clearly(const Delta& delta, const MeanChange& mean, double tail) {
+  if (!is_outside(delta.change_of_mean, *delta.bounds)) return false;
+  if (std::abs(*delta.change_of_mean.change - *delta.change) < kMinDifference) return false;
+  const Change surer = mean.change_at(kFactorOfSureTail * tail);
+  return is_outside(surer, {*delta.change, *delta.change});
+}
+
+/// Estimates the change that is shown to users, and the change of the mean. Shown is the change of
+/// a typical round, which outliers do not affect, or the mean's if there are too few rounds.
+/// `widening`: factors of the intervals because neighbouring rounds resemble each other.
 Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails,
                            const Widening& widening) {
   const MeanChange mean(samples, widening);
@@ -375,7 +399,7 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
   Delta delta;
   delta.widening = widening.rank_test_factor(samples.reference.size(), samples.candidate.size());
 
-  // The part of a delta that is a Change is shown to users.
+  // A Delta is derived from Change. This part of it is shown.
   auto& shown = static_cast<Change&>(delta);
   if (!typical) {
     delta.change_of_mean = mean.change_at(tails.tail_of_delta);
@@ -386,46 +410,39 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
   delta.basis = Basis::Typical;
   shown = without_rounding_errors({typical->change, typical->bounds});
   delta.change_of_mean = mean.change_at(tails.tail_of_mean_change);
-
-  // The two intervals must not overlap, and the typical change must also be outside of a wider
-  // interval of the mean's change.
-  const auto differ_clearly = [&] {
-    if (!is_outside(delta.change_of_mean, *shown.bounds)) return false;
-    if (std::abs(*delta.change_of_mean.change - *shown.change) < kMinDifference) return false;
-    const Change surer = mean.change_at(kFactorOfSureTail * tails.tail_of_mean_change);
-    return is_outside(surer, {*shown.change, *shown.change});
-  };
-  delta.mean_and_typical_differ = differ_clearly();
-
+  delta.mean_and_typical_differ = differ_clearly(delta, mean, tails.tail_of_mean_change);
   return delta;
 }
 
-/// Estimates the logarithm of an interval's width: the mean over `parts` intervals, each of which
-/// is made of every `parts`-th round.
-std::optional<Estimate> jackknife_log_width(const SamplePair& all, std::size_t parts,
+/// Estimates the logarithm of the width that a delta's interval has with a `parts`-th of the
+/// rounds, so that it can be compared with the interval of fewer rounds. The rounds are divided
+/// into `parts` parts (every `parts`-th round is in the same part), and the mean over their
+/// intervals is taken.
+std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size_t parts,
                                             const IntervalTails& tails) {
-  const auto mean_log_width = [&](const RoundIndices& places) -> std::optional<double> {
+  const auto mean_log_width = [&](const RoundIndices& rounds) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
-      RoundIndices places_of_part;
-      for (std::size_t i = part; i < places.size(); i += parts) places_of_part.push_back(places[i]);
-      if (places_of_part.empty()) return std::nullopt;
+      RoundIndices rounds_of_part;
+      for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
+      if (rounds_of_part.empty()) return std::nullopt;
 
+      const Widening no_widening{};  // treats rounds as independent
       const Delta delta =
-          estimate_plain_delta({.reference = pick_samples(all.reference, places_of_part),
-                                .candidate = pick_samples(all.candidate, places_of_part),
-                                .paired = all.paired},
-                               tails, {});
+          estimate_plain_delta({.reference = pick_samples(samples.reference, rounds_of_part),
+                                .candidate = pick_samples(samples.candidate, rounds_of_part),
+                                .paired = samples.paired},
+                               tails, no_widening);
       if (!delta.bounds) return std::nullopt;
 
-      const auto width = log_of(delta.bounds->high - delta.bounds->low);
-      if (!width) return std::nullopt;
-      sum += *width;
+      const auto log_width = log_of(delta.bounds->high - delta.bounds->low);
+      if (!log_width) return std::nullopt;
+      sum += *log_width;
     }
     return sum / static_cast<double>(parts);
   };
 
-  return jackknife(all.reference.size(), mean_log_width);
+  return jackknife(samples.reference.size(), mean_log_width);
 }
 
 }  // namespace
@@ -550,35 +567,38 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
   return speed;
 }
 
+// The geometric mean of ratios is the mean of their logarithms. A Change is a ratio minus 1, so
+// log1p and expm1 convert it.
 Change geometric_mean(std::span<const Change> changes) {
   const auto has_logarithm = [](const Change& change) {
     return change.change && *change.change > -1.0;
   };
   if (changes.empty() || !std::ranges::all_of(changes, has_logarithm)) return {};
 
-  // Independent errors add up by their squares, on each side of the mean separately.
+  // Independent errors add up by their squares. An interval need not be symmetric, so this is done
+  // separately for the distances from each change down and up to its bounds.
   double sum = 0.0;
   double squares_below = 0.0;
   double squares_above = 0.0;
-  bool has_bounds = true;
+  bool all_have_bounds = true;
 
   for (const Change& change : changes) {
     const double log = std::log1p(*change.change);
     sum += log;
-    has_bounds = has_bounds && change.bounds && change.bounds->low > -1.0;
-    if (!has_bounds) continue;
+    all_have_bounds = all_have_bounds && change.bounds && change.bounds->low > -1.0;
+    if (!all_have_bounds) continue;
 
-    const double down = log - std::log1p(change.bounds->low);
-    const double up = std::log1p(change.bounds->high) - log;
-    squares_below += down * down;
-    squares_above += up * up;
+    const double below = log - std::log1p(change.bounds->low);
+    const double above = std::log1p(change.bounds->high) - log;
+    squares_below += below * below;
+    squares_above += above * above;
   }
 
   const auto count = static_cast<double>(changes.size());
   Change mean{.change = std::expm1(sum / count),
               .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
 
-  if (has_bounds)
+  if (all_have_bounds)
     mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(squares_below)) / count),
                                std::expm1((sum + std::sqrt(squares_above)) / count)};
 

@@ -17,35 +17,41 @@ namespace {
 /// With a single degree of freedom, a difference would have to be too large to be worth telling.
 constexpr double kFewestDegrees = 2.0;
 
-/// Returns the probability that a session finds a difference of `errors` standard errors, as this
-/// session estimates them. `needed`: quantile of Student's t at which a difference is found.
+/// Returns the probability that another session like this one finds a difference of `errors`
+/// standard errors, as this session estimates them. `needed_t`: quantile of Student's t from which
+/// on a difference is found. `degrees`: degrees of freedom of either session's standard error.
 ///
 /// In units of the true standard error, let s be this session's estimate of it, s' the other
-/// session's, and z the other session's error. The difference is found if z + errors s > needed s'.
-/// The squares of s and s' are independent chi squared variables, divided by their degrees of
+/// session's, and z the other session's error. The difference is found if z + errors s > needed_t
+/// s'. The squares of s and s' are independent chi squared variables, divided by their degrees of
 /// freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is independent of the
 /// angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density of the angle is
 /// proportional to sin(2a)^(n - 1).
-double share_that_finds(double errors, double needed, double degrees) {
-  // At the distance `reach` from the middle, the density is below e^-32 of the largest.
+double share_that_finds(double errors, double needed_t, double degrees) {
+  // The angle is from 0 to pi / 2. Its density is largest in the middle, and at the distance
+  // `reach` from there, it is below e^-32 of that. So the integral may end there.
   const double middle = std::numbers::pi / 4.0;
   const double reach = std::min(middle, 4.0 / std::sqrt(std::max(degrees - 1.0, 1.0)));
 
-  constexpr int steps = 48;  // of Simpson's rule
-  double sum = 0.0;
-  double weights = 0.0;
+  // Integrates the probability over the angle by Simpson's rule, whose weights are 1, 4, 2, 4,
+  // ..., 1. The integral is divided by that of the density alone, so that constant factors cancel
+  // out.
+  constexpr int steps = 48;
+  double weighted_sum = 0.0;
+  double sum_of_weights = 0.0;
   for (int i = 0; i <= steps; ++i) {
+    const bool is_end = i == 0 || i == steps;
+    const double simpson = is_end ? 1.0 : 2.0 + 2.0 * (i % 2);
     const double angle = middle + reach * (2.0 * i / steps - 1.0);
-    const double simpson = i == 0 || i == steps ? 1.0 : 2.0 + 2.0 * (i % 2);
     const double density = std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
 
     const double excess =
-        std::numbers::sqrt2 * (errors * std::cos(angle) - needed * std::sin(angle));
-    sum += simpson * density * student_t_above(-excess, 2.0 * degrees);
-    weights += simpson * density;
+        std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
+    weighted_sum += simpson * density * student_t_above(-excess, 2.0 * degrees);
+    sum_of_weights += simpson * density;
   }
 
-  return sum / weights;
+  return weighted_sum / sum_of_weights;
 }
 
 /// The standard error of a delta, compared with what its interval was computed from.
@@ -83,9 +89,11 @@ double degrees_without_resemblance(const ComparedSamples& samples) {
       kFewestDegrees);
 }
 
-/// Returns the noise of rounds whose neighbours may resemble each other, as in a first-order
-/// autoregression with the correlation c.
-NoiseOfRounds noise_of(const ComparedSamples& samples, double widening_of_interval) {
+/// Estimates the noise that sessions like this one have. Neighbouring rounds may resemble each
+/// other, as in a first-order autoregression with the correlation c, which raises the standard
+/// error by the factor sqrt((1 + c) / (1 - c)). `widening_of_interval`: the factor that the delta's
+/// interval already has because of that.
+NoiseOfRounds estimate_noise(const ComparedSamples& samples, double widening_of_interval) {
   const double factor =
       likely_widening(samples).rank_test_factor(samples.reference.size(), samples.candidate.size());
   NoiseOfRounds noise{.factor = factor / widening_of_interval,
@@ -94,6 +102,7 @@ NoiseOfRounds noise_of(const ComparedSamples& samples, double widening_of_interv
 
   // Values scatter about their own mean, so their variance is too small by the variance of that
   // mean. This matters if the values resemble each other, because the mean is less certain then.
+  // The limit keeps the correction finite for few rounds.
   constexpr double max_missing_share = 0.6;
   const double rounds = noise.degrees + 1.0;
   const double squared_factor = factor * factor;
@@ -124,21 +133,27 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
          student_t_quantile_above(tail, noise.degrees);
 }
 
+/// Computes the difference, in standard errors, that the share kShareThatFinds of sessions finds.
+/// `tail`, `degrees`: of the intervals, by Student's t, with which sessions find differences.
 double compute_detectable_errors(double tail, double degrees) {
-  const double needed = student_t_quantile_above(tail, degrees);
-  const double wanted = normal_quantile_above(1.0 - kShareThatFinds);
+  const double needed_t = student_t_quantile_above(tail, degrees);
+  const double wanted_deviate = normal_quantile_above(1.0 - kShareThatFinds);
 
-  // The share as a normal deviate is almost a straight line, so the secant method needs few steps.
-  // Its root is the difference that the wanted share of sessions finds.
+  // As a function of the difference, the share (written as a normal deviate) is almost a straight
+  // line, so the secant method finds in few steps where it is the wanted one. The normal quantile
+  // of 0 or 1 would be infinite.
   const auto distance_from_wanted = [&](double errors) {
-    const double missing = 1.0 - share_that_finds(errors, needed, degrees);
-    return normal_quantile_above(std::clamp(missing, 1e-12, 1.0 - 1e-12)) - wanted;
+    const double share_that_misses = 1.0 - share_that_finds(errors, needed_t, degrees);
+    const double finite_share = std::clamp(share_that_misses, 1e-12, 1.0 - 1e-12);
+    return normal_quantile_above(finite_share) - wanted_deviate;
   };
 
+  // It starts from the difference that half of all sessions find, and from a rough estimate of the
+  // wanted one.
   constexpr int max_steps = 12;
   constexpr double precision = 1e-9;
-  double previous = needed;
-  double current = needed + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
+  double previous = needed_t;
+  double current = needed_t + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
   double distance_of_previous = distance_from_wanted(previous);
   for (int i = 0; i < max_steps && std::abs(current - previous) > precision * current; ++i) {
     const double distance = distance_from_wanted(current);
@@ -166,7 +181,7 @@ std::optional<double> detectable_change(const Delta& delta, double tail,
   const auto half_width = half_width_if_noisy(delta, in_logarithms);
   if (!half_width || delta.basis == Basis::Quantile) return std::nullopt;
 
-  const double found = half_width_found(*half_width, tail, noise_of(samples, delta.widening));
+  const double found = half_width_found(*half_width, tail, estimate_noise(samples, delta.widening));
   return in_logarithms ? std::expm1(found) : found;
 }
 

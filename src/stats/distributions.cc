@@ -67,17 +67,20 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 
-// The weights of the possible tables are relative to the given table's weight, so that no
-// factorials are needed. If a weight overflows to infinity, the p value is 0.
+// Tests if the result (such as a failure) is equally frequent in two groups of trials. Of all
+// tables that divide the same number of results between the groups, the p value adds up the
+// probabilities of those that are at most as probable as the given table.
 double fisher_exact(const CountedShare& share, const CountedShare& other) {
-  // In each possible table, k of the trials of `share` have the result, and `results - k` of the
-  // others.
+  // In a table, k of the trials of `share` have the result, and `results - k` of the others. A
+  // group cannot have more results than trials.
   const std::uint64_t results = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest_k = results > other.trials ? results - other.trials : 0;
   const std::uint64_t highest_k = std::min(results, share.trials);
 
-  // Returns the weight of the table with k + 1, divided by that of the table with k.
-  const auto ratio = [&](std::uint64_t k) {
+  // The probabilities (of the hypergeometric distribution) are computed as weights relative to the
+  // given table's, each from its neighbour's, so that no factorials are needed. This is the weight
+  // of the table with k + 1, divided by that of the table with k.
+  const auto ratio_to_next = [&](std::uint64_t k) {
     return static_cast<double>(results - k) * static_cast<double>(share.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - results));
   };
@@ -86,23 +89,24 @@ double fisher_exact(const CountedShare& share, const CountedShare& other) {
   constexpr double as_unlikely_as_given = given_weight + 1e-7;  // R's tolerance for rounding errors
   double sum = given_weight;
   double sum_of_unlikely = given_weight;
-  const auto add = [&](double weight) {
+  const auto add_table = [&](double weight) {
     sum += weight;
     if (weight <= as_unlikely_as_given) sum_of_unlikely += weight;
   };
 
   double weight = given_weight;
   for (std::uint64_t k = share.trials_with_result; k < highest_k; ++k) {
-    weight *= ratio(k);
-    add(weight);
+    weight *= ratio_to_next(k);
+    add_table(weight);
   }
 
   weight = given_weight;
   for (std::uint64_t k = share.trials_with_result; k > lowest_k; --k) {
-    weight /= ratio(k - 1);
-    add(weight);
+    weight /= ratio_to_next(k - 1);
+    add_table(weight);
   }
 
+  // If a weight overflows to infinity, the given table is so improbable that the p value is 0.
   return sum_of_unlikely / sum;
 }
 

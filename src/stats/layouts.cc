@@ -67,29 +67,37 @@ struct LayoutClusters {
   }
 };
 
+/// Describes runs that were made with several layouts (placements of the program in memory): how
+/// much the layouts' means differ, and how much the runs of one layout do. `layouts`: number of
+/// each layout, with the moments of its runs.
 LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
-  LayoutClusters all;
+  LayoutClusters clusters;
   std::vector<double> means;
-  double squares = 0.0;
-  double inverse_runs = 0.0;
+  double squares_within_layouts = 0.0;
+  double sum_of_inverse_counts = 0.0;
 
   for (const auto& [layout, runs] : layouts) {
     means.push_back(runs.mean);
-    all.each.push_back({.layout = layout, .runs = runs.count, .value = runs.mean});
+    clusters.each.push_back({.layout = layout, .runs = runs.count, .value = runs.mean});
     const double degrees = to_double(runs.count) - 1.0;
-    squares += runs.variance.value_or(0.0) * degrees;
-    all.run_degrees += degrees;
-    inverse_runs += 1.0 / to_double(runs.count);
+    squares_within_layouts += runs.variance.value_or(0.0) * degrees;
+    clusters.run_degrees += degrees;
+    sum_of_inverse_counts += 1.0 / to_double(runs.count);
   }
 
-  const Moments layout_means = moments(means);
-  all.mean = layout_means.mean;
-  all.range = layout_means.range();
-  all.variance_of_means = layout_means.variance.value_or(0.0);
-  all.runs_a_layout = to_double(means.size()) / inverse_runs;
-  if (all.run_degrees > 0.0) all.variance_of_runs = squares / all.run_degrees;
+  // A layout's mean has the variance of its runs, divided by their number. The mean of that over
+  // all layouts takes the harmonic mean of the numbers.
+  const Moments of_means = moments(means);
+  clusters.mean = of_means.mean;
+  clusters.range = of_means.range();
+  clusters.variance_of_means = of_means.variance.value_or(0.0);
+  clusters.runs_a_layout = to_double(means.size()) / sum_of_inverse_counts;
 
-  return all;
+  // The pooled variance. It is unknown if each layout has a single run.
+  if (clusters.run_degrees > 0.0)
+    clusters.variance_of_runs = squares_within_layouts / clusters.run_degrees;
+
+  return clusters;
 }
 
 std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
@@ -112,42 +120,52 @@ std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   return all;
 }
 
-/// Returns the scatter of one command; nullopt if each layout has a single run, or `scale` is not
-/// positive. `sides`: number of commands whose scatter adds up in `all`. `scale`: value of which
-/// the scatter is a fraction; 1 for logarithms.
-std::optional<Scatter> estimate_scatter(const LayoutClusters& all, double sides, double scale) {
-  if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
+/// Estimates how much the placement in memory alone makes a command's times differ, as a standard
+/// deviation with a 95% interval. Returns nullopt if each layout has a single run, or `scale` is
+/// not positive. `sides`: number of commands whose scatter adds up in `clusters`. `scale`: value of
+/// which the scatter is a fraction; 1 for logarithms.
+std::optional<Scatter> estimate_scatter(const LayoutClusters& clusters, double sides,
+                                        double scale) {
+  const bool is_scale_positive = scale > 0.0;  // false for NaN, too
+  if (clusters.run_degrees <= 0.0 || !is_scale_positive) return std::nullopt;
 
-  // The noise of runs scatters the layouts' means, too, even if their placement has no effect.
-  const double of_noise = all.variance_of_runs / all.runs_a_layout;
-  const double variance = all.variance_of_means - of_noise;
-  const double degrees = to_double(all.each.size()) - 1.0;
-  const auto deviation_of = [&](double variance_of_all) {
-    return std::sqrt(std::max(variance_of_all, 0.0) / sides) / scale;
+  // The noise of runs scatters the layouts' means, too, even if their placement has no effect. So
+  // its share is subtracted (analysis of variance).
+  const double variance_of_means = clusters.variance_of_means;
+  const double variance_by_noise = clusters.variance_of_runs / clusters.runs_a_layout;
+  const double variance = variance_of_means - variance_by_noise;
+  const auto to_deviation = [&](double variance_of_all_sides) {
+    return std::sqrt(std::max(variance_of_all_sides, 0.0) / sides) / scale;
   };
+  Scatter scatter{.deviation = to_deviation(variance)};
 
-  Scatter scatter{.deviation = deviation_of(variance)};
-  const double quotient =
-      of_noise > 0.0 ? all.variance_of_means / of_noise : std::numeric_limits<double>::infinity();
+  // The F test that placement has no effect.
+  const double degrees = to_double(clusters.each.size()) - 1.0;
+  const double f = variance_by_noise > 0.0 ? variance_of_means / variance_by_noise
+                                           : std::numeric_limits<double>::infinity();
   scatter.is_clear =
-      all.variance_of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
+      variance_of_means > 0.0 && f_above(f, degrees, clusters.run_degrees) <= kScatterTail;
 
   if (scatter.is_clear) {
-    // Satterthwaite's degrees of freedom of a difference of two variances.
-    const double nu = variance * variance /
-                      (all.variance_of_means * all.variance_of_means / degrees +
-                       of_noise * of_noise / all.run_degrees);
-    const double smallest_variance = nu * variance / chi_squared_quantile_above(kScatterTail, nu);
+    // Satterthwaite's degrees of freedom of a difference of two variances make the interval that of
+    // a single variance, by chi squared.
+    const double degrees_of_variance =
+        variance * variance /
+        (variance_of_means * variance_of_means / degrees +
+         variance_by_noise * variance_by_noise / clusters.run_degrees);
+    const double smallest_variance = degrees_of_variance * variance /
+                                     chi_squared_quantile_above(kScatterTail, degrees_of_variance);
     const double largest_variance =
-        nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu);
-    scatter.bounds = IntervalEnds{deviation_of(smallest_variance), deviation_of(largest_variance)};
+        degrees_of_variance * variance /
+        chi_squared_quantile_above(1.0 - kScatterTail, degrees_of_variance);
+    scatter.bounds = IntervalEnds{to_deviation(smallest_variance), to_deviation(largest_variance)};
   } else {
     // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
     // upper bound is for the variance of the layouts' means, from which the noise of runs is not
     // subtracted.
     const double largest_variance =
-        degrees * all.variance_of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = IntervalEnds{0.0, deviation_of(largest_variance)};
+        degrees * variance_of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
+    scatter.bounds = IntervalEnds{0.0, to_deviation(largest_variance)};
   }
 
   return scatter;
@@ -263,24 +281,31 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
   });
 }
 
+// Advice for users whose session could not decide if a value is above or below a limit: how many
+// layouts (placements of the program in memory) a new session needs to decide.
 std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
                                                              const AllowedErrors& allowed) const {
+  // With fewer runs or layouts, the two variances are too uncertain for advice.
   if (fewest_runs_of_layout < kSweepsForAdvice || layout_count < kLayoutsForAdvice)
     return std::nullopt;
+
+  // Squared standard error of the mean of so many layouts, whose own means have the given noise.
   const auto squared_error_with = [&](std::size_t layouts, double noise_of_layout) {
     return (variance_of_layouts + noise_of_layout) / to_double(layouts);
   };
 
-  // Unlimited runs of the present layouts would leave the effect of their placement as it is. If
-  // they are likely to decide, no layouts are needed.
+  // More runs of the present layouts remove the noise of runs, but leave the effect of placement as
+  // it is. If unlimited runs are likely to decide, no further layouts are needed.
   const double error_without_noise = squared_error_with(layout_count, 0.0);
-  const double noise_now = std::max(squared_standard_error - error_without_noise, 0.0);
+  const double error_by_noise = std::max(squared_standard_error - error_without_noise, 0.0);
   const NewSession with_more_runs{.layouts = layout_count,
                                   .squared_standard_error = error_without_noise,
-                                  .squared_error_of_difference = noise_now};
+                                  .squared_error_of_difference = error_by_noise};
   if (chance_to_decide(*this, with_more_runs, limit, allowed) >= kChanceOfAdvice)
     return std::nullopt;
 
+  // A new session with other layouts differs from this one by the errors of both. It has as many
+  // runs of each layout.
   const double noise_of_layout = variance_within_layouts / to_double(fewest_runs_of_layout);
   return find_fewest_layouts(layout_count, [&](std::size_t layouts) {
     const double error = squared_error_with(layouts, noise_of_layout);
@@ -306,12 +331,16 @@ std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
   return estimate;
 }
 
+// Estimates the mean of log(candidate / reference) over layouts, which are placements of the
+// program in memory. Runs of one layout are not independent of each other, so layouts are what is
+// counted.
 std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& samples,
                                                      std::optional<double> share) {
   const auto& [reference, candidate, paired] = samples;
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
 
-  // Each layout's quantile is a single value, and these are compared like runs.
+  // For a percentile, each layout is reduced to its quantile at `share`. The quantiles are then
+  // compared like layouts with a single run each.
   if (share) {
     const LayoutValues quantiles_of_reference = reduce_to_layouts(reference, share);
     const LayoutValues quantiles_of_candidate = reduce_to_layouts(candidate, share);
@@ -323,8 +352,9 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
   const std::vector<double> reference_logs = logarithms(reference.values);
   const std::vector<double> candidate_logs = logarithms(candidate.values);
 
+  // Runs of the same round share noise, which their ratio does not have.
   LayoutEstimate estimate;
-  double range = 0.0;
+  double range_of_means = 0.0;
   if (paired) {
     std::vector<double> log_ratios(candidate_logs.size());
     for (std::size_t i = 0; i < log_ratios.size(); ++i)
@@ -334,58 +364,64 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
     if (!clusters) return std::nullopt;
     constexpr double sides = 2.0;  // a ratio scatters because both commands do
     estimate = make_estimate(*clusters, sides, kScaleOfLogarithms);
-    range = clusters->range;
+    range_of_means = clusters->range;
   } else {
     const auto reference_clusters = make_clusters({reference_logs, reference.layouts});
     const auto candidate_clusters = make_clusters({candidate_logs, candidate.layouts});
     if (!reference_clusters || !candidate_clusters) return std::nullopt;
     estimate = make_difference(*reference_clusters, *candidate_clusters);
-    range = std::max(reference_clusters->range, candidate_clusters->range);
+    range_of_means = std::max(reference_clusters->range, candidate_clusters->range);
   }
 
-  estimate.are_means_equal = is_rounding_error(range, 1.0);
+  constexpr double scale_of_ratios = 1.0;  // logarithms of ratios are rounded like the ratios
+  estimate.are_means_equal = is_rounding_error(range_of_means, scale_of_ratios);
   return estimate;
 }
 
+// Estimates the change between two commands that were measured with several layouts (placements of
+// the program in memory). Runs of one layout are not independent, so each layout counts as one
+// value: its mean or, with `share`, its quantile at `share`.
 Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& tails,
                          std::optional<double> share) {
   Delta delta;
   delta.basis = Basis::Layouts;
 
+  // Without a change, the delta says that there are too few layouts.
   const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
   const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
-  const SamplePair means{
+  const SamplePair layout_values{
       .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
 
   const auto change_of_mean_at = [&](double tail) {
     const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
-    return estimate_delta(means, both).change_of_mean;
+    return estimate_delta(layout_values, both).change_of_mean;
   };
 
-  const bool is_exact =
+  // Users also see the change of the mean, which a percentile does not have.
+  const bool are_runs_exact =
       moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
-  delta.is_exact = is_exact;
+  delta.is_exact = are_runs_exact;
   if (!share) delta.change_of_mean = change_of_mean_at(tails.tail_of_mean_change);
 
-  // If a value is 0, and there are no logarithms, the mean's change is shown.
+  // The shown change is that of the mean logarithm. A value of 0 has no logarithm. Then the mean's
+  // change is shown, which is exact only if the runs are, not if just the layouts' means are equal.
   const auto estimate = log_ratio_over_layouts(samples, share);
   if (!estimate) {
     static_cast<Change&>(delta) = change_of_mean_at(tails.tail_of_delta);
-    delta.is_exact = is_exact;  // of the runs, not of the layouts' means
+    delta.is_exact = are_runs_exact;
     return delta;
   }
 
   delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
   delta.widening = estimate->widening;
 
-  // If all layouts have the same mean, the interval is this single value, provided that there are
-  // enough layouts.
+  // If all layouts have the same mean, there is no noise from which an interval could be computed.
+  // With enough layouts, an interval without width is still justified.
   if (estimate->are_means_equal) {
     constexpr double any_difference = 1.0;  // only its sign matters
-    const auto of_equal_means = tails_without_noise(any_difference, estimate->layout_count);
-    if (of_equal_means.above <= tails.tail_of_delta)
-      delta.bounds = IntervalEnds{*delta.change, *delta.change};
+    const double chance = tails_without_noise(any_difference, estimate->layout_count).above;
+    if (chance <= tails.tail_of_delta) delta.bounds = IntervalEnds{*delta.change, *delta.change};
     return delta;
   }
 

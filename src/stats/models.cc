@@ -16,11 +16,11 @@ constexpr double kConverged = 1e-13;
 
 /// Weighted sums over machines; the weights are 1 / (variance + between).
 struct WeightedSums {
-  double w = 0.0;
-  double w2 = 0.0;
-  double w3 = 0.0;
+  double w = 0.0;   ///< sum of the weights
+  double w2 = 0.0;  ///< of their squares
+  double w3 = 0.0;  ///< of their cubes
   double mean = 0.0;
-  double squares = 0.0;
+  double squares = 0.0;  ///< weighted sum of the squared distances from the mean
   double squares2 = 0.0;
 
   WeightedSums(std::span<const Effect> effects, double between) {
@@ -107,8 +107,26 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// A single machine keeps its own value and interval, because it says nothing about the variance
+/// between machines.
+EffectOverMachines take_single(const Effect& effect, double tail) {
+  const double standard_error = std::sqrt(effect.variance);
+
+  // Infinite degrees of freedom make Student's t the normal distribution.
+  const double deviates = std::isfinite(effect.degrees)
+                              ? student_t_quantile_above(tail, std::max(1.0, effect.degrees))
+                              : normal_quantile_above(tail);
+  const double half_width = deviates * standard_error;
+  return {.value = effect.value,
+          .standard_error = standard_error,
+          .bounds = {effect.value - half_width, effect.value + half_width}};
+}
+
 }  // namespace
 
+// Combines the effects that machines measured (a random-effects meta-analysis). Each machine's true
+// effect may differ, so an effect is weighted by the inverse of its own variance plus the variance
+// between machines.
 std::optional<EffectOverMachines> combine(std::span<const Effect> effects, double confidence) {
   const auto is_usable = [](const Effect& effect) {
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
@@ -116,44 +134,35 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   if (effects.empty() || !std::ranges::all_of(effects, is_usable)) return std::nullopt;
 
   const double tail = (1.0 - confidence) / 2.0;
-  EffectOverMachines all;
-
-  // A single machine says nothing about the variance between machines.
-  if (effects.size() == 1) {
-    all.value = effects.front().value;
-    all.standard_error = std::sqrt(effects.front().variance);
-
-    // Infinite degrees of freedom make Student's t the normal distribution.
-    const double degrees = effects.front().degrees;
-    const double deviates = std::isfinite(degrees)
-                                ? student_t_quantile_above(tail, std::max(1.0, degrees))
-                                : normal_quantile_above(tail);
-    const double half_width = deviates * all.standard_error;
-    all.bounds = {all.value - half_width, all.value + half_width};
-    return all;
-  }
+  if (effects.size() == 1) return take_single(effects.front(), tail);
 
   const double degrees = static_cast<double>(effects.size()) - 1.0;
-  const double between = find_variance_between(effects);
-  const WeightedSums sums(effects, between);
+  const double variance_between = find_variance_between(effects);
+  const WeightedSums sums(effects, variance_between);
 
-  // Hartung and Knapp's factor, but at least 1 (Jackson and others 2017).
+  // The variance of the weighted mean is 1 / (sum of the weights), times Hartung and Knapp's
+  // factor, which corrects for the estimated variance between machines. At least 1: Jackson and
+  // others 2017.
   const double factor = std::max(1.0, sums.squares / degrees);
-  all.value = sums.mean;
-  all.standard_error = std::sqrt(factor / sums.w);
-  const double half_width = student_t_quantile_above(tail, degrees) * all.standard_error;
-  all.bounds = {all.value - half_width, all.value + half_width};
-  all.deviation_between_machines = std::sqrt(between);
+  EffectOverMachines combined;
+  combined.value = sums.mean;
+  combined.standard_error = std::sqrt(factor / sums.w);
+  const double half_width = student_t_quantile_above(tail, degrees) * combined.standard_error;
+  combined.bounds = {combined.value - half_width, combined.value + half_width};
+  combined.deviation_between_machines = std::sqrt(variance_between);
 
-  // The sums of a model in which all machines have the same effect.
-  const WeightedSums fixed(effects, 0.0);
+  // Cochran's test that all machines have the same effect. In this model, the variance between them
+  // is 0.
+  const WeightedSums sums_of_same(effects, 0.0);
+  combined.p_same = chi_squared_above(sums_of_same.squares, degrees);
 
-  // The variance of a typical machine's error (Higgins & Thompson 2002).
-  const double typical = degrees * fixed.w / (fixed.w * fixed.w - fixed.w2);
-  all.heterogeneity = between / (between + typical);
-  all.p_same = chi_squared_above(fixed.squares, degrees);
+  // I^2 (Higgins & Thompson 2002): the share of the variance that is not the error of a typical
+  // machine.
+  const double typical_variance =
+      degrees * sums_of_same.w / (sums_of_same.w * sums_of_same.w - sums_of_same.w2);
+  combined.heterogeneity = variance_between / (variance_between + typical_variance);
 
-  return all;
+  return combined;
 }
 
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
@@ -161,34 +170,39 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
   if (x.size() < kMinPoints) return std::nullopt;
   if (!are_positive(x) || !are_positive(y)) return std::nullopt;
 
-  // Through points above a single x, any line fits as well as any other.
+  // If all points have the same x, lines of any slope fit them equally well.
   const auto is_first_x = [&](double value) { return value == x.front(); };
   if (std::ranges::all_of(x, is_first_x)) return std::nullopt;
 
-  // A power law is a straight line through the logarithms.
-  const std::vector<double> u = logarithms(x);
-  const std::vector<double> v = logarithms(y);
-  const double mean_u = mean_of(u);
-  const double mean_v = mean_of(v);
+  // The logarithms of a power law y = factor * x^exponent are a straight line, log y = log factor +
+  // exponent * log x. The line is fitted by least squares.
+  const std::vector<double> log_x = logarithms(x);
+  const std::vector<double> log_y = logarithms(y);
+  const double mean_x = mean_of(log_x);
+  const double mean_y = mean_of(log_y);
 
-  double uu = 0.0;
-  double uv = 0.0;
-  double vv = 0.0;
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    uu += (u[i] - mean_u) * (u[i] - mean_u);
-    uv += (u[i] - mean_u) * (v[i] - mean_v);
-    vv += (v[i] - mean_v) * (v[i] - mean_v);
+  double squares_of_x = 0.0;
+  double products = 0.0;
+  double squares_of_y = 0.0;
+  for (std::size_t i = 0; i < log_x.size(); ++i) {
+    squares_of_x += (log_x[i] - mean_x) * (log_x[i] - mean_x);
+    products += (log_x[i] - mean_x) * (log_y[i] - mean_y);
+    squares_of_y += (log_y[i] - mean_y) * (log_y[i] - mean_y);
   }
 
+  // R^2 is the share of the squares of y that the line explains. Rounding must not make the rest
+  // negative.
   PowerLaw law;
-  law.exponent = uv / uu;
-  law.factor = std::exp(mean_v - law.exponent * mean_u);
-  const double residual = std::max(vv - law.exponent * uv, 0.0);
-  law.r_squared = vv > 0.0 ? 1.0 - residual / vv : 1.0;
+  law.exponent = products / squares_of_x;
+  law.factor = std::exp(mean_y - law.exponent * mean_x);
+  const double unexplained_squares = std::max(squares_of_y - law.exponent * products, 0.0);
+  law.r_squared = squares_of_y > 0.0 ? 1.0 - unexplained_squares / squares_of_y : 1.0;
 
-  const double degrees = static_cast<double>(u.size()) - 2.0;
+  // The interval of a regression's slope, by Student's t. The line's two parameters have spent two
+  // degrees of freedom.
+  const double degrees = static_cast<double>(log_x.size()) - 2.0;
   const double half_width = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
-                            std::sqrt(residual / degrees / uu);
+                            std::sqrt(unexplained_squares / degrees / squares_of_x);
   law.exponent_low = law.exponent - half_width;
   law.exponent_high = law.exponent + half_width;
 

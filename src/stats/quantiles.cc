@@ -93,26 +93,31 @@ class SampleQuantile {
 };
 
 /// Returns the correlation over rounds between two conditions: the reference is at most its
-/// quantile, and the candidate is at most its quantile. A negative correlation becomes 0.
-double correlation_of_tails(std::span<const double> reference, double of_reference,
-                            std::span<const double> candidate, double of_candidate) {
-  double in_reference = 0.0;
-  double in_candidate = 0.0;
-  double in_both = 0.0;
+/// quantile, and the candidate is at most its quantile. A negative correlation becomes 0. If rounds
+/// that are slow for one command are slow for the other, too, the change of the quantile is more
+/// certain than the two quantiles.
+double correlation_of_tails(std::span<const double> reference, double quantile_of_reference,
+                            std::span<const double> candidate, double quantile_of_candidate) {
+  double count_of_reference = 0.0;
+  double count_of_candidate = 0.0;
+  double count_of_both = 0.0;
 
   for (std::size_t round = 0; round < reference.size(); ++round) {
-    const bool r = reference[round] <= of_reference;
-    const bool c = candidate[round] <= of_candidate;
-    in_reference += r ? 1.0 : 0.0;
-    in_candidate += c ? 1.0 : 0.0;
-    in_both += r && c ? 1.0 : 0.0;
+    const bool is_in_reference = reference[round] <= quantile_of_reference;
+    const bool is_in_candidate = candidate[round] <= quantile_of_candidate;
+    count_of_reference += is_in_reference ? 1.0 : 0.0;
+    count_of_candidate += is_in_candidate ? 1.0 : 0.0;
+    count_of_both += is_in_reference && is_in_candidate ? 1.0 : 0.0;
   }
 
+  // The correlation of two binary variables (the phi coefficient). `scale` is the product of their
+  // standard deviations. It is 0 if a condition holds in all rounds or in none.
   const auto rounds = static_cast<double>(reference.size());
-  const double p = in_reference / rounds;
-  const double q = in_candidate / rounds;
+  const double p = count_of_reference / rounds;
+  const double q = count_of_candidate / rounds;
+  const double covariance = count_of_both / rounds - p * q;
   const double scale = std::sqrt(p * (1.0 - p) * q * (1.0 - q));
-  return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
+  return scale > 0.0 ? std::clamp(covariance / scale, 0.0, 1.0) : 0.0;
 }
 
 /// Returns the distance of a difference of two estimates, by the law of cosines: the more they are

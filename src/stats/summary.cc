@@ -163,14 +163,18 @@ std::optional<double> Moments::stddev() const {
   return variance ? std::optional(std::sqrt(*variance)) : std::nullopt;
 }
 
+// The mean and the variance are computed in two passes, because sums of the samples and of their
+// squares would lose most digits if samples are large and their differences small.
 Moments moments(std::span<const double> samples) {
-  // The running mean (Welford) is relative to the first sample, so that it is exact for equal
-  // samples.
-  const double first = samples.front();
-  RunningMean from_first;
-  for (const double sample : samples) from_first(sample - first);
-  const double rough_mean = first + ba::mean(from_first);
+  // The first pass gives a rough mean. It adds up distances from the first sample (any sample would
+  // do), so that it is exact for equal samples.
+  const double first_sample = samples.front();
+  RunningMean distance_from_first;
+  for (const double sample : samples) distance_from_first(sample - first_sample);
+  const double rough_mean = first_sample + ba::mean(distance_from_first);
 
+  // The second pass corrects the mean by the mean of the deviations, which rounding makes other
+  // than 0. The variance is corrected for the same (Chan, Golub & LeVeque 1983).
   Deviations deviations;
   for (const double sample : samples) deviations(sample - rough_mean);
   const auto count = to_double(samples.size());
@@ -247,24 +251,40 @@ std::optional<Drift> drift(std::span<const double> series) {
   return result;
 }
 
+// Runs may be of two kinds, such as with and without a cache miss. Then the values form two groups,
+// and the mean of all describes neither.
 std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (series.size() < kMinForModes) return std::nullopt;
+
   const std::vector<double> ascending = sorted(series);
-  const std::size_t split = find_best_split(ascending, moments(ascending).mean);
-  const Moments low = moments(std::span(ascending).first(split));
-  const Moments high = moments(std::span(ascending).subspan(split));
+  const std::size_t count_of_low = find_best_split(ascending, moments(ascending).mean);
+  const Moments low = moments(std::span(ascending).first(count_of_low));
+  const Moments high = moments(std::span(ascending).subspan(count_of_low));
+
   const auto count = to_double(series.size());
-  const double pooled = std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
+  const double pooled_deviation =
+      std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
   const double distance = high.mean - low.mean;
 
   TwoModes result{.low_mean = low.mean,
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
   if (distance > 0.0)
-    result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
-  // The variance of a uniform distribution is a twelfth of its squared range.
-  const double of_tick = find_smallest_difference(ascending) / std::sqrt(12.0);
-  result.is_bimodal = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
+    result.separation = pooled_deviation > 0.0 ? distance / pooled_deviation
+                                               : std::numeric_limits<double>::infinity();
+
+  // A clock with a coarse tick makes groups of values, too. Rounding to ticks is an error with a
+  // uniform distribution, whose variance is a twelfth of the squared tick.
+  const double tick = find_smallest_difference(ascending);
+  const double deviation_by_rounding = tick / std::sqrt(12.0);
+
+  // Even a single mode is split into two groups, but those are closer together than this. A few
+  // outliers make no mode.
+  constexpr double min_distance_in_deviations = 4.5;
+  constexpr double min_share = 0.2;
+  const double deviation = std::hypot(pooled_deviation, deviation_by_rounding);
+  result.is_bimodal =
+      distance > min_distance_in_deviations * deviation && result.smaller_share >= min_share;
   return result;
 }
 

@@ -78,6 +78,8 @@ std::string difference_text(const SteppedSeries& stepped, double difference, dou
 std::string describe_differences_between_machines(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t machine_count = effect.machines.size();
+
+  // The note ends with the change that these sessions could have found, if they found none.
   if (machine_count == 1)
     return "there is only one class of machines, so nothing is known about others" +
            describe_detectable_change(effect);
@@ -173,7 +175,7 @@ nlohmann::ordered_json make_export_row(const MetricHistory& series, const Sessio
                                 {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
 
-  // Each row has the same keys, so that a missing ratio leaves no gap among the columns of CSV.
+  // A missing ratio is null, because CSV needs a field for each column.
   const auto add_ratio = [&](const std::string& compared_with,
                              const std::optional<LogRatio>& ratio) {
     std::optional<double> logarithm;
@@ -232,9 +234,8 @@ TableWriter benchfmt_writer(const Sink& sink) {
       sink(key + ": " + one_line(value) + "\n");
     };
 
-    // Benchmarks and commands come from the user, and a name in this format must not contain
-    // blanks. word_of() replaces them, and adds a number if two texts would become the same word.
-    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
+    // A name in this format must not contain blanks, so they are replaced. word_of() also adds a
+    // number if two names of the user's would become equal. Roles are fixed words.
     std::string name = "Benchmark" + benchmark_names.word_of(series.variant.benchmark);
     if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
     if (!series.variant.command.empty())
@@ -244,6 +245,8 @@ TableWriter benchfmt_writer(const Sink& sink) {
     write_if_changed("cpu", series.variant.machine.cpu_model);
     write_if_changed("method", series.method_text);
 
+    // A result is a name, a number of runs, a value and its unit.
+    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
     for (const SessionPoint& point : series.points) {
       write_if_changed("session", point.uuid);
       write_if_changed("commit", point.commit);
@@ -317,8 +320,9 @@ TableWriter otava_writer(const Sink& sink) {
     std::map<SessionKey, SessionRow> row_by_session{};
   };
 
-  // A line has the values of all series, so nothing can be written before the last series. The
-  // functions `add` and `end` share the state.
+  // A line has the values of all series, so nothing can be written before the last series. Until
+  // then, `add` collects the values for `end`. A column's name includes the class of machines,
+  // because several classes may measure the same command.
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     const std::size_t column = state->columns.size();
@@ -469,6 +473,8 @@ std::string commit_name(const CommitValue& commit) {
   return commit.commit.empty() ? date_time_text(commit.began) : short_commit(commit.commit);
 }
 
+// A value is exact if it was the same in all runs, as many counts are. Other values have an
+// interval if it is known.
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
   const Trend& trend = stepped.trend;
   std::optional<double> half_width;
@@ -627,7 +633,8 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 
   lines += to_ascii_if_needed(describe_newest_change_of_few_commits(stepped));
 
-  // A step is confirmed by the commits after it, so the newest commits leave open what they are.
+  // Commits after a step confirm it. The newest commits may be after a step that is not confirmed
+  // yet. If only the last one differs from the commits before it, much less is known.
   if (stepped.possible_step_at)
     lines += "  " + pending_text(stepped) + "\n";
   else if (stepped.may_last_commit_be_step && !commits.empty())

@@ -81,8 +81,8 @@ std::optional<std::string_view> parse_host(std::string_view host_and_port) {
   // An IPv6 address has colons itself, so it is in brackets.
   if (host_and_port.starts_with('[')) {
     const std::size_t bracket = host_and_port.find(']');
-    const bool is_empty = bracket == 1;
-    if (bracket == std::string_view::npos || is_empty) return std::nullopt;
+    const bool is_host_empty = bracket == 1;
+    if (bracket == std::string_view::npos || is_host_empty) return std::nullopt;
     host_end = bracket + 1;
   }
   host_end = std::min(host_end, host_and_port.size());
@@ -330,8 +330,8 @@ Result<void> migrate(Database& database) {
   if (*version == kMigrations.size()) return {};
 
   // The version is the number of migrations that the database has had.
-  for (std::size_t next = *version; next < kMigrations.size(); ++next)
-    for (const std::string_view statement : kMigrations[next])
+  for (std::size_t migration = *version; migration < kMigrations.size(); ++migration)
+    for (const std::string_view statement : kMigrations[migration])
       if (auto done = database.run(std::string(statement)); !done) return done;
 
   // The version of a new database is 0, and has no row yet.
@@ -456,7 +456,8 @@ Result<void> Database::Connection::open_file(const std::string& path, Access acc
   if (!may_create) return {};
 
   // A write-ahead log lets others read while lauka-history writes. While another process switches
-  // the mode, SQLite fails at once, in spite of its timeout, so lauka-history tries again.
+  // the mode, SQLite fails at once, in spite of its timeout, so lauka-history tries again. A
+  // database that SQLite does not switch can be used, too.
   constexpr std::chrono::milliseconds time_between_tries{20};
   std::string log_mode;
   for (int tries = 0; log_mode != "wal" && tries < kMaxTriesToSetLogMode; ++tries) {
@@ -621,6 +622,7 @@ std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
 
+// Returns a database whose tables this version of lauka-history can use.
 Result<Database> open_history(const std::string& where, Access access) {
   const auto with_subject = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
@@ -629,7 +631,7 @@ Result<Database> open_history(const std::string& where, Access access) {
   auto database = Database::open(where, access);
   if (!database) return with_subject(database.error());
 
-  // The version is that of the tables in the database.
+  // The version says which tables and columns the database has.
   const auto version = read_version(*database);
   const bool is_up_to_date = version && *version == kMigrations.size();
   if (is_up_to_date) return database;

@@ -317,6 +317,7 @@ Error make_unknown_command_error(const std::string& command, Commands commands) 
 }  // namespace
 
 Result<Request> parse(std::span<const std::string> typed, Commands commands) {
+  // The user may type --db before the command.
   const std::vector<std::string> arguments = move_command_to_front(typed);
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};

@@ -93,6 +93,7 @@ std::string draw_levels(const Scale& scale, std::size_t width, std::size_t heigh
     double sum = 0.0;
     for (std::size_t i = level_begin; i < level_end; ++i) sum += commits[i].value;
 
+    // A step at the first commit would end no level.
     const bool has_commits = level_end > level_begin;
     if (has_commits) {
       const double mean = sum / static_cast<double>(level_end - level_begin);
@@ -388,7 +389,7 @@ Entry make_entry_and_add_changes(const SteppedSeries& stepped, std::size_t numbe
 /// changes, the most important ones first.
 void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
-  constexpr std::size_t rank_count = NoStep;  // each change is a step
+  constexpr std::size_t rank_count = NoStep;  // no change has this last rank
   std::array<std::size_t, rank_count> count_by_rank{};
   report::Table table{
       .columns = {{.heading = {"benchmark"}, .cell_content = report::CellContent::Markup},

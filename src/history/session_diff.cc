@@ -76,8 +76,9 @@ class SessionDiff {
   }
 
   /// Adds the differences between the settings of each command in one file and those of the same
-  /// command in the other file, and likewise for each metric. `benchmark`: the benchmark of a suite
-  /// that both recordings are of; empty outside suites.
+  /// command in the other file, and likewise for each metric. Does not mention commands that only
+  /// file A has. `benchmark`: the benchmark of a suite that both recordings are of; empty outside
+  /// suites.
   void compare_recordings(const std::string& benchmark, const Recording& recording_in_a,
                           const Recording& recording_in_b) {
     const auto& commands_in_a = recording_in_a.commands;

@@ -327,12 +327,13 @@ class RecordReader {
   /// Adds the metrics of a command to its record, with their ratios to two other commands of the
   /// session: the reference, usually the old version, and the anchor, an old build that stays the
   /// same for many sessions.
-  Result<void> add_metrics(std::size_t index) {
-    const ResultInFile& command = results_in_file_[index];
-    CommandRecord& record = record_.results[index];
+  Result<void> add_metrics(std::size_t command_index) {
+    // find_results() has put the records of the commands into the same order.
+    const ResultInFile& command = results_in_file_[command_index];
+    CommandRecord& record = record_.results[command_index];
     record.endings = read_endings(*command.ours);
 
-    const auto anchor_index = find_in_same_benchmark(index, "anchor");
+    const auto anchor_index = find_in_same_benchmark(command_index, "anchor");
     if (anchor_index) {
       record.anchored_name = command.name;
       record.anchor = results_in_file_[*anchor_index].name;
@@ -340,10 +341,10 @@ class RecordReader {
 
     // Older files do not name the reference of each command.
     const auto reference_index = command.says_reference
-                                     ? find_named_reference(index)
-                                     : find_in_same_benchmark(index, "reference");
+                                     ? find_named_reference(command_index)
+                                     : find_in_same_benchmark(command_index, "reference");
     for (const auto& [name, summary] : command.metrics->items()) {
-      auto read = read_summary(name, summary, index);
+      auto read = read_summary(name, summary, command_index);
       if (!read) return read.error();
 
       std::optional<MetricRecord> metric = *std::move(read);
@@ -352,10 +353,10 @@ class RecordReader {
 
       if (reference_index)
         metric->ratio_to_reference =
-            read_or_compute_ratio(index, *reference_index, name, "log_ratio_to_reference");
+            read_or_compute_ratio(command_index, *reference_index, name, "log_ratio_to_reference");
       if (anchor_index)
         metric->ratio_to_anchor =
-            read_or_compute_ratio(index, *anchor_index, name, "log_ratio_to_anchor");
+            read_or_compute_ratio(command_index, *anchor_index, name, "log_ratio_to_anchor");
       record.metrics.push_back(*std::move(metric));
     }
     return {};

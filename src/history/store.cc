@@ -434,7 +434,8 @@ std::vector<Result<SessionRecord>> read_records(std::span<const std::string> fil
 /// the first error of `visit`.
 Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
-  // The oldest group is visited while each reader reads another group.
+  // A thread reads a group of files. While the oldest group is visited, each reader has another
+  // one.
   const std::size_t reader_count =
       std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaderThreads);
   const std::size_t max_groups = reader_count + 1;
@@ -535,7 +536,8 @@ void add_to_batch(Batch& batch, std::size_t session_index) {
   batch.machine_by_id.emplace(machine_id,
                               MachineRow{.machine_class = machine_class, .parts_id = parts_id});
 
-  // Others prepare the rows of the session and of its labels, which refer to these texts.
+  // The rows of the session and of its labels, which add_new_sessions() and add_session_rows()
+  // prepare, refer to these texts.
   for (const std::string& text :
        {session.machine.name, commit_of(session), session.label("branch"), session.version})
     batch.add_text(text);
@@ -635,7 +637,8 @@ Result<void> add_session_rows(Database& database, const Batch& batch) {
     const bool is_new = batch.session_index_by_id.contains(session_id);
     if (!is_new) continue;
 
-    // The text in quotes needs no parameter, because encode_values() writes no quotes.
+    // The values have the order of the columns above. The text in quotes needs no parameter,
+    // because encode_values() writes no quotes.
     const SessionRecord& session = batch.records[point.session_index];
     const std::string numbers = encode_values(point.result->metrics, point.result->endings);
     points.add(fmt::format(

@@ -639,7 +639,7 @@ Endings decode_endings(std::string_view numbers) {
   return endings;
 }
 
-// The layout is JSON such as [["wall_time", "s", "less"], ["cycles", "", "less", {...}]]. The
+// The layout is JSON such as [["wall_time", "s", "less"], ["cycles", "1", "less", {...}]]. The
 // object says how the metric was measured: its method. An invalid layout has no metrics.
 std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   enum Part : std::size_t { Name, UnitSymbol, BetterWord, Method, PartCount };

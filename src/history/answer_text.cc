@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <compare>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,36 +73,41 @@ std::string difference_text(const SteppedSeries& stepped, double difference, dou
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
-/// With fewer classes of machines, their differences are uncertain.
-constexpr std::size_t kMinMachines = 4;
-
-/// Returns the note below a combined change: how much the change differs between machines, and how
-/// sure that is.
+/// Returns the note below the change that is combined from several classes of machines: how much
+/// the change differs between them, and how certain that is.
 std::string describe_differences_between_machines(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
-  const std::size_t count = effect.machines.size();
-  if (count == 1)
+  const std::size_t machine_count = effect.machines.size();
+
+  // The note ends with the change that these sessions could have found, if they found none.
+  if (machine_count == 1)
     return "there is only one class of machines, so nothing is known about others" +
            describe_detectable_change(effect);
 
-  // The estimate is 0 if the errors of the machines' changes alone explain the differences.
+  // The estimated deviation is 0 if the errors of the machines' changes explain all differences.
   std::string text = "the difference between the machines is within the margin of error";
   if (combined.deviation_between_machines > 0.0) {
-    // A standard deviation has no sign, but signed_percent() always begins with one.
-    const std::string with_sign =
-        report::signed_percent(std::expm1(combined.deviation_between_machines), 1);
-    text = fmt::format("the change differs between machines by {} (standard deviation)",
-                       with_sign.substr(1));
+    // The changes are logarithms of ratios, so expm1() converts their deviation to a fraction.
+    constexpr int decimals = 1;
+    const std::string signed_deviation =
+        report::signed_percent(std::expm1(combined.deviation_between_machines), decimals);
+
+    // A standard deviation is shown without a sign.
+    const std::string deviation = signed_deviation.substr(1);
+    text = fmt::format("the change differs between machines by {} (standard deviation)", deviation);
   }
 
-  constexpr double smallest_shown = 0.001;
+  // These are the usual numbers of a meta-analysis: I² is the share of the differences that the
+  // errors do not explain, and p belongs to the hypothesis that all machines have the same change.
+  constexpr double smallest_shown_p = 0.001;
   std::string p_value = fmt::format("{:.3f}", combined.p_same);
-  if (combined.p_same < smallest_shown) p_value = "< 0.001";
+  if (combined.p_same < smallest_shown_p) p_value = "< 0.001";
   text += fmt::format("; I² {:.0f}%, p {}", 100 * combined.heterogeneity, p_value);
 
-  if (count < kMinMachines)
-    text +=
-        fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
+  constexpr std::size_t machines_for_good_estimate = 4;
+  if (machine_count < machines_for_good_estimate)
+    text += fmt::format("; with only {} machines this is uncertain, so the interval is wide",
+                        machine_count);
 
   return text + describe_detectable_change(effect);
 }
@@ -146,8 +151,8 @@ std::string join_benchmark_role_command(const MeasuredCommand& variant,
   return all;
 }
 
-/// Returns what is exported of one session's value. The keys are the columns of CSV, in their
-/// order.
+/// Returns what an export to CSV or JSON Lines says about one session of a series. Each key is the
+/// heading of a CSV column, and the columns have the order of the keys.
 nlohmann::ordered_json make_export_row(const MetricHistory& series, const SessionPoint& point) {
   const auto number_or_null = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
@@ -170,15 +175,17 @@ nlohmann::ordered_json make_export_row(const MetricHistory& series, const Sessio
                                 {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
 
-  const auto add_ratio = [&](const std::string& other, const std::optional<LogRatio>& ratio) {
-    std::optional<double> value;
-    std::optional<double> error;
+  // A missing ratio is null, because CSV needs a field for each column.
+  const auto add_ratio = [&](const std::string& compared_with,
+                             const std::optional<LogRatio>& ratio) {
+    std::optional<double> logarithm;
+    std::optional<double> standard_error;
     if (ratio) {
-      value = ratio->value;
-      error = ratio->error;
+      logarithm = ratio->value;
+      standard_error = ratio->error;
     }
-    row["log_ratio_to_" + other] = number_or_null(value);
-    row["error_to_" + other] = number_or_null(error);
+    row["log_ratio_to_" + compared_with] = number_or_null(logarithm);
+    row["error_to_" + compared_with] = number_or_null(standard_error);
   };
   add_ratio("reference", point.values.ratio_to_reference);
   add_ratio("anchor", point.values.ratio_to_anchor);
@@ -214,19 +221,21 @@ TableWriter json_lines_writer(const Sink& sink) {
   }};
 }
 
-/// Writes the text format of Go's benchmarks, with a line for each session.
+/// Returns a writer of the text format of Go's benchmarks, with a line for each session. The
+/// writer's function has variables of its own, which last from one series to the next.
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, configuration = std::map<std::string, std::string>(),
+  return {[sink, written_configuration = std::map<std::string, std::string>(),
            benchmark_names = report::BenchfmtNames(),
            command_names = report::BenchfmtNames()](const MetricHistory& series) mutable {
-    // A configuration line holds for all results below it, so only changes are written.
+    // A line such as "commit: 1a2b3c" holds for all results below it, so only changes are written.
     const auto write_if_changed = [&](const std::string& key, const std::string& value) {
-      if (configuration[key] == value) return;
-      configuration[key] = value;
+      if (written_configuration[key] == value) return;
+      written_configuration[key] = value;
       sink(key + ": " + one_line(value) + "\n");
     };
 
-    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
+    // A name in this format must not contain blanks, so they are replaced. word_of() also adds a
+    // number if two names of the user's would become equal. Roles are fixed words.
     std::string name = "Benchmark" + benchmark_names.word_of(series.variant.benchmark);
     if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
     if (!series.variant.command.empty())
@@ -236,6 +245,8 @@ TableWriter benchfmt_writer(const Sink& sink) {
     write_if_changed("cpu", series.variant.machine.cpu_model);
     write_if_changed("method", series.method_text);
 
+    // A result is a name, a number of runs, a value and its unit.
+    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
     for (const SessionPoint& point : series.points) {
       write_if_changed("session", point.uuid);
       write_if_changed("commit", point.commit);
@@ -246,60 +257,79 @@ TableWriter benchfmt_writer(const Sink& sink) {
   }};
 }
 
-/// Writes the newest value of each series in the Bencher Metric Format.
+/// Returns a writer of the Bencher Metric Format, a single JSON document. It has the newest value
+/// of each series.
 TableWriter bmf_writer(const Sink& sink) {
   struct State {
-    std::map<std::string, std::string> machine_by_name{};
+    std::map<std::string, std::string> first_machine_class_by_name{};
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
 
+  // The functions `add` and `end` share the state.
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     if (series.points.empty()) return;
-    const MetricRecord& values = series.points.back().values;
+    const MetricRecord& newest = series.points.back().values;
 
-    // One name must not have the values of two classes of machines. The first class gets the name
-    // as it is, and the others add their own.
+    // The values of two classes of machines must not have one name. The first class has the name
+    // alone, and the name of each other class is added to the name.
     std::string name = join_benchmark_role_command(series.variant, " ");
     const std::string& machine_class = series.variant.machine_class;
-    const auto first_with_name = state->machine_by_name.emplace(name, machine_class).first;
+    const auto first_with_name =
+        state->first_machine_class_by_name.emplace(name, machine_class).first;
     if (first_with_name->second != machine_class) name += " " + machine_class;
 
-    nlohmann::ordered_json measure = {{"value", values.mean}};
-    if (values.stddev && values.summarized_values > 0) {
-      const auto count = static_cast<double>(values.summarized_values);
-      const double standard_error = *values.stddev / std::sqrt(count);
-      const double half_width = half_width_95(standard_error, count - 1.0);
-      measure["lower_value"] = values.mean - half_width;
-      measure["upper_value"] = values.mean + half_width;
+    // The format calls the ends of an interval lower_value and upper_value. They are optional.
+    nlohmann::ordered_json measure = {{"value", newest.mean}};
+    if (newest.stddev && newest.summarized_values > 0) {
+      const auto count = static_cast<double>(newest.summarized_values);
+      const double standard_error = *newest.stddev / std::sqrt(count);
+      const double degrees_of_freedom = count - 1.0;
+      const double half_width = half_width_95(standard_error, degrees_of_freedom);
+      measure["lower_value"] = newest.mean - half_width;
+      measure["upper_value"] = newest.mean + half_width;
     }
 
     state->document[name][series.metric.name] = std::move(measure);
   };
-  return {add, [state, sink] { sink(json_text(state->document, 2) + "\n"); }};
+
+  const auto end = [state, sink] {
+    constexpr int indent = 2;
+    sink(json_text(state->document, indent) + "\n");
+  };
+  return {add, end};
 }
 
-/// Writes CSV for Apache Otava: a line for each session, and a column for each series.
+/// Returns a writer of CSV for Apache Otava: a line for each session, and a column for each series.
 TableWriter otava_writer(const Sink& sink) {
   struct SessionRow {
     std::string commit{};
     std::string branch{};
     std::map<std::size_t, double> value_by_column{};
   };
-  // Sorts sessions by their begin, and tells apart those that began at the same time.
-  using SessionKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  // Sorts sessions by the time when they began. The other members tell apart those that began at
+  // the same time.
+  struct SessionKey {
+    std::int64_t began = 0;
+    std::int64_t order_added = 0;
+    std::int64_t row_id = 0;
+    auto operator<=>(const SessionKey&) const = default;
+  };
   struct State {
     std::vector<std::string> columns{};
     std::map<SessionKey, SessionRow> row_by_session{};
   };
 
-  // A line has the values of all series, so nothing can be written before the last series.
+  // A line has the values of all series, so nothing can be written before the last series. Until
+  // then, `add` collects the values for `end`. A column's name includes the class of machines,
+  // because several classes may measure the same command.
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     const std::size_t column = state->columns.size();
     for (const SessionPoint& point : series.points) {
-      SessionRow& row =
-          state->row_by_session[{point.began, point.order_added, point.session_row_id}];
+      const SessionKey session{
+          .began = point.began, .order_added = point.order_added, .row_id = point.session_row_id};
+      SessionRow& row = state->row_by_session[session];
       row.commit = point.commit;
       row.branch = point.branch;
       row.value_by_column[column] = point.values.mean;
@@ -313,16 +343,16 @@ TableWriter otava_writer(const Sink& sink) {
     for (const std::string& column : state->columns) head += "," + report::csv_field(column);
     sink(head + "\n");
 
-    for (const auto& [session_key, row] : state->row_by_session) {
-      const std::int64_t began = std::get<0>(session_key);
-      std::string text = utc_time_text(began) + "," + report::csv_field(row.commit) + "," +
+    // A field stays empty if the session did not measure the series.
+    for (const auto& [session, row] : state->row_by_session) {
+      std::string line = utc_time_text(session.began) + "," + report::csv_field(row.commit) + "," +
                          report::csv_field(row.branch);
       for (std::size_t column = 0; column < state->columns.size(); ++column) {
-        text += ",";
+        line += ",";
         const auto value = row.value_by_column.find(column);
-        if (value != row.value_by_column.end()) text += report::exact_decimal(value->second);
+        if (value != row.value_by_column.end()) line += report::exact_decimal(value->second);
       }
-      sink(text + "\n");
+      sink(line + "\n");
     }
   };
 
@@ -443,26 +473,31 @@ std::string commit_name(const CommitValue& commit) {
   return commit.commit.empty() ? date_time_text(commit.began) : short_commit(commit.commit);
 }
 
+// A value is exact if it was the same in all runs, as many counts are. Other values have an
+// interval if it is known.
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
   const Trend& trend = stepped.trend;
-  if (commit.exact_value && trend.against != ComparedWith::Nothing)
-    return report::delta_text(
-        {.change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0),
-         .is_exact = true});
-  if (commit.exact_value)
-    return report::with_uncertainty(
-        report::exact_quantity(*commit.exact_value, as_metric(stepped.series.metric)),
-        {.is_exact = true});
-
   std::optional<double> half_width;
   if (commit.error) half_width = commit.half_width_95();
-  if (trend.against != ComparedWith::Nothing)
-    return report::delta_text(make_change(commit.value, half_width));
+
+  // A ratio, such as 0.979, is shown as a change: -2.1%. `exact_value` is the ratio itself, and
+  // `value` is its logarithm.
+  const bool is_ratio = trend.against != ComparedWith::Nothing;
+  if (is_ratio && commit.exact_value) {
+    const double change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0);
+    return report::delta_text({.change = change, .is_exact = true});
+  }
+  if (is_ratio) return report::delta_text(make_change(commit.value, half_width));
+
+  const Metric metric = as_metric(stepped.series.metric);
+  if (commit.exact_value)
+    return report::with_uncertainty(report::exact_quantity(*commit.exact_value, metric),
+                                    {.is_exact = true});
 
   // The half width of a logarithm is relative, so it is converted to the value's unit.
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   if (half_width && trend.is_logarithm) *half_width *= value;
-  return report::mean_text(value, half_width, as_metric(stepped.series.metric));
+  return report::mean_text(value, half_width, metric);
 }
 
 std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
@@ -484,20 +519,31 @@ std::string title_of(const MetricHistory& series) {
   return one_line(title);
 }
 
+namespace {
+
+/// Returns what changed about the machine at a split, such as "kernel 6.2 instead of 6.1".
+std::string describe_machine_changes(const HistorySplit& split) {
+  // No setting differs if the same machine got another class from a newer version of lauka.
+  if (split.differences.empty())
+    return "lauka now tells processors with the same name apart by their model and features";
+
+  std::vector<std::string> changes;
+  for (const SettingDifference& difference : split.differences) {
+    const SettingRow& setting = row_of(difference.kind);
+    const std::string& older_value = difference.reference_value;
+    const std::string& newer_value = difference.candidate_value;
+    changes.push_back(fmt::format("{} {} instead of {}", setting.title, newer_value, older_value));
+  }
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
+}  // namespace
+
+// After an update, a machine counts as another class of machines. The history of a command is then
+// split into two series, and the notes tell the user why.
 std::string write_split_notes(const std::vector<HistorySplit>& splits) {
   std::string text;
   for (const HistorySplit& split : splits) {
-    std::vector<std::string> changes;
-    for (const SettingDifference& difference : split.differences) {
-      const SettingRow& setting = row_of(difference.kind);
-      changes.push_back(fmt::format("{} {} instead of {}", setting.title,
-                                    difference.candidate_value, difference.reference_value));
-    }
-
-    // No setting differs if the same machine got another class from a newer version of lauka.
-    if (changes.empty())
-      changes = {"lauka now tells processors with the same name apart by their model and features"};
-
     std::string what_is_split =
         fmt::format("the histories of {} commands are split", split.benchmark_count);
     if (split.benchmark_count == 1) {
@@ -505,9 +551,9 @@ std::string write_split_notes(const std::vector<HistorySplit>& splits) {
       what_is_split = fmt::format("the history of {} is split", cited(command));
     }
 
-    const std::string change_of_class =
-        fmt::format("the class of machines becomes {} instead of {} ({})",
-                    split.newer.machine_class, split.older.machine_class, fmt::join(changes, ", "));
+    const std::string change_of_class = fmt::format(
+        "the class of machines becomes {} instead of {} ({})", split.newer.machine_class,
+        split.older.machine_class, describe_machine_changes(split));
     const std::string note = fmt::format(
         "note: {} at {}, where {}; lauka-history does not look for a step between the two, and "
         "--machine shows only one of them",
@@ -549,42 +595,62 @@ std::string pending_text(const SteppedSeries& stepped) {
                      commit_name(stepped.trend.observations[*stepped.possible_step_at]));
 }
 
+namespace {
+
+/// Steps cannot be found in so few commits. So that the user need not wait for a first warning,
+/// this returns a line about the newest commit if its change is significant, and for the better or
+/// the worse; else empty.
+std::string describe_newest_change_of_few_commits(const SteppedSeries& stepped) {
+  const auto& commits = stepped.trend.observations;
+  const bool has_change = commits.size() > 1;
+  if (!has_change || commits.size() >= stats::kMinForSteps) return {};
+
+  // Other changes are dim.
+  const std::size_t newest = commits.size() - 1;
+  if (choose_ink(stepped, newest) == report::Ink::Dim) return {};
+
+  return fmt::format("  {} {}, which cannot be judged yet with {} of {} commits\n",
+                     commit_name(commits[newest]), change_text(stepped, newest), commits.size(),
+                     stats::kMinForSteps);
+}
+
+}  // namespace
+
+// A step is a lasting change of a series. A series without anything to report has no text, not even
+// a title, so that a long history gives a short answer.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.observations;
   const auto to_ascii_if_needed = [&](const std::string& line) {
     return style.ascii ? report::to_ascii(line) : line;
   };
 
-  std::string text;
+  std::string lines;
   for (const KnownStep& known : stepped.steps) {
     const std::string line = describe_step(stepped, known);
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
-    text += report::inked(to_ascii_if_needed(line), ink, style.color) + "\n";
+    lines += report::inked(to_ascii_if_needed(line), ink, style.color) + "\n";
   }
 
-  // With too few commits for steps, the last change is shown if it is significant.
-  if (commits.size() > 1 && commits.size() < stats::kMinForSteps) {
-    const std::size_t last = commits.size() - 1;
-    const bool is_significant = choose_ink(stepped, last) != report::Ink::Dim;
-    const std::string line = fmt::format(
-        "  {} {}, which cannot be judged yet with {} of {} commits\n", commit_name(commits.back()),
-        change_text(stepped, last), commits.size(), stats::kMinForSteps);
-    if (is_significant) text += to_ascii_if_needed(line);
-  }
+  lines += to_ascii_if_needed(describe_newest_change_of_few_commits(stepped));
 
+  // Commits after a step confirm it. The newest commits may be after a step that is not confirmed
+  // yet. If only the last one differs from the commits before it, much less is known.
   if (stepped.possible_step_at)
-    text += "  " + pending_text(stepped) + "\n";
+    lines += "  " + pending_text(stepped) + "\n";
   else if (stepped.may_last_commit_be_step && !commits.empty())
-    text += fmt::format("  the last commit, {}, may be a step, which a later commit must confirm\n",
-                        commit_name(commits.back()));
+    lines +=
+        fmt::format("  the last commit, {}, may be a step, which a later commit must confirm\n",
+                    commit_name(commits.back()));
 
-  if (text.empty()) return {};
+  if (lines.empty()) return {};
   std::string title = title_of(stepped.series);
   if (stepped.trend.against != ComparedWith::Nothing)
     title += fmt::format(" ({})", values_heading(stepped.trend.against));
-  return title + "\n" + report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
+  return title + "\n" + report::dim_note("  " + machine_line(stepped.series.variant), style) +
+         lines;
 }
 
+// A session is one call of lauka whose results were added to the history.
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
   report::Table table =
       make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
@@ -598,7 +664,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
          {line.host},
          {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
 
-  // A narrow terminal shows no branch, machine and host.
+  // In a narrow terminal, the table leaves out the columns that say where a session ran.
   constexpr std::size_t branch_column = 3;
   constexpr std::size_t machine_column = 4;
   constexpr std::size_t host_column = 5;
@@ -619,56 +685,70 @@ std::string benchmarks_text(const std::vector<MeasuredCommand>& variants,
   return report::terminal_text(table, style);
 }
 
-std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
-  const MetricHistory& series = stepped.series;
-  const Trend& trend = stepped.trend;
-  std::string text =
-      title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
+namespace {
 
+/// Returns the table of `lauka-history show`: a row for each commit, with an interval that is drawn
+/// to the same scale in all rows.
+report::Table make_commit_table(const SteppedSeries& stepped, bool is_ascii) {
+  const std::vector<CommitValue>& commits = stepped.trend.observations;
   report::Table table = make_table_with_drawing(
-      {"commit", "measured (UTC)", values_heading(trend.against), "change"});
+      {"commit", "measured (UTC)", values_heading(stepped.trend.against), "change"});
   constexpr std::size_t date_column = 1;
   constexpr std::size_t value_column = 2;
   constexpr std::size_t change_column = 3;
 
-  // A narrow terminal shows no dates, and all of the values and changes.
+  // A narrow terminal shows no dates, and never cuts values and changes.
   table.columns[date_column].dropped_when_omitting = report::OmittedPart::Date;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
   table.columns[value_column].cut = report::Cut::Nothing;
   table.columns[change_column].cut = report::Cut::Nothing;
 
-  // All intervals are drawn to one scale.
-  IntervalDrawer drawer{style.ascii};
-  for (const CommitValue& observation : trend.observations) {
-    const double half_width = observation.half_width_95();
-    drawer.scale.include(observation.value - half_width);
-    drawer.scale.include(observation.value + half_width);
+  IntervalDrawer drawer{is_ascii};
+  for (const CommitValue& commit : commits) {
+    const double half_width = commit.half_width_95();
+    drawer.scale.include(commit.value - half_width);
+    drawer.scale.include(commit.value + half_width);
   }
 
-  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
-    const CommitValue& observation = trend.observations[i];
-    const double low = observation.value - observation.half_width_95();
-    const double high = observation.value + observation.half_width_95();
-    report::TableRow& row = table.rows.emplace_back(
-        report::TableRow{{observation.commit.empty() ? "-" : short_commit(observation.commit)},
-                         {date_time_text(observation.began)},
-                         {value_text(stepped, observation)},
-                         {},
-                         {drawer.draw(observation.value, low, high)}});
-    if (i > 0) row[change_column] = {change_text(stepped, i), choose_ink(stepped, i)};
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const CommitValue& commit = commits[i];
+    const double low = commit.value - commit.half_width_95();
+    const double high = commit.value + commit.half_width_95();
+    report::Cell change;
+    const bool has_previous_commit = i > 0;
+    if (has_previous_commit) change = {change_text(stepped, i), choose_ink(stepped, i)};
+
+    table.rows.push_back({{commit.commit.empty() ? "-" : short_commit(commit.commit)},
+                          {date_time_text(commit.began)},
+                          {value_text(stepped, commit)},
+                          std::move(change),
+                          {drawer.draw(commit.value, low, high)}});
   }
 
+  // Remarks follow the change: first a step at the commit, then failed runs.
   for (const KnownStep& known : stepped.steps)
     table.rows[known.step.first_point][change_column].text +=
         "  step " + known.id + state_suffix(known);
-  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
-    const std::string failures = report::failures_text(trend.observations[i].endings);
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const std::string failures = report::failures_text(commits[i].endings);
     if (!failures.empty()) table.rows[i][change_column].text += "  " + failures;
   }
 
-  text += report::terminal_text(table, style);
+  return table;
+}
+
+}  // namespace
+
+std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
+  const MetricHistory& series = stepped.series;
+  std::string text =
+      title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
+  text += report::terminal_text(make_commit_table(stepped, style.ascii), style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
-  if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor) {
+
+  // An anchor is a command that sessions measure for comparison. If a new anchor replaces an older
+  // one, only a session that measured both relates the older ratios to the new ones.
+  if (series.removed_anchor_ratios > 0 && stepped.trend.against == ComparedWith::Anchor) {
     const std::string note = fmt::format(
         "{} with an older anchor {} not shown, because no session "
         "has measured both that anchor and the newest one",
@@ -680,12 +760,16 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   return text;
 }
 
+// A fleet is several classes of machines that measured the same change. Each class has a row, and
+// the last row has the change that is combined from them.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   const stats::EffectOverMachines& combined = effect.combined;
 
-  // All intervals are drawn to one scale, which also shows where "no change" is.
+  // All intervals are drawn to one scale. It includes "no change", so that one can see which
+  // changes are clearly better or worse.
+  constexpr double no_change = 0.0;
   IntervalDrawer drawer{style.ascii};
-  drawer.scale.include(0.0);
+  drawer.scale.include(no_change);
   drawer.scale.include(combined.bounds.low);
   drawer.scale.include(combined.bounds.high);
   for (const MachineEffect& machine : effect.machines) {
@@ -693,14 +777,16 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
     drawer.scale.include(machine.ratio_logarithm + machine.half_width_95());
   }
 
+  // The class, the machine and the change need no headings.
   report::Table table = make_table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
-    const double value = machine.ratio_logarithm;
+    const double logarithm = machine.ratio_logarithm;
     const double half_width = machine.half_width_95();
-    table.rows.push_back({{"  " + machine.variant.machine_class},
-                          {describe_machine(machine.variant.machine)},
-                          {report::delta_text(make_change(value, half_width))},
-                          {drawer.draw(value, value - half_width, value + half_width)}});
+    table.rows.push_back(
+        {{"  " + machine.variant.machine_class},
+         {describe_machine(machine.variant.machine)},
+         {report::delta_text(make_change(logarithm, half_width))},
+         {drawer.draw(logarithm, logarithm - half_width, logarithm + half_width)}});
   }
 
   std::string class_count = fmt::format("{} classes of machines", effect.machines.size());

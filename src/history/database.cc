@@ -56,6 +56,10 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return plain;
 }
 
+bool is_well_encoded(std::string_view text) {
+  return percent_decoded(text).has_value();
+}
+
 /// Encodes each of `chars_to_encode` in `text`.
 std::string percent_encoded(std::string_view text, std::string_view chars_to_encode) {
   std::string encoded;
@@ -77,20 +81,24 @@ std::optional<std::string_view> parse_host(std::string_view host_and_port) {
   // An IPv6 address has colons itself, so it is in brackets.
   if (host_and_port.starts_with('[')) {
     const std::size_t bracket = host_and_port.find(']');
-    const bool is_empty = bracket == 1;
-    if (bracket == std::string_view::npos || is_empty) return std::nullopt;
+    const bool is_host_empty = bracket == 1;
+    if (bracket == std::string_view::npos || is_host_empty) return std::nullopt;
     host_end = bracket + 1;
   }
+  host_end = std::min(host_end, host_and_port.size());
 
-  const std::string_view colon_and_port =
-      host_and_port.substr(std::min(host_end, host_and_port.size()));
-  if (colon_and_port.empty()) return host_and_port;
+  const std::string_view host = host_and_port.substr(0, host_end);
+  const std::string_view colon_and_port = host_and_port.substr(host_end);
+  if (colon_and_port.empty()) return host;
+
+  // Only a port may follow a bracket.
   if (colon_and_port.front() != ':') return std::nullopt;
 
-  // A colon without a port is allowed, and means the usual port.
+  // A colon without a port is allowed, and means PostgreSQL's usual port.
+  constexpr std::int64_t max_port = 65'535;
   const std::string_view port = colon_and_port.substr(1);
-  if (!port.empty() && !parse_whole_number(port, 1, 65'535)) return std::nullopt;
-  return host_and_port.substr(0, host_end);
+  if (!port.empty() && !parse_whole_number(port, 1, max_port)) return std::nullopt;
+  return host;
 }
 
 /// Returns the hosts in an address, which may list several servers, without their ports; nullopt if
@@ -99,7 +107,7 @@ std::optional<std::string> parse_hosts(std::string_view text) {
   std::string hosts;
   for (const std::string_view host_and_port : split(text, ',')) {
     const auto host = parse_host(host_and_port);
-    if (!host || !percent_decoded(*host)) return std::nullopt;
+    if (!host || !is_well_encoded(*host)) return std::nullopt;
     hosts += (hosts.empty() ? "" : ",") + std::string(*host);
   }
   return hosts;
@@ -124,7 +132,7 @@ bool add_query(Address& address, std::string_view query) {
     const auto key = percent_decoded(parameter.substr(0, equals));
     const std::string_view value = parameter.substr(equals + 1);
     const bool has_second_equals = value.find('=') != std::string_view::npos;
-    if (!key || !percent_decoded(value) || has_second_equals) return false;
+    if (!key || !is_well_encoded(value) || has_second_equals) return false;
 
     // libpq has several such parameters: password, sslpassword.
     const bool is_secret = key->find("password") != std::string::npos;
@@ -134,20 +142,21 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
-/// Adds what follows "postgresql://" to the name, the URL and the secrets of `address`. Returns
-/// false if the text is malformed.
+/// Adds what follows "postgresql://" to `address`: everything to the URL that SOCI gets, the hosts
+/// and the database to the name that messages show, and the passwords to the secrets that messages
+/// must not show. Returns false if the text is malformed.
 bool add_parts(Address& address, std::string_view text) {
   std::string_view rest = text;  // "user:password@host/database?query"; each part may be missing
 
   const std::size_t user_end = rest.find_first_of("@/");
   const bool has_user = user_end != std::string_view::npos && rest[user_end] == '@';
   if (has_user) {
-    const std::string_view user = rest.substr(0, user_end);
-    const std::size_t colon = user.find(':');
-    if (!percent_decoded(user.substr(0, colon))) return false;
+    const std::string_view user_and_password = rest.substr(0, user_end);
+    const std::size_t colon = user_and_password.find(':');
+    if (!is_well_encoded(user_and_password.substr(0, colon))) return false;
 
     const bool has_password = colon != std::string_view::npos;
-    if (has_password && !add_secret(address, user.substr(colon + 1))) return false;
+    if (has_password && !add_secret(address, user_and_password.substr(colon + 1))) return false;
     rest.remove_prefix(user_end + 1);
   }
 
@@ -158,16 +167,18 @@ bool add_parts(Address& address, std::string_view text) {
 
   const std::size_t host_end = std::min(host_and_database.find('/'), host_and_database.size());
   const auto hosts = parse_hosts(host_and_database.substr(0, host_end));
-  const std::string_view database = host_and_database.substr(host_end);
-  if (!hosts || !percent_decoded(database)) return false;
-  address.name += *hosts + std::string(database);
+  const std::string_view slash_and_database = host_and_database.substr(host_end);
+  if (!hosts || !is_well_encoded(slash_and_database)) return false;
+  address.name += *hosts + std::string(slash_and_database);
 
-  // The URL is the text itself, except for what SOCI would interpret.
+  // SOCI interprets some characters, so the URL has them percent-encoded.
   const std::size_t host_begin = text.size() - rest.size();
   const std::size_t query_mark = host_begin + host_and_database.size();
   address.url += percent_encoded(text.substr(0, query_mark), kCharsOfSociAndEquals);
-  address.url += "?" + std::string(kParameterWithoutEffect) + "&";
 
+  // SOCI also interprets the begin and the end of a query. A parameter that changes nothing stands
+  // there, so that the parameters of the user are safe between the two.
+  address.url += "?" + std::string(kParameterWithoutEffect) + "&";
   const bool has_query = query_mark < text.size();
   if (has_query && !add_query(address, text.substr(query_mark + 1))) return false;
   address.url += kParameterWithoutEffect;
@@ -303,6 +314,8 @@ Result<void> check_version(std::size_t version) {
                "use the lauka-history that wrote it"};
 }
 
+/// Brings the tables of a database to the newest version; makes them if there are none. The caller
+/// must have begun a transaction.
 Result<void> migrate(Database& database) {
   if (auto locked = database.lock_schema(); !locked) return locked;
   if (auto made =
@@ -310,20 +323,22 @@ Result<void> migrate(Database& database) {
       !made)
     return made;
 
-  // Another process may have migrated since open_history() read the version.
+  // The caller has read the version without a lock, and another process may have migrated since.
   const auto version = read_version(database);
   if (!version) return version.error();
   if (auto known = check_version(*version); !known) return known;
   if (*version == kMigrations.size()) return {};
 
   // The version is the number of migrations that the database has had.
-  for (std::size_t next = *version; next < kMigrations.size(); ++next)
-    for (const std::string_view statement : kMigrations[next])
+  for (std::size_t migration = *version; migration < kMigrations.size(); ++migration)
+    for (const std::string_view statement : kMigrations[migration])
       if (auto done = database.run(std::string(statement)); !done) return done;
 
+  // The version of a new database is 0, and has no row yet.
+  const bool is_new = *version == 0;
   const std::string newest = std::to_string(kMigrations.size());
-  return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
-                                    : "UPDATE lauka_history SET version = " + newest);
+  return database.run(is_new ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                             : "UPDATE lauka_history SET version = " + newest);
 }
 
 /// True for the address of a server, also one that lauka-history does not support, such as
@@ -384,7 +399,8 @@ struct Database::Connection {
   Result<void> open_file_with(const std::string& path, std::string_view uri_parameters);
 };
 
-// Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its many libraries.
+// SOCI, the library that talks to databases, has a backend for each kind of database. The one for
+// PostgreSQL is loaded at run time, because it needs libpq and its many libraries.
 Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code ignored;
   backend.load(LAUKA_SOCI_POSTGRESQL, ignored, boost::dll::load_mode::search_system_folders);
@@ -398,11 +414,15 @@ Result<void> Database::Connection::open_server(const Address& address) {
     auto& factory = backend.get<const soci::backend_factory*()>("factory_postgresql");
     session.open(*factory(), address.url);
 
-    // Replaces libpq's notice processor, which would print the server's warnings on standard error.
+    // libpq would print the server's warnings on standard error, so a processor that does nothing
+    // replaces its own.
     auto* session_backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
-    auto& set_processor = backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor");
-    set_processor(
-        session_backend->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
+    auto& set_notice_processor =
+        backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor");
+    const auto ignore_notice = [](void* /*unused*/, const char* /*text*/) {};
+    set_notice_processor(session_backend->conn_, ignore_notice, nullptr);
+
+    // Nobody reads the server's messages of lower levels, so it need not send them.
     session.once << "SET client_min_messages TO warning";
   } catch (const std::exception& error) {
     // The message may repeat the address with its password.
@@ -424,20 +444,24 @@ Result<void> Database::Connection::open_file_with(const std::string& path,
   return {};
 }
 
+// Throws an exception of SOCI if SQLite fails.
 Result<void> Database::Connection::open_file(const std::string& path, Access access) {
   if (access == Access::Read) return open_file_to_read(path);
 
-  const std::string_view mode_parameter = access == Access::Change ? "mode=rw" : "mode=rwc";
+  const bool may_create = access == Access::CreateMissing;
+  const std::string_view mode_parameter = may_create ? "mode=rwc" : "mode=rw";
   if (auto opened = open_file_with(path, mode_parameter); !opened) return opened;
 
   // The file keeps its log mode, so only the command that may create the file sets it.
-  if (access == Access::Change) return {};
+  if (!may_create) return {};
 
   // A write-ahead log lets others read while lauka-history writes. While another process switches
-  // the mode, SQLite fails at once, in spite of its timeout.
+  // the mode, SQLite fails at once, in spite of its timeout, so lauka-history tries again. A
+  // database that SQLite does not switch can be used, too.
+  constexpr std::chrono::milliseconds time_between_tries{20};
   std::string log_mode;
   for (int tries = 0; log_mode != "wal" && tries < kMaxTriesToSetLogMode; ++tries) {
-    if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
+    if (tries > 0) os::sleep_for(time_between_tries);
     try {
       session.once << "PRAGMA journal_mode=WAL", soci::into(log_mode);
     } catch (const soci::sqlite3_soci_error& error) {
@@ -445,10 +469,13 @@ Result<void> Database::Connection::open_file(const std::string& path, Access acc
       if (error.result() != SQLITE_BUSY || was_last_try) throw;
     }
   }
+
+  // A transaction that lauka-history has reported as done must survive a power failure.
   session.once << "PRAGMA synchronous=FULL";
   return {};
 }
 
+// Throws an exception of SOCI if SQLite fails.
 Result<void> Database::Connection::open_file_to_read(const std::string& path) {
   if (auto opened = open_file_with(path, "mode=ro"); !opened) return opened;
 
@@ -457,15 +484,21 @@ Result<void> Database::Connection::open_file_to_read(const std::string& path) {
   try {
     session.once << "SELECT count(*) FROM sqlite_master", soci::into(unused_table_count);
   } catch (const soci::sqlite3_soci_error& error) {
-    const int primary_result = error.result() & 0xff;  // without the bits of SQLite's extended code
-    if (primary_result != SQLITE_CANTOPEN && primary_result != SQLITE_READONLY) throw;
+    constexpr int primary_bits = 0xff;  // SQLite's other bits give details
+    const int primary_result = error.result() & primary_bits;
+    const bool may_need_to_write =
+        primary_result == SQLITE_CANTOPEN || primary_result == SQLITE_READONLY;
+    if (!may_need_to_write) throw;
 
     // Readers of a database with a write-ahead log share a file next to it, which needs the right
     // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
-    if (os::is_there(path + "-wal"))
+    const bool has_log = os::is_there(path + "-wal");
+    if (has_log)
       return Error{"is being written, and only users who may write to its folder can read it now",
                    "wait until nobody writes to it, or copy the database file and the file beside "
                    "it that ends in -wal"};
+
+    // With `immutable`, SQLite trusts that nobody writes, and needs no shared file.
     return open_file_with(path, "mode=ro&immutable=1");
   }
   return {};
@@ -486,16 +519,19 @@ Result<Database> Database::open(const std::string& where, Access access) {
     return Database(std::move(connection));
   }
 
-  if (access != Access::CreateMissing && !os::is_there(where))
+  // Any other text is the path of an SQLite file.
+  const bool is_there = os::is_there(where);
+  if (!is_there && access != Access::CreateMissing)
     return Error{"does not exist", "run lauka-history add FILE... to make it"};
 
   // SQLite would create journal files next to a device.
-  if (os::is_there(where) && !os::is_regular_file(where))
+  if (is_there && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
 
-  // Lets names of files be URIs, as make_sqlite_address() writes them. Has no effect once SQLite
-  // has been used.
-  sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
+  // Lets names of files be URIs, because open_file() writes the mode of access into a URI. SQLite
+  // accepts this setting only before its first use, and later calls need not repeat it.
+  constexpr int on = 1;
+  sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, on);
 
   try {
     if (auto opened = connection->open_file(where, access); !opened) return opened.error();
@@ -514,6 +550,7 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
                                     std::span<const std::string> texts,
                                     const std::function<void(const Row&)>& visit) {
   try {
+    // In SOCI, "to exchange" is to bind: use() an input of the statement, into() a column.
     soci::statement prepared(connection_->session);
     prepared.alloc();
     for (const std::string& text : texts) prepared.exchange(soci::use(text));
@@ -526,13 +563,15 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
     prepared.prepare(statement);
     prepared.define_and_bind();
 
-    // Without results, execute() must exchange the data itself, because nothing is fetched.
-    const bool exchanges_data = columns == 0;
-    prepared.execute(exchanges_data);
-    if (columns == 0) return {};
+    // A statement without columns, such as INSERT, is done after execute(), which then passes the
+    // inputs itself. For a query, fetch() does so.
+    const bool has_columns = columns > 0;
+    const bool passes_inputs = !has_columns;
+    prepared.execute(passes_inputs);
+    if (!has_columns) return {};
 
     while (prepared.fetch()) {
-      // SOCI leaves the text of the row before in the place of a NULL.
+      // For a NULL, SOCI sets only the indicator, and leaves the text of the previous row.
       for (std::size_t i = 0; i < columns; ++i)
         if (indicators[i] == soci::i_null) row[i].clear();
       visit(row);
@@ -583,6 +622,7 @@ std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
 
+// Returns a database whose tables this version of lauka-history can use.
 Result<Database> open_history(const std::string& where, Access access) {
   const auto with_subject = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
@@ -591,23 +631,31 @@ Result<Database> open_history(const std::string& where, Access access) {
   auto database = Database::open(where, access);
   if (!database) return with_subject(database.error());
 
+  // The version says which tables and columns the database has.
   const auto version = read_version(*database);
-  if (version && *version == kMigrations.size()) return database;
+  const bool is_up_to_date = version && *version == kMigrations.size();
+  if (is_up_to_date) return database;
 
+  // Without a version, there is no history yet, or reading it failed.
   if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
-    const bool is_without_history = has_history && !*has_history;
-    if (!is_without_history) return with_subject(version.error());
-    return with_subject({"has no history", "run lauka-history add FILE... to add sessions"});
+    const bool is_history_missing = has_history && !*has_history;
+    if (is_history_missing)
+      return with_subject({"has no history", "run lauka-history add FILE... to add sessions"});
+    return with_subject(version.error());
   }
 
+  // Refuses the tables of a newer lauka-history.
   if (version) {
     if (auto known = check_version(*version); !known) return with_subject(known.error());
   }
 
-  // Migrates for readers, too, if their queries need newer tables.
+  // A reader can use somewhat older tables. Even older ones are migrated for it, too, which needs
+  // the right to write.
   if (access == Access::Read) {
-    if (version && *version >= kOldestReadable) return database;
+    const bool is_readable = version && *version >= kOldestReadable;
+    if (is_readable) return database;
+
     database = Database::open(where, Access::Change);
     if (!database) return with_subject(database.error());
   }

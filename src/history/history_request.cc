@@ -49,8 +49,10 @@ void add_option(po::options_description& options, const CommandOption& option, R
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
-/// Makes the options of a command. Parsing them writes to `request`, except the value of --against,
-/// which is written to `typed_against`, because parse_against() must still parse it.
+/// Makes the options of a command for Boost's parser: those that all commands have, those of the
+/// groups that the command belongs to, and its own. Parsing writes the values to `request`, except
+/// that of --against, which is written to `typed_against`, because it is a word that
+/// parse_against() must still understand.
 po::options_description make_options(const HistoryCommand& command, Request& request,
                                      std::string& typed_against) {
   po::options_description options;
@@ -64,16 +66,22 @@ po::options_description make_options(const HistoryCommand& command, Request& req
     add("benchmark", make_value(wanted.benchmark, "NAME"), "write only this benchmark");
 
   if (has_group(command, kGroupSeries)) {
-    const bool takes_all = has_group(command, kGroupAllByDefault);
+    // The commands differ in what they use if the user names no metric or role.
+    const char* metric_help =
+        "use only this metric, or all metrics if NAME is 'all'; may be repeated "
+        "(default: wall_time)";
+    const char* role_help =
+        "use only the reference, the candidate or the anchor, or all of them (default: "
+        "candidate if there is one)";
+    if (has_group(command, kGroupAllByDefault)) {
+      metric_help = "write only this metric; may be repeated (default: all)";
+      role_help =
+          "use only the reference, the candidate or the anchor, or all of them (default: all)";
+    }
+
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
-        takes_all ? "write only this metric; may be repeated (default: all)"
-                  : "use only this metric, or all metrics if NAME is 'all'; may be repeated "
-                    "(default: wall_time)");
-    add("role", make_value(wanted.role, "ROLE"),
-        takes_all
-            ? "use only the reference, the candidate or the anchor, or all of them (default: all)"
-            : "use only the reference, the candidate or the anchor, or all of them (default: "
-              "candidate if there is one)");
+        metric_help);
+    add("role", make_value(wanted.role, "ROLE"), role_help);
     add("machine", make_value(wanted.machine_class_prefix, "CLASS"),
         "use only classes of machines whose names begin with CLASS");
   }
@@ -226,31 +234,38 @@ std::string find_fault(const HistoryCommand& command, const Request& request) {
   return {};
 }
 
-/// Reads what the user typed after the name of a command.
+/// Reads what the user typed after the name of a command. Returns a request to carry out the
+/// command or, after --help, a request that already has its answer.
 Result<Request> parse_command(const HistoryCommand& command,
-                              std::span<const std::string> arguments) {
+                              std::span<const std::string> typed_words) {
   Request request{.command = &command};
+  request.series_selection.max_sessions = command.max_sessions;  // unless the user types --last
   std::string typed_against;
-  request.series_selection.max_sessions = command.max_sessions;
-
   po::options_description options = make_options(command, request, typed_against);
-  options.add_options()("words", po::value<std::vector<std::string>>(&request.command_arguments));
+
+  // To Boost, arguments without "--" are the values of one more option, whose name is never typed.
+  constexpr const char* arguments_option = "words";
+  constexpr int any_number = -1;
+  options.add_options()(arguments_option,
+                        po::value<std::vector<std::string>>(&request.command_arguments));
   po::positional_options_description positional;
-  positional.add("words", -1);  // any number of them
+  positional.add(arguments_option, any_number);
 
   try {
-    // Takes no beginnings of options for the options, which a new option could make ambiguous.
+    // Boost would guess that --met means --metric. A later version with another option that begins
+    // like this would break the user's scripts.
     constexpr int style =
         po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     po::variables_map values;
-    po::store(po::command_line_parser({arguments.begin(), arguments.end()})
+    po::store(po::command_line_parser({typed_words.begin(), typed_words.end()})
                   .options(options)
                   .positional(positional)
                   .style(style)
                   .run(),
               values);
 
-    // Asked before notify(), which would complain of a required option that is missing.
+    // notify() writes the values to `request`. It also complains if a required option is missing,
+    // but --help must be answered without it.
     if (values.count("help") > 0) return Request{.answer = write_command_help(command)};
     po::notify(values);
   } catch (const po::error& error) {
@@ -264,7 +279,7 @@ Result<Request> parse_command(const HistoryCommand& command,
   const std::string fault = find_fault(command, request);
   if (!fault.empty()) return make_usage_error(command, fault);
 
-  // Some commands have rules of their own.
+  // A command with rules of its own checks them, and completes the request.
   if (command.settle != nullptr) {
     const std::string own_fault = command.settle(request);
     if (!own_fault.empty()) return make_usage_error(command, own_fault);
@@ -302,12 +317,15 @@ Error make_unknown_command_error(const std::string& command, Commands commands) 
 }  // namespace
 
 Result<Request> parse(std::span<const std::string> typed, Commands commands) {
+  // The user may type --db before the command.
   const std::vector<std::string> arguments = move_command_to_front(typed);
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
 
+  // The requests in this paragraph and the next have their answer already, and run no command.
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
+    // "help steps" means "steps --help".
     const HistoryCommand* topic =
         arguments.size() > 1 ? find_command(commands, arguments[1]) : nullptr;
     if (topic == nullptr) return Request{.answer = write_program_help(commands)};
@@ -316,16 +334,19 @@ Result<Request> parse(std::span<const std::string> typed, Commands commands) {
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
 
-  // The build uses --man-page and --completions.
+  // The build uses --man-page and "--completions SHELL". For an unknown shell there is no text, and
+  // the user gets the error about an unknown command.
   if (first == "--man-page") return Request{.answer = cli::man_page(describe_program(commands))};
   if (first == "--completions" && arguments.size() == 2) {
-    std::string text = cli::completion(describe_program(commands), arguments[1]);
-    if (!text.empty()) return Request{.answer = std::move(text)};
+    const std::string& shell = arguments[1];
+    std::string script = cli::completion(describe_program(commands), shell);
+    if (!script.empty()) return Request{.answer = std::move(script)};
   }
 
   const HistoryCommand* command = find_command(commands, first);
   if (command == nullptr) return make_unknown_command_error(first, commands);
-  return parse_command(*command, std::span(arguments).subspan(1));
+  const auto words_after_command = std::span(arguments).subspan(1);
+  return parse_command(*command, words_after_command);
 }
 
 std::string fault_in_commit_url(const std::string& url) {

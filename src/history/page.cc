@@ -76,27 +76,31 @@ std::size_t width_in_units(const Trend& trend) {
   return kUnitsOfCommit * trend.observations.size();
 }
 
-/// Draws a horizontal line at the mean of each level, which steps separate.
+/// Draws the levels of a series as an SVG path. A level is the commits from one step to the next,
+/// and has a horizontal line at the mean of their values.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.observations;
   const auto left_edge_of = [&](std::size_t commit) { return commit * width / commits.size(); };
 
-  std::vector<std::size_t> ends_of_levels;
-  for (const KnownStep& known : scale.stepped.steps)
-    ends_of_levels.push_back(known.step.first_point);
-  ends_of_levels.push_back(commits.size());
+  // Each step ends a level, and the newest commit ends the last level.
+  std::vector<std::size_t> level_ends;
+  for (const KnownStep& known : scale.stepped.steps) level_ends.push_back(known.step.first_point);
+  level_ends.push_back(commits.size());
 
   std::string path;
-  std::size_t begin = 0;
-  for (const std::size_t end : ends_of_levels) {
+  std::size_t level_begin = 0;
+  for (const std::size_t level_end : level_ends) {
     double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) sum += commits[i].value;
-    if (end > begin) {
-      const double mean = sum / static_cast<double>(end - begin);
-      path += fmt::format("M{} {}H{}", left_edge_of(begin), scale.distance_from_top(mean, height),
-                          left_edge_of(end));
+    for (std::size_t i = level_begin; i < level_end; ++i) sum += commits[i].value;
+
+    // A step at the first commit would end no level.
+    const bool has_commits = level_end > level_begin;
+    if (has_commits) {
+      const double mean = sum / static_cast<double>(level_end - level_begin);
+      path += fmt::format("M{} {}H{}", left_edge_of(level_begin),
+                          scale.distance_from_top(mean, height), left_edge_of(level_end));
     }
-    begin = end;
+    level_begin = level_end;
   }
   return report::svg_path("level", path);
 }
@@ -129,50 +133,62 @@ std::vector<report::TickLabel> make_commit_labels(const Trend& trend) {
   return labels;
 }
 
-/// Draws the values of a series by commit, with their intervals and steps.
-std::string draw_large_chart(const Scale& scale) {
-  using report::kSvgUnits;
-  const Trend& trend = scale.stepped.trend;
-  const std::size_t width = width_in_units(trend);
-
+/// Draws vertical lines as SVG paths: one at each step, over the whole height, and the interval of
+/// each commit that has one.
+std::string draw_steps_and_intervals(const Scale& scale, std::size_t height) {
   // All lines with the same CSS class become one path, which makes the page smaller.
   std::map<std::string_view, std::string> path_by_class;
   for (const KnownStep& known : scale.stepped.steps) {
-    const char* const css_class = known.state == StepState::Alarm ? "at" : "at known";
-    path_by_class[css_class] +=
-        fmt::format("M{} 0v{}", middle_of_commit(known.step.first_point), kSvgUnits);
+    // The class "known" gives a faint line to a step that needs no attention.
+    const bool needs_attention = known.state == StepState::Alarm;
+    path_by_class[needs_attention ? "at" : "at known"] +=
+        fmt::format("M{} 0v{}", middle_of_commit(known.step.first_point), height);
   }
 
-  std::vector<std::string> commit_names;
-  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
-    const CommitValue& observation = trend.observations[i];
-    commit_names.push_back(commit_name(observation));
-
-    const double half_width = observation.half_width_95();
-    if (half_width > 0.0)
+  const auto& commits = scale.stepped.trend.observations;
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const double half_width = commits[i].half_width_95();
+    const bool has_interval = half_width > 0.0;
+    if (has_interval)
       path_by_class["interval"] +=
           fmt::format("M{} {}V{}", middle_of_commit(i),
-                      scale.distance_from_top(observation.value - half_width, kSvgUnits),
-                      scale.distance_from_top(observation.value + half_width, kSvgUnits));
+                      scale.distance_from_top(commits[i].value - half_width, height),
+                      scale.distance_from_top(commits[i].value + half_width, height));
   }
 
-  std::string content = draw_levels(scale, width, kSvgUnits);
-  for (const auto& [css_class, path] : path_by_class) content += report::svg_path(css_class, path);
+  std::string paths;
+  for (const auto& [css_class, path] : path_by_class) paths += report::svg_path(css_class, path);
+  return paths;
+}
 
-  const std::string title = title_of(scale.stepped.series);
-  const std::string labels = html_text(fmt::format("{}", fmt::join(commit_names, "|")));
-  content += report::svg_spots(make_spots(scale, width, kSvgUnits), "c0",
-                               fmt::format(" data-labels=\"{}\"", labels));
+/// Returns a chart of a series as HTML: the value of each commit, with intervals, levels and steps.
+std::string draw_large_chart(const Scale& scale) {
+  const Trend& trend = scale.stepped.trend;
+  const std::size_t width = width_in_units(trend);
+  constexpr std::size_t height = report::kSvgUnits;
+  constexpr std::string_view color_class = "c0";  // CSS class of the page's first color
 
-  return fmt::format("<div class=\"chart c0\"{}>\n",
+  // The page's script shows the name of the commit at the pointer.
+  std::vector<std::string> commit_names;
+  for (const CommitValue& observation : trend.observations)
+    commit_names.push_back(commit_name(observation));
+  const std::string names_for_script = html_text(fmt::format("{}", fmt::join(commit_names, "|")));
+
+  const std::string content =
+      draw_levels(scale, width, height) + draw_steps_and_intervals(scale, height) +
+      report::svg_spots(make_spots(scale, width, height), color_class,
+                        fmt::format(" data-labels=\"{}\"", names_for_script));
+
+  const std::string title = fmt::format("{}: {} by commit", title_of(scale.stepped.series),
+                                        values_heading(trend.against));
+  return fmt::format("<div class=\"chart {}\"{}>\n", color_class,
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
-         report::svg_with_vertical_axis(
-             {.height_pixels = kLargeChartPixels,
-              .axis = scale.axis,
-              .metric = scale.metric,
-              .width_units = width,
-              .title = title + ": " + std::string(values_heading(trend.against)) + " by commit",
-              .content = content}) +
+         report::svg_with_vertical_axis({.height_pixels = kLargeChartPixels,
+                                         .axis = scale.axis,
+                                         .metric = scale.metric,
+                                         .width_units = width,
+                                         .title = title,
+                                         .content = content}) +
          report::svg_tick_labels(make_commit_labels(trend)) + "</div>\n";
 }
 
@@ -201,9 +217,10 @@ StepLook choose_look(const KnownStep& known, Better better) {
   return {Improvement, report::Ink::Green, "improvement"};
 }
 
-/// Returns the newest commit that several classes of machines measured; empty if there is none.
-/// Each of `series` is of one class.
-std::string find_newest_shared_commit(const std::vector<MetricHistory>& series) {
+/// Returns the newest commit that several classes of machines measured, so that their changes can
+/// be compared; empty if there is none. Each series comes from another class. A commit is as old as
+/// its first session, because users may measure an old commit again.
+std::string find_newest_shared_commit(const std::vector<MetricHistory>& series_of_classes) {
   // When a session began and, for sessions that began at the same time, in which order they were
   // added.
   using SessionTime = std::pair<std::int64_t, std::int64_t>;
@@ -213,20 +230,25 @@ std::string find_newest_shared_commit(const std::vector<MetricHistory>& series) 
   };
 
   std::map<std::string, MeasuredCommit> commit_by_name;
-  for (const MetricHistory& history : series) {
-    for (const SessionPoint& point : history.points) {
+  for (const MetricHistory& series : series_of_classes) {
+    for (const SessionPoint& point : series.points) {
       MeasuredCommit& commit = commit_by_name[point.commit];
       commit.first_session =
           std::min(commit.first_session, SessionTime(point.began, point.order_added));
-      commit.measured_by.insert(&history);
+      commit.measured_by.insert(&series);
     }
   }
 
-  std::pair<SessionTime, std::string> newest{{std::numeric_limits<std::int64_t>::min(), 0}, ""};
-  for (const auto& [name, commit] : commit_by_name)
-    if (commit.measured_by.size() > 1)
-      newest = std::max(newest, std::pair(commit.first_session, name));
-  return newest.second;
+  std::string newest_name;
+  SessionTime newest_time{std::numeric_limits<std::int64_t>::min(), 0};
+  for (const auto& [name, commit] : commit_by_name) {
+    const bool is_shared = commit.measured_by.size() > 1;
+    if (is_shared && commit.first_session >= newest_time) {
+      newest_name = name;
+      newest_time = commit.first_session;
+    }
+  }
+  return newest_name;
 }
 
 /// Writes commits as HTML, with links if the user gave an address.
@@ -270,7 +292,8 @@ std::string write_steps_list(const SteppedSeries& stepped, const CommitWriter& c
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
 }
 
-/// Returns a table of the newest commits, which is folded up at first.
+/// Returns a table of the newest commits as HTML, which shows only its summary until the reader
+/// opens it.
 std::string write_commit_table(const SteppedSeries& stepped, const CommitWriter& commit_writer) {
   const Trend& trend = stepped.trend;
   report::Table table{
@@ -279,23 +302,24 @@ std::string write_commit_table(const SteppedSeries& stepped, const CommitWriter&
                   {.heading = {std::string(values_heading(trend.against))}},
                   {.heading = {"change"}}}};
 
-  // The newest commit comes first.
+  // The newest commit, which is the last observation, comes first.
   const std::size_t count = trend.observations.size();
   const std::size_t shown_count = std::min(count, kMaxCommitRows);
   for (std::size_t row = 0; row < shown_count; ++row) {
     const std::size_t i = count - 1 - row;
     const CommitValue& observation = trend.observations[i];
 
-    std::string change;
-    if (i > 0) change = change_text(stepped, i);
+    const bool has_previous_commit = i > 0;
+    std::string change_and_failures;
+    if (has_previous_commit) change_and_failures = change_text(stepped, i);
     const std::string failures = report::failures_text(observation.endings);
-    if (!failures.empty()) change += " " + failures;
+    if (!failures.empty()) change_and_failures += " " + failures;
 
     table.rows.push_back(
         {{observation.commit.empty() ? "-" : commit_writer.write_link(observation.commit)},
          {date_time_text(observation.began)},
          {value_text(stepped, observation)},
-         {change}});
+         {change_and_failures}});
   }
 
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n", shown_count,
@@ -321,33 +345,39 @@ struct Entry {
   Rank rank{NoStep, 0.0};  ///< of the first change in the list of changes
 };
 
-/// Makes the entry of a series in the page's index, and adds the steps of the series to `changes`.
-Entry make_entry(const SteppedSeries& stepped, std::size_t number,
-                 const CommitWriter& commit_writer, std::vector<Change>& changes) {
+/// Makes the entry of a series, which the page's index shows, and adds the steps of the series to
+/// `changes`, the rows of the page's table of changes. `number`: the number of the entry, from
+/// which it gets an id that links in the page refer to.
+Entry make_entry_and_add_changes(const SteppedSeries& stepped, std::size_t number,
+                                 const CommitWriter& commit_writer, std::vector<Change>& changes) {
+  const CommitValue& newest_commit = stepped.trend.observations.back();
   Entry entry{.stepped = &stepped,
               .id = fmt::format("s{}", number),
               .title = html_text(title_of(stepped.series)),
-              .value = html_text(value_text(stepped, stepped.trend.observations.back()))};
+              .value = html_text(value_text(stepped, newest_commit))};
 
   for (const KnownStep& known : stepped.steps) {
+    // A change for the worse that later commits reversed needs no attention.
     if (known.state == StepState::CancelledLater) continue;
+
     const StepLook look = choose_look(known, stepped.series.metric.better);
-    const CommitValue& commit = stepped.trend.observations[known.step.first_point];
+    const CommitValue& first_commit = stepped.trend.observations[known.step.first_point];
     const std::string change = step_change_text(stepped, known.step);
 
-    // The most urgent and then the largest changes come first.
+    // Regressions come before improvements and other steps, and large changes before small ones.
     const Rank rank{look.rank, -std::fabs(known.step.change)};
-    changes.push_back({rank,
-                       {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
-                        {change, look.ink},
-                        {commit_writer.write_link_or_time(commit)},
-                        {date_time_text(commit.began)},
-                        {look.word}}});
+    changes.push_back({.rank = rank,
+                       .cells = {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
+                                 {change, look.ink},
+                                 {commit_writer.write_link_or_time(first_commit)},
+                                 {date_time_text(first_commit.began)},
+                                 {look.word}}});
 
-    // An entry has the rank of its first change, and shows this change.
-    entry.rank = std::min(entry.rank, rank);
-    const bool is_first = rank == entry.rank;
-    if (is_first && known.state != StepState::Acknowledged)
+    // The entry has the rank of its most important change. It shows this change, unless the user
+    // has acknowledged it.
+    const bool is_most_important = rank <= entry.rank;
+    if (is_most_important) entry.rank = rank;
+    if (is_most_important && known.state != StepState::Acknowledged)
       entry.change = fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
                                  html_text(change));
   }
@@ -355,9 +385,12 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number,
   return entry;
 }
 
+/// Writes the page's answer, such as "2 regressions, 1 improvement", and below it a table of all
+/// changes, the most important ones first.
 void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
-  std::array<std::size_t, NoStep> count_by_rank{};
+  constexpr std::size_t rank_count = NoStep;  // no change has this last rank
+  std::array<std::size_t, rank_count> count_by_rank{};
   report::Table table{
       .columns = {{.heading = {"benchmark"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"change"}, .cell_content = report::CellContent::Delta},
@@ -365,7 +398,8 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
                   {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
                   {.heading = {"what"}, .cell_content = report::CellContent::Text}}};
   for (Change& change : changes) {
-    ++count_by_rank[change.rank.first];
+    const StepRank step_rank = change.rank.first;
+    ++count_by_rank[step_rank];
     table.rows.push_back(std::move(change.cells));
   }
 
@@ -374,7 +408,9 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::string answer = "No new regressions";
   if (regression_count > 0) answer = plural(regression_count, "regression");
   if (improvement_count > 0) answer += ", " + plural(improvement_count, "improvement");
-  sink(fmt::format("<p class=\"answer{}\">{}</p>\n", regression_count > 0 ? " worse" : "", answer));
+
+  const std::string_view css_class = regression_count > 0 ? "answer worse" : "answer";
+  sink(fmt::format("<p class=\"{}\">{}</p>\n", css_class, answer));
   if (!table.rows.empty()) sink(report::table_html(table, "changes"));
 }
 
@@ -388,11 +424,12 @@ std::string draw_card_chart(const SteppedSeries& stepped) {
           report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), "c0", ""));
 }
 
-/// Combines the changes that several classes of machines measured at the same commit. Empty if
-/// there is no such commit.
+/// Returns the part of the page that combines the changes that several classes of machines measured
+/// at the same commit; empty if there is no such commit.
 std::string write_machines_section(const std::vector<Entry>& entries,
                                    const CommitWriter& commit_writer) {
-  // Only changes from the reference that have an interval can be combined.
+  // Series with the same title come from different classes of machines. Only sessions of a known
+  // commit whose change from the reference has an interval can be combined.
   std::map<std::string, std::vector<MetricHistory>> series_by_title;
   for (const Entry& entry : entries) {
     MetricHistory series = entry.stepped->series;
@@ -405,14 +442,14 @@ std::string write_machines_section(const std::vector<Entry>& entries,
   }
 
   std::string content;
-  for (auto& [title, series_of_machines] : series_by_title) {
-    const std::string commit = find_newest_shared_commit(series_of_machines);
+  for (auto& [title, series_of_classes] : series_by_title) {
+    const std::string commit = find_newest_shared_commit(series_of_classes);
     if (commit.empty()) continue;
 
-    for (MetricHistory& series : series_of_machines)
+    for (MetricHistory& series : series_of_classes)
       std::erase_if(series.points,
                     [&](const SessionPoint& point) { return point.commit != commit; });
-    for (const FleetEffect& effect : combine_by_title(series_of_machines))
+    for (const FleetEffect& effect : combine_by_title(series_of_classes))
       content +=
           fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}", html_text(title),
                       commit_writer.write_link(commit), fleet_html(effect));
@@ -423,56 +460,71 @@ std::string write_machines_section(const std::vector<Entry>& entries,
          "</section>\n";
 }
 
+/// Returns the section of the page about a series. `machine_html`: the machine; may be empty.
+std::string write_series_section(const Entry& entry, const std::string& machine_html,
+                                 const CommitWriter& commit_writer) {
+  const SteppedSeries& stepped = *entry.stepped;
+  const CommitValue& newest_commit = stepped.trend.observations.back();
+  const std::string newest_value =
+      fmt::format("<p>{}: {} at {}</p>\n", values_heading(stepped.trend.against), entry.value,
+                  commit_writer.write_link_or_time(newest_commit));
+  return fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", entry.id, entry.title) +
+         machine_html + newest_value + write_steps_list(stepped, commit_writer) +
+         draw_large_chart_if_useful(stepped) + write_commit_table(stepped, commit_writer) +
+         "</section>\n";
+}
+
 }  // namespace
 
+// The page begins with the changes that need attention. Then an index shows all series as small
+// cards, and each card links to a section with the details of its series.
 void write_history_page(const std::string& title, const std::string& commit_url,
-                        std::span<const SteppedSeries> all, const Sink& sink) {
+                        std::span<const SteppedSeries> all_series, const Sink& sink) {
   const CommitWriter commit_writer{commit_url};
   std::vector<Entry> entries;
-  entries.reserve(all.size());
+  entries.reserve(all_series.size());
   std::vector<Change> changes;
   std::set<std::string> machines;
 
-  for (const SteppedSeries& stepped : all) {
-    if (stepped.trend.observations.empty()) continue;
-    entries.push_back(make_entry(stepped, entries.size() + 1, commit_writer, changes));
+  for (const SteppedSeries& stepped : all_series) {
+    const bool has_commits = !stepped.trend.observations.empty();
+    if (!has_commits) continue;
+
+    const std::size_t number = entries.size() + 1;
+    entries.push_back(make_entry_and_add_changes(stepped, number, commit_writer, changes));
     machines.insert(machine_line(stepped.series.variant));
   }
 
+  // Classes of machines keep the order of `all_series`. Entries with important changes come first.
   const std::string machines_html = write_machines_section(entries, commit_writer);
   std::ranges::stable_sort(entries, {}, &Entry::rank);
 
   // A machine that all entries have in common is named once, above them.
   const bool has_one_machine = machines.size() == 1;
-  const auto write_machine = [&](const Entry& entry, std::string_view element) -> std::string {
+  const auto write_machine_unless_common = [&](const Entry& entry,
+                                               std::string_view html_element) -> std::string {
     if (has_one_machine) return "";
-    return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
+    return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", html_element,
                        html_text(machine_line(entry.stepped->series.variant)));
   };
 
   report::write_page_begin(title, page_files::kStyleCss, sink);
   if (has_one_machine) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
   write_changes(std::move(changes), sink);
+
+  // The page's script shows the filter, which does not work without the script.
   if (entries.size() > 1)
     sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
 
   sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
   for (const Entry& entry : entries)
     sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
-                     entry.value, entry.change, write_machine(entry, "span"),
+                     entry.value, entry.change, write_machine_unless_common(entry, "span"),
                      draw_card_chart(*entry.stepped)));
   sink("</nav>\n" + machines_html);
 
-  for (const Entry& entry : entries) {
-    const SteppedSeries& stepped = *entry.stepped;
-    sink(fmt::format(
-        "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
-        "{}</p>\n{}{}{}</section>\n",
-        entry.id, entry.title, write_machine(entry, "p"), values_heading(stepped.trend.against),
-        entry.value, commit_writer.write_link_or_time(stepped.trend.observations.back()),
-        write_steps_list(stepped, commit_writer), draw_large_chart_if_useful(stepped),
-        write_commit_table(stepped, commit_writer)));
-  }
+  for (const Entry& entry : entries)
+    sink(write_series_section(entry, write_machine_unless_common(entry, "p"), commit_writer));
 
   report::write_page_end(page_files::kTrendsJs, sink);
 }

@@ -75,24 +75,36 @@ class SessionDiff {
     }
   }
 
-  void compare_recordings(const std::string& benchmark, const Recording& in_a,
-                          const Recording& in_b) {
-    const std::string owner_prefix = benchmark.empty() ? "" : cited(benchmark) + ": ";
-    for (const Command& command : in_b.commands) {
-      auto other = std::ranges::find(in_a.commands, command.name, &Command::name);
+  /// Adds the differences between the settings of each command in one file and those of the same
+  /// command in the other file, and likewise for each metric. Does not mention commands that only
+  /// file A has. `benchmark`: the benchmark of a suite that both recordings are of; empty outside
+  /// suites.
+  void compare_recordings(const std::string& benchmark, const Recording& recording_in_a,
+                          const Recording& recording_in_b) {
+    const auto& commands_in_a = recording_in_a.commands;
+    const auto& commands_in_b = recording_in_b.commands;
 
-      // If there is only one on each side, it may have been renamed.
-      if (in_a.commands.size() == 1 && in_b.commands.size() == 1) other = in_a.commands.begin();
-      if (other != in_a.commands.end())
-        add_differences(owner_prefix + cited(command.name), other->settings, command.settings);
+    // The differences are listed with the name of what has them, such as "'parse': wall_time".
+    const std::string name_prefix = benchmark.empty() ? "" : cited(benchmark) + ": ";
+
+    // A single command on each side may have been renamed, so it is compared in any case.
+    const bool may_be_renamed = commands_in_a.size() == 1 && commands_in_b.size() == 1;
+    for (const Command& command : commands_in_b) {
+      const auto in_a = may_be_renamed
+                            ? commands_in_a.begin()
+                            : std::ranges::find(commands_in_a, command.name, &Command::name);
+      if (in_a != commands_in_a.end())
+        add_differences(name_prefix + cited(command.name), in_a->settings, command.settings);
       else
         note_unmatched("command", command.name, a_.name);
     }
 
-    for (const Metric& metric : in_b.metrics) {
-      const auto other = find_metric(in_a.metrics, metric.name);
-      if (other)
-        add_differences(owner_prefix + metric.name, settings_of_metric(in_a.metrics[*other]),
+    // A metric that only one file has was measured in only one way, so there is no difference.
+    for (const Metric& metric : recording_in_b.metrics) {
+      const auto index_in_a = find_metric(recording_in_a.metrics, metric.name);
+      if (index_in_a)
+        add_differences(name_prefix + metric.name,
+                        settings_of_metric(recording_in_a.metrics[*index_in_a]),
                         settings_of_metric(metric));
     }
   }

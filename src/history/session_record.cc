@@ -146,7 +146,9 @@ class RecordReader {
     return {};
   }
 
-  /// Takes what the file says about the session as a whole.
+  /// Takes what the file says about the session as a whole into `record_`, and about its metrics
+  /// into the members from which read_summary() completes each metric. Returns an error if the
+  /// history could not identify the session, or could not order it by time.
   Result<void> take_session() {
     StoredSession stored;
     decode(*session_, stored);
@@ -158,29 +160,35 @@ class RecordReader {
       return make_not_of_lauka_error("its session_id " + cited(circumstances.session_id) +
                                      " is not a UUID");
 
+    // The start has a part of its own in the file.
     record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
+    const bool is_start_known = record_.began != UtcTime();
+    if (!is_start_known) return make_not_of_lauka_error("it does not say when it began");
     record_.ended = circumstances.ended;
-    if (record_.began == UtcTime()) return make_not_of_lauka_error("it does not say when it began");
 
     record_.machine = std::move(circumstances.machine);
     record_.labels = std::move(circumstances.labels);
     record_.version = std::move(circumstances.version);
     record_.complete = stored.complete;
+
+    // In each other order, a round runs every command.
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
 
-    // The metrics of a suite are listed by benchmark.
-    for (const Json& metric : items_in(*session_, "metrics")) take_metric("", metric);
+    // The file of a suite lists metrics for each benchmark. Other files list them once.
+    constexpr const char* no_benchmark = "";
+    for (const Json& metric : items_in(*session_, "metrics"))
+      take_direction_and_method(no_benchmark, metric);
     for (const Json& benchmark : items_in(*session_, "benchmarks"))
       for (const Json& metric : items_in(benchmark, "metrics"))
-        take_metric(text_in(benchmark, "name"), metric);
+        take_direction_and_method(text_in(benchmark, "name"), metric);
     return {};
   }
 
-  void take_metric(const std::string& benchmark, const Json& metric_in_file) {
+  void take_direction_and_method(const std::string& benchmark, const Json& metric_in_file) {
     Metric metric;
     decode(metric_in_file, metric);
-    better_[metric.name] = metric.better;
-    methods_[{benchmark, metric.name}] = settings_of_metric(metric);
+    better_by_metric_[metric.name] = metric.better;
+    method_by_benchmark_and_metric_[{benchmark, metric.name}] = settings_of_metric(metric);
   }
 
   /// Returns the settings that change what a result's command measured, as the name of its series
@@ -220,36 +228,47 @@ class RecordReader {
     }
   }
 
-  /// Finds the commands in the file, and the names under which the history keeps them.
+  /// Reads one item of `results_`: a command and how it was run, without the values of its metrics.
+  Result<ResultInFile> read_result(const Json& json) const {
+    ResultInFile result;
+    result.ours = object_in(json, "lauka");
+    result.metrics = result.ours != nullptr ? object_in(*result.ours, "metrics") : nullptr;
+    if (result.metrics == nullptr)
+      return make_not_of_lauka_error("it has a result without metrics");
+
+    result.name = text_in(json, "name");
+    if (result.name.empty()) result.name = text_in(json, "command");
+    if (result.name.empty()) return make_not_of_lauka_error("it has a result without a command");
+
+    // Outside suites, each command counts as a benchmark with its name.
+    result.benchmark_in_suite = text_in(*result.ours, "benchmark");
+    result.benchmark = result.benchmark_in_suite;
+    if (result.benchmark.empty()) result.benchmark = result.name;
+
+    result.role = text_in(*result.ours, "role");
+    result.reference = unsigned_in(*result.ours, kReferenceKey);
+    result.says_reference = result.ours->contains(kReferenceKey);
+    result.settings = read_settings_of(*result.ours, result.benchmark_in_suite);
+    read_runs(result);
+    return result;
+  }
+
+  /// Finds the commands in the file, and adds them to `record_` in the same order, under the names
+  /// that the history uses. Later steps add their metrics.
   Result<void> find_results() {
     std::map<std::pair<std::string, std::string>, std::size_t> count_by_benchmark_and_role;
-    for (const Json& result : *results_) {
-      ResultInFile found;
-      found.ours = object_in(result, "lauka");
-      found.metrics = found.ours != nullptr ? object_in(*found.ours, "metrics") : nullptr;
-      if (found.metrics == nullptr)
-        return make_not_of_lauka_error("it has a result without metrics");
-
-      found.name = text_in(result, "name");
-      if (found.name.empty()) found.name = text_in(result, "command");
-      if (found.name.empty()) return make_not_of_lauka_error("it has a result without a command");
-
-      found.benchmark = text_in(*found.ours, "benchmark");
-      found.role = text_in(*found.ours, "role");
-      found.reference = unsigned_in(*found.ours, kReferenceKey);
-      found.says_reference = found.ours->contains(kReferenceKey);
-      found.settings = read_settings_of(*found.ours, found.benchmark);
-      found.benchmark_in_suite = found.benchmark;
-      if (found.benchmark.empty()) found.benchmark = found.name;
-
-      read_runs(found);
-      ++count_by_benchmark_and_role[{found.benchmark, found.role}];
-      results_in_file_.push_back(std::move(found));
+    for (const Json& json : *results_) {
+      auto result = read_result(json);
+      if (!result) return result.error();
+      ++count_by_benchmark_and_role[{result->benchmark, result->role}];
+      results_in_file_.push_back(*std::move(result));
     }
 
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
-    // A command's name is shown only if benchmark and role do not tell it from the others.
+    // Commands with other settings than usual have a history of their own, so the settings are a
+    // part of the benchmark's name. The name of the command is shown only if benchmark and role do
+    // not tell the command from the others.
     for (const ResultInFile& result : results_in_file_) {
       const std::string settings = list_unusual_settings(result);
       const bool has_namesakes = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
@@ -260,6 +279,8 @@ class RecordReader {
            .shown_command_name = has_namesakes ? result.name : ""});
     }
 
+    // The reference of results that name none themselves: an earlier session, which is called a
+    // baseline, or else one of the results, usually the first.
     reference_ = unsigned_in(*session_, "reference").value_or(0);
     has_baseline_ = member(*session_, "baseline") != nullptr;
     return {};
@@ -267,7 +288,8 @@ class RecordReader {
 
   /// Returns the command with this role in the benchmark of another command; nullopt if there is
   /// none, or if that command has the role itself.
-  std::optional<std::size_t> find_beside(std::size_t index, std::string_view role) const {
+  std::optional<std::size_t> find_in_same_benchmark(std::size_t index,
+                                                    std::string_view role) const {
     const ResultInFile& command = results_in_file_[index];
 
     // Without roles, the session names one reference for all commands.
@@ -302,32 +324,39 @@ class RecordReader {
     return is_valid ? std::optional(reference) : std::nullopt;
   }
 
-  /// Adds the metrics of a command, with their ratios to the reference and to the anchor.
-  Result<void> add_metrics(std::size_t index) {
-    const ResultInFile& command = results_in_file_[index];
-    CommandRecord& record = record_.results[index];
+  /// Adds the metrics of a command to its record, with their ratios to two other commands of the
+  /// session: the reference, usually the old version, and the anchor, an old build that stays the
+  /// same for many sessions.
+  Result<void> add_metrics(std::size_t command_index) {
+    // find_results() has put the records of the commands into the same order.
+    const ResultInFile& command = results_in_file_[command_index];
+    CommandRecord& record = record_.results[command_index];
     record.endings = read_endings(*command.ours);
 
-    const auto anchor = find_beside(index, "anchor");
-    if (anchor) {
+    const auto anchor_index = find_in_same_benchmark(command_index, "anchor");
+    if (anchor_index) {
       record.anchored_name = command.name;
-      record.anchor = results_in_file_[*anchor].name;
+      record.anchor = results_in_file_[*anchor_index].name;
     }
 
-    const auto reference =
-        command.says_reference ? find_named_reference(index) : find_beside(index, "reference");
+    // Older files do not name the reference of each command.
+    const auto reference_index = command.says_reference
+                                     ? find_named_reference(command_index)
+                                     : find_in_same_benchmark(command_index, "reference");
     for (const auto& [name, summary] : command.metrics->items()) {
-      auto read = read_summary(name, summary, index);
+      auto read = read_summary(name, summary, command_index);
       if (!read) return read.error();
 
       std::optional<MetricRecord> metric = *std::move(read);
-      if (!metric) continue;
-      if (reference)
+      const bool was_measured = metric.has_value();
+      if (!was_measured) continue;
+
+      if (reference_index)
         metric->ratio_to_reference =
-            read_or_compute_ratio(index, *reference, name, "log_ratio_to_reference");
-      if (anchor)
+            read_or_compute_ratio(command_index, *reference_index, name, "log_ratio_to_reference");
+      if (anchor_index)
         metric->ratio_to_anchor =
-            read_or_compute_ratio(index, *anchor, name, "log_ratio_to_anchor");
+            read_or_compute_ratio(command_index, *anchor_index, name, "log_ratio_to_anchor");
       record.metrics.push_back(*std::move(metric));
     }
     return {};
@@ -339,48 +368,61 @@ class RecordReader {
     return std::move(stored.endings);
   }
 
-  /// Reads the summary of a command's metric; nullopt if the file has no values of it.
+  /// Takes a percentile in place of the mean. Returns false if the percentile is not known.
+  static bool take_percentile(MetricRecord& metric, const StoredPercentile& percentile) {
+    if (!percentile.value) return false;
+    metric.mean = *percentile.value;
+
+    // The history stores the standard deviation of a mean. It gets the one with which a mean of as
+    // many runs would have the percentile's 95% interval.
+    const auto& low = percentile.low;
+    const auto& high = percentile.high;
+    if (low && high) {
+      const double standard_error = (*high - *low) / (2 * kNormal95);
+      metric.stddev = standard_error * std::sqrt(static_cast<double>(metric.summarized_values));
+    }
+    return true;
+  }
+
+  /// Reads a metric of a command from its summary in the file; nullopt if the file has no values of
+  /// the metric.
   Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& summary,
-                                                   std::size_t index) const {
-    const ResultInFile& command = results_in_file_[index];
+                                                   std::size_t command_index) const {
+    std::optional<MetricRecord> not_measured;
+    const ResultInFile& command = results_in_file_[command_index];
     MetricRecord metric{.name = name};
     metric.unit = value_in(kUnitWords, text_in(summary, "unit"));
 
-    const auto better = better_.find(name);
-    if (better != better_.end()) metric.better = better->second;
-    const auto method = methods_.find({command.benchmark_in_suite, name});
-    if (method != methods_.end()) metric.method = method->second;
+    const auto better = better_by_metric_.find(name);
+    if (better != better_by_metric_.end()) metric.better = better->second;
+    const auto method = method_by_benchmark_and_metric_.find({command.benchmark_in_suite, name});
+    if (method != method_by_benchmark_and_metric_.end()) metric.method = method->second;
     metric.summarized_values = unsigned_in(summary, "runs").value_or(0);
 
-    // The summary in the file includes failed runs, which the history must not.
+    // The summary in the file includes failed runs, which would look like a change of the program.
     const bool has_failed_runs =
         std::ranges::find(command.has_failed, true) != command.has_failed.end();
-    if (has_failed_runs) return read_summary_of_successes(std::move(metric), summary, index);
+    if (has_failed_runs)
+      return read_summary_of_successes(std::move(metric), summary, command_index);
 
-    if (const auto percentile = decode_in<std::optional<StoredPercentile>>(summary, "percentile")) {
-      if (!percentile->value) return std::optional<MetricRecord>();
-      metric.mean = *percentile->value;
-
-      // The history knows only means. So the standard deviation becomes the one of a mean with the
-      // percentile's interval.
-      const auto& low = percentile->low;
-      const auto& high = percentile->high;
-      if (low && high) {
-        const double standard_error = (*high - *low) / (2 * kNormal95);
-        metric.stddev = standard_error * std::sqrt(static_cast<double>(metric.summarized_values));
-      }
+    // If the user asked for a percentile of the metric, it takes the place of the mean.
+    const auto percentile = decode_in<std::optional<StoredPercentile>>(summary, "percentile");
+    if (percentile) {
+      if (!take_percentile(metric, *percentile)) return not_measured;
       return std::optional(std::move(metric));
     }
 
     // A metric that was not measured has no mean. A mean that is not a number is an error.
-    if (member(summary, "mean") == nullptr) return std::optional<MetricRecord>();
+    if (member(summary, "mean") == nullptr) return not_measured;
     metric.stddev = number_in(summary, "stddev");
     const auto mean = number_in(summary, "mean");
     if (!mean || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
       return Error{fmt::format("has no valid mean of {} of {}", cited(name), cited(command.name)),
                    "export it again"};
-
     metric.mean = *mean;
+
+    // If the program was measured in several layouts, which are placements of its code in memory,
+    // the mean over the layouts counts, and no median is stored.
     if (!take_mean_over_layouts(metric, summary)) take_median(metric, summary);
     return std::optional(std::move(metric));
   }
@@ -486,8 +528,8 @@ class RecordReader {
   const Json* results_ = nullptr;
   const Json* session_ = nullptr;
   std::vector<ResultInFile> results_in_file_{};
-  std::map<std::string, Better, std::less<>> better_{};
-  std::map<std::pair<std::string, std::string>, SettingValues> methods_{};  // by benchmark, metric
+  std::map<std::string, Better, std::less<>> better_by_metric_{};
+  std::map<std::pair<std::string, std::string>, SettingValues> method_by_benchmark_and_metric_{};
   std::size_t reference_ = 0;  // of the session: an index into the results
   bool has_baseline_ = false;  // true: a stored session is the reference, and none of the results
   bool interleaved_ = true;
@@ -597,16 +639,19 @@ Endings decode_endings(std::string_view numbers) {
   return endings;
 }
 
+// The layout is JSON such as [["wall_time", "s", "less"], ["cycles", "1", "less", {...}]]. The
+// object says how the metric was measured: its method. An invalid layout has no metrics.
 std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
-  std::vector<MetricRecord> metrics;
+  enum Part : std::size_t { Name, UnitSymbol, BetterWord, Method, PartCount };
   const auto list = parse_json(layout);
-  if (!list || !list->is_array()) return metrics;
+  if (!list || !list->is_array()) return {};
+
+  std::vector<MetricRecord> metrics;
   for (const ParsedJson& item : *list) {
     // encode_metric_names() leaves out a method that is not known, and older versions knew none.
-    enum Part : std::size_t { Name, UnitSymbol, BetterWord, Method, PartCount };
     if (!item.is_array()) return {};
     const bool has_method = item.size() == PartCount && item[Method].is_object();
-    const std::size_t expected_size = has_method ? PartCount : Method;
+    const std::size_t expected_size = has_method ? PartCount : PartCount - 1;
     if (item.size() != expected_size || !item[Name].is_string() || !item[UnitSymbol].is_string() ||
         !item[BetterWord].is_string())
       return {};
@@ -619,21 +664,25 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   return metrics;
 }
 
-bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers) {
-  // Skips the metrics before this one.
-  for (; place > 0; --place) {
-    const std::size_t end = numbers.find(kBetweenMetrics);
+// `numbers` has a part for each metric of a command, such as "0.5 0.01 20 - - - - 0.5 0.02". A "-"
+// stands for a number that is not known.
+bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_view numbers) {
+  std::string_view numbers_from_metric = numbers;
+  for (std::size_t skipped = 0; skipped < metric_index; ++skipped) {
+    const std::size_t end = numbers_from_metric.find(kBetweenMetrics);
     if (end == std::string_view::npos) return false;
-    numbers.remove_prefix(end + 1);
+    numbers_from_metric.remove_prefix(end + 1);
   }
+  const std::string_view numbers_of_metric =
+      numbers_from_metric.substr(0, numbers_from_metric.find(kBetweenMetrics));
 
   // Older records have neither the median nor its deviation, which come last.
   constexpr std::size_t count_without_median = Median;
-  const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
+  const auto words = split(numbers_of_metric, kBetweenNumbers);
   const bool has_median = words.size() == NumberCount;
   if (!has_median && words.size() != count_without_median) return false;
 
-  // Only the mean is always known.
+  // Each metric has a mean. Its other numbers may be unknown.
   const auto mean = parse_value(words[Mean]);
   if (!mean) return false;
   metric.mean = *mean;

@@ -88,9 +88,9 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 /// invalid.
 std::vector<MetricRecord> decode_metric_names(std::string_view layout);
 
-/// Decodes the values of the metric with index `place` from the text of encode_values. Returns
-/// false if the text lacks the metric or the metric's mean.
-bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
+/// Decodes the values of a metric from the text of encode_values. Returns false if the text lacks
+/// the metric or the metric's mean.
+bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_view numbers);
 
 /// Decodes the endings from the text of encode_values; empty if no run failed.
 Endings decode_endings(std::string_view numbers);

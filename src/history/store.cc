@@ -47,26 +47,27 @@ std::string make_text_subquery(std::string_view column) {
 constexpr std::string_view kMachineClassSubquery =
     "(SELECT class FROM lauka_machine WHERE id = machine)";
 
-/// Returns the indexes, in `metrics`, of the metrics that SeriesSelection::metrics names.
+/// Returns the indexes, in `metrics`, of the metrics that the user wants to see. `wanted_names`:
+/// their names, in which "all" stands for all metrics; empty if the user named none.
 std::vector<std::size_t> find_wanted_metrics(const std::vector<MetricRecord>& metrics,
                                              const std::vector<std::string>& wanted_names) {
-  std::vector<std::size_t> indexes;
+  std::vector<std::size_t> wanted_indexes;
   const auto add_metrics_named = [&](std::string_view name) {
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      const bool is_wanted = name == "all" || metrics[i].name == name;
-      const bool is_new = std::ranges::find(indexes, i) == indexes.end();
-      if (is_wanted && is_new) indexes.push_back(i);
+      const bool is_meant = name == "all" || metrics[i].name == name;
+      const bool is_new = std::ranges::find(wanted_indexes, i) == wanted_indexes.end();
+      if (is_meant && is_new) wanted_indexes.push_back(i);
     }
   };
 
   for (const std::string& name : wanted_names) add_metrics_named(name);
 
-  // Without names, the time is wanted. If it was not measured, the first metric is.
+  // The run time is what most users want. If it was not measured, the first metric takes its place.
   if (wanted_names.empty()) {
     add_metrics_named(metric_name_of(Role::WallTime));
-    if (indexes.empty() && !metrics.empty()) indexes.push_back(0);
+    if (wanted_indexes.empty() && !metrics.empty()) wanted_indexes.push_back(0);
   }
-  return indexes;
+  return wanted_indexes;
 }
 
 /// Returns the role that is shown if the user does not ask for one: the first of these roles that a
@@ -96,29 +97,33 @@ std::optional<LogRatio> decode_ratio_to_anchor(std::string_view metric_name,
   return std::nullopt;
 }
 
-/// Converts the ratios of a series into ratios to its newest anchor, so that a new anchor does not
-/// look like a step. `measured`: the measured ratios between anchors.
-void convert_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio> measured) {
-  // The points are in the order of their sessions.
-  std::string newest;
+/// Converts the ratios of a series into ratios to its newest anchor. An anchor is an old build that
+/// sessions measure for comparison. Without the conversion, a change of the anchor would look like
+/// a change of the command. `measured_between_anchors`: the measured ratios between anchors.
+void convert_to_newest_anchor(MetricHistory& series,
+                              std::span<const AnchorRatio> measured_between_anchors) {
+  // The points are in the order of their sessions, so the last anchor is the newest.
+  std::string newest_anchor;
   for (const SessionPoint& point : series.points)
-    if (!point.anchor.empty()) newest = point.anchor;
+    if (!point.anchor.empty()) newest_anchor = point.anchor;
 
-  const auto ratio_by_anchor = ratios_to_anchor(newest, measured);
+  const auto ratio_to_newest_by_anchor = ratios_to_anchor(newest_anchor, measured_between_anchors);
   for (SessionPoint& point : series.points) {
     auto& ratio = point.values.ratio_to_anchor;
-    if (!ratio || point.anchor == newest) continue;
+    if (!ratio || point.anchor == newest_anchor) continue;
 
-    // Ratios are logarithms: command / newest is command / anchor plus anchor / newest.
-    const auto link = ratio_by_anchor.find(point.anchor);
-    if (link == ratio_by_anchor.end()) {
+    // The ratio cannot be converted if no session compared its anchor with a newer one.
+    const auto anchor_to_newest = ratio_to_newest_by_anchor.find(point.anchor);
+    if (anchor_to_newest == ratio_to_newest_by_anchor.end()) {
       ratio.reset();
       ++series.removed_anchor_ratios;
-    } else {
-      ratio->value += link->second.value;
-      point.link_error = link->second.error.value_or(0.0);
-      point.anchor = newest;
+      continue;
     }
+
+    // Ratios are logarithms, so they are added: command / anchor and anchor / newest.
+    ratio->value += anchor_to_newest->second.value;
+    point.link_error = anchor_to_newest->second.error.value_or(0.0);
+    point.anchor = newest_anchor;
   }
 }
 
@@ -164,11 +169,13 @@ struct Period {
   std::int64_t last_began = 0;   ///< start of the last session
 };
 
-/// Returns the periods in the order in which they begin.
+/// Returns when each of `variants` was measured, in the order of the first sessions. A variant is a
+/// command on a class of machines, and has at least one session.
 Result<std::vector<Period>> read_periods(Database& database,
                                          std::span<const MeasuredCommand> variants) {
-  // Asks for some variants at a time, so that no query becomes too long.
   std::vector<Period> periods;
+
+  // A query asks for a limited number of variants, so that it does not become too long.
   for (std::size_t i = 0; i < variants.size(); i += kMaxIdsOfQuery) {
     const auto asked_variants = variants.subspan(i, std::min(kMaxIdsOfQuery, variants.size() - i));
     std::vector<std::int64_t> ids;
@@ -180,6 +187,7 @@ Result<std::vector<Period>> read_periods(Database& database,
         "GROUP BY variant",
         fmt::join(ids, ","));
     auto asked = database.for_each_row(query, ColumnCount, {}, [&](const Row& row) {
+      // The query returns only ids that were asked for, so the variant is there.
       const auto variant =
           std::ranges::find(asked_variants, integer_in(row[VariantId]), &MeasuredCommand::id);
       periods.push_back({.variant = &*variant,
@@ -210,7 +218,9 @@ bool may_be_updated(const SettingDifference& difference) {
   }
 }
 
-/// Adds the splits between consecutive periods.
+/// Finds where an update of a machine, such as a new kernel, has split the history of a command.
+/// The updated machine counts as another class of machines, so the history goes on as another
+/// series. `periods`: when the command was measured on each class, in the order of time.
 void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& splits) {
   for (std::size_t i = 1; i < periods.size(); ++i) {
     const Period& older = periods[i - 1];
@@ -220,24 +230,25 @@ void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& spli
     const bool overlap = newer.first_began <= older.last_began;
     if (overlap) continue;
 
-    // Any other difference, such as another processor, means another machine.
+    // A difference that no update makes, such as another processor, means another machine.
     auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
                                         settings_of_session({.machine = newer.variant->machine}));
-    if (!std::ranges::all_of(differences, may_be_updated)) continue;
+    const bool may_be_same_machine = std::ranges::all_of(differences, may_be_updated);
+    if (!may_be_same_machine) continue;
 
-    // An update splits the histories of many benchmarks, but is one split.
-    const auto known = std::ranges::find_if(splits, [&](const HistorySplit& split) {
+    // An update splits the histories of many commands, but the user is told only once.
+    const auto split_by_same_update = std::ranges::find_if(splits, [&](const HistorySplit& split) {
       return split.older.machine_class == older.variant->machine_class &&
              split.newer.machine_class == newer.variant->machine_class;
     });
-    if (known == splits.end()) {
+    if (split_by_same_update == splits.end()) {
       splits.push_back({.older = *older.variant,
                         .newer = *newer.variant,
                         .began = newer.first_began,
                         .differences = std::move(differences)});
     } else {
-      ++known->benchmark_count;
-      known->began = std::min(known->began, newer.first_began);
+      ++split_by_same_update->benchmark_count;
+      split_by_same_update->began = std::min(split_by_same_update->began, newer.first_began);
     }
   }
 }
@@ -294,17 +305,21 @@ std::int64_t to_milliseconds(UtcTime time) {
   return time.time_since_epoch().count();
 }
 
-/// Returns the SQL condition for sessions of `commit`, a commit or its beginning. The condition
-/// holds in lauka_session and in lauka_point, which name the column alike.
+/// Returns an SQL condition that restricts a query to one commit. `commit`: what the user typed, a
+/// commit or its beginning. The condition is for the column commit_name, which the tables
+/// lauka_session and lauka_point have. Returns an error if no commit or several commits match.
 Result<std::string> make_commit_filter(Database& database, const std::string& commit) {
-  // The id of a name follows from its text, so that an exact name needs no search.
+  // The column has the id of the commit's name, which is a hash of the name. So an exact name is
+  // found without a search for its text.
   const std::string exact_filter = fmt::format("commit_name = {}", text_id(commit));
+  constexpr std::size_t column_count = 1;
   const auto sessions = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", exact_filter), 1);
+      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", exact_filter),
+      column_count);
   if (!sessions) return sessions.error();
   if (!sessions->empty()) return exact_filter;
 
-  // A shorter text is not searched for, because it would match many commits by chance.
+  // A shorter beginning is not searched for, because it would match many commits by chance.
   constexpr std::size_t min_length_of_beginning = 4;
   enum Column : std::size_t { Id, Text, ColumnCount };
   std::vector<std::int64_t> ids;
@@ -372,26 +387,30 @@ Result<std::string> make_forget_filter(Database& database, const ForgetRequest& 
   return std::string("uuid LIKE :t0");
 }
 
-/// Deletes sessions with their points and labels. `sessions` are rows whose first column is the id.
-Result<void> delete_sessions(Database& database, const std::vector<Row>& sessions) {
-  std::string ids;
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
-    ids += (ids.empty() ? "" : ",") + sessions[i].front();
-
-    // Collects ids until the statement is long enough, or the last id is there.
-    const bool is_last = i + 1 == sessions.size();
-    if (!is_last && ids.size() < kMaxBytesOfStatement) continue;
-
-    for (const auto& [table, session_column] :
-         {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
-          std::pair("lauka_session", "id")}) {
-      auto deleted =
-          database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, session_column, ids));
-      if (!deleted) return deleted;
-    }
-    ids.clear();
+/// Deletes the sessions with these ids, such as "1,2,3", and what the database knows about them.
+Result<void> delete_sessions_with_ids(Database& database, const std::string& ids) {
+  for (const auto& [table, session_column] :
+       {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
+        std::pair("lauka_session", "id")}) {
+    auto deleted =
+        database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, session_column, ids));
+    if (!deleted) return deleted;
   }
   return {};
+}
+
+/// Deletes the sessions whose ids are the first columns of `rows`, with few and long statements.
+Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
+  std::string ids;
+  for (const Row& row : rows) {
+    const std::string& id = row.front();
+    ids += (ids.empty() ? "" : ",") + id;
+    if (ids.size() < kMaxBytesOfStatement) continue;
+
+    if (auto deleted = delete_sessions_with_ids(database, ids); !deleted) return deleted;
+    ids.clear();
+  }
+  return ids.empty() ? Result<void>() : delete_sessions_with_ids(database, ids);
 }
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30U;
@@ -410,11 +429,13 @@ std::vector<Result<SessionRecord>> read_records(std::span<const std::string> fil
   return records;
 }
 
-/// Reads files ahead in threads, and passes their records to `visit` in the order of the files.
+/// Reads the records in the files, and passes each to `visit`, or the error of the file. Threads
+/// read ahead while this thread visits, but the records come in the order of the files. Stops at
+/// the first error of `visit`.
 Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
-  // One group more than there are readers, because the group that this thread waits for and then
-  // visits is one of them.
+  // A thread reads a group of files. While the oldest group is visited, each reader has another
+  // one.
   const std::size_t reader_count =
       std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaderThreads);
   const std::size_t max_groups = reader_count + 1;
@@ -428,15 +449,15 @@ Result<void> for_each_record(std::span<const std::string> files,
       try {
         groups_being_read.push_back(std::async(std::launch::async, read_records, group));
       } catch (const std::system_error&) {
-        // The system has no thread to spare, so this thread will read the group.
+        // The system has no thread to spare, so get() will read the group in this thread.
         groups_being_read.push_back(std::async(std::launch::deferred, read_records, group));
       }
       files_begun += group_size;
     }
 
-    auto records = groups_being_read.front().get();
+    auto records_of_oldest_group = groups_being_read.front().get();
     groups_being_read.pop_front();
-    for (auto& record : records)
+    for (auto& record : records_of_oldest_group)
       if (auto visited = visit(std::move(record)); !visited) return visited;
   }
   return {};
@@ -465,7 +486,7 @@ struct Batch {
   std::map<std::int64_t, std::string> text_by_id{};
   std::map<std::int64_t, MachineRow> machine_by_id{};
   std::map<std::int64_t, std::string> variant_row_by_id{};
-  /// Index into `records`. add_sessions() removes sessions that the database has.
+  /// Index into `records`. add_new_sessions() removes sessions that the database has.
   std::map<std::int64_t, std::size_t> session_index_by_id{};
   std::vector<std::int64_t> session_ids{};  ///< for each of `records`
   std::vector<PointRow> points{};
@@ -499,20 +520,24 @@ struct Batch {
   std::int64_t last_layout_id = 0;
 };
 
-/// Adds the rows of a session to the batch, unless the batch already has this session.
+/// Prepares the rows of a session that the database will need, and adds them to the batch, unless
+/// it already has this session. Tables refer to texts by their ids, so the texts get rows, too.
 void add_to_batch(Batch& batch, std::size_t session_index) {
   const SessionRecord& session = batch.records[session_index];
   const std::int64_t session_id = text_id(session.id);
-  batch.session_ids.push_back(session_id);
+  batch.session_ids.push_back(session_id);  // has an id for each session, also for a repeated one
   const bool is_new = batch.session_index_by_id.emplace(session_id, session_index).second;
   if (!is_new) return;
 
+  // The machine's row has its class, and a text that describes its parts.
   const std::string machine_class = class_of(session.machine);
   const std::int64_t machine_id = text_id(machine_class);
   const std::int64_t parts_id = batch.add_text(encode_machine(session.machine));
-  batch.machine_by_id.emplace(machine_id, MachineRow{machine_class, parts_id});
+  batch.machine_by_id.emplace(machine_id,
+                              MachineRow{.machine_class = machine_class, .parts_id = parts_id});
 
-  // The rows of sessions and labels refer to these texts.
+  // The rows of the session and of its labels, which add_new_sessions() and add_session_rows()
+  // prepare, refer to these texts.
   for (const std::string& text :
        {session.machine.name, commit_of(session), session.label("branch"), session.version})
     batch.add_text(text);
@@ -521,6 +546,8 @@ void add_to_batch(Batch& batch, std::size_t session_index) {
     batch.add_text(label.value);
   }
 
+  // A variant is a command on a class of machines, which many sessions measure. A point has the
+  // values of one variant in one session.
   for (const CommandRecord& result : session.results) {
     const std::int64_t variant_id = text_id(variant_key(result, machine_class));
     std::string variant_row = fmt::format(
@@ -536,10 +563,11 @@ void add_to_batch(Batch& batch, std::size_t session_index) {
   }
 }
 
-/// Adds the sessions of a batch, and takes those that the database already has out of the batch.
-Result<void> add_sessions(Database& database, Batch& batch) {
-  // Only the UUIDs come from outside, so they are passed as parameters (:t0, :t1, ...). The values
-  // of a row are in the order of the columns in the statement below.
+/// Adds the sessions of a batch to the table lauka_session. Removes the sessions that the database
+/// already has from the batch, so that their other rows are not added again.
+Result<void> add_new_sessions(Database& database, Batch& batch) {
+  // All values are numbers, except the UUIDs. Texts may look like SQL, so UUIDs are passed as the
+  // parameters :t0, :t1 and so on. The values have the order of the columns in the statement below.
   std::vector<std::string> rows;
   std::vector<std::string> uuids;
   for (const auto& [id, session_index] : batch.session_index_by_id) {
@@ -553,14 +581,15 @@ Result<void> add_sessions(Database& database, Batch& batch) {
     uuids.push_back(record.id);
   }
 
-  // The database returns only the sessions that it did not have yet.
+  // RETURNING gives only the sessions that the database did not have yet.
   std::set<std::int64_t> added_ids;
+  constexpr std::size_t column_count = 1;
   auto added = database.for_each_row(
       fmt::format("INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, "
                   "branch, version, complete, results, added) VALUES {} ON CONFLICT DO NOTHING "
                   "RETURNING id",
                   fmt::join(rows, ",")),
-      1, uuids, [&](const Row& row) { added_ids.insert(integer_in(row[0])); });
+      column_count, uuids, [&](const Row& row) { added_ids.insert(integer_in(row.front())); });
 
   std::erase_if(batch.session_index_by_id,
                 [&](const auto& session) { return !added_ids.contains(session.first); });
@@ -589,7 +618,8 @@ Result<void> add_shared_rows(Database& database, const Batch& batch,
   return variants.finish();
 }
 
-/// Adds the rows that belong to one session each: labels and points.
+/// Adds the rows that belong to one session each. These are its labels, which are names with
+/// values, and its points: a point has the metrics of a command in a session.
 Result<void> add_session_rows(Database& database, const Batch& batch) {
   RowInserter labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, session_index] : batch.session_index_by_id)
@@ -597,20 +627,24 @@ Result<void> add_session_rows(Database& database, const Batch& batch) {
       labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
   if (auto added = labels.finish(); !added) return added;
 
-  // The numbers need no parameter, because encode_values writes no quotes.
   RowInserter points(
       database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
       "added)");
   for (const PointRow& point : batch.points) {
+    // add_new_sessions() has removed the sessions that the database had already.
     const std::int64_t session_id = batch.session_ids[point.session_index];
-    if (!batch.session_index_by_id.contains(session_id)) continue;
+    const bool is_new = batch.session_index_by_id.contains(session_id);
+    if (!is_new) continue;
+
+    // The values have the order of the columns above. The text in quotes needs no parameter,
+    // because encode_values() writes no quotes.
     const SessionRecord& session = batch.records[point.session_index];
+    const std::string numbers = encode_values(point.result->metrics, point.result->endings);
     points.add(fmt::format(
         "({},{},{},{},{},{},'{}',{},{},{})", point.variant_id, to_milliseconds(session.began),
         session_id, text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
-        encode_values(point.result->metrics, point.result->endings), point.name_id, point.anchor_id,
-        batch.order_added_of(point.session_index)));
+        numbers, point.name_id, point.anchor_id, batch.order_added_of(point.session_index)));
   }
   return points.finish();
 }
@@ -631,8 +665,11 @@ std::string commit_of(const SessionRecord& session) {
   return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
+// The functions for series also take a session that is not in a database. Each of its series has a
+// single point.
 std::vector<MetricHistory> make_histories(const SessionRecord& session,
                                           const SeriesSelection& wanted) {
+  // Has a variant for each result of the session, in the same order.
   std::vector<MeasuredCommand> variants;
   for (const CommandRecord& result : session.results)
     variants.push_back({.benchmark = result.benchmark,
@@ -641,13 +678,16 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
 
-  const std::string role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
+  // In a suite, a command has a role: candidate, reference or anchor.
+  const std::string wanted_role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
   std::vector<MetricHistory> histories;
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (role != "all" && variants[i].role != role) continue;
+    const bool is_wanted = wanted_role == "all" || variants[i].role == wanted_role;
+    if (!is_wanted) continue;
+
     const CommandRecord& result = session.results[i];
-    for (const std::size_t index : find_wanted_metrics(result.metrics, wanted.metrics)) {
-      const MetricRecord& metric = result.metrics[index];
+    for (const std::size_t metric_index : find_wanted_metrics(result.metrics, wanted.metrics)) {
+      const MetricRecord& metric = result.metrics[metric_index];
       MetricHistory series{.variant = variants[i], .metric = metric};
       series.points.push_back({.began = to_milliseconds(session.began),
                                .commit = commit_of(session),
@@ -685,6 +725,7 @@ Result<void> Loader::load_names(const std::set<std::int64_t>& ids) {
 
 Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_count,
                                                               const std::string& commit) {
+  // Without a commit, the sessions of all commits are wanted.
   std::string where_clause;
   if (!commit.empty()) {
     const auto commit_filter = make_commit_filter(database_, commit);
@@ -692,7 +733,8 @@ Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_co
     where_clause = " WHERE " + *commit_filter;
   }
 
-  // The columns of the query, in its order.
+  // The columns of the query, in its order. Sessions that began at the same time are ordered by
+  // `added`, which grows with each session that was added.
   enum Column : std::size_t {
     Began,
     Uuid,
@@ -725,6 +767,8 @@ Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_co
   return lines;
 }
 
+// The user has asked for a benchmark that load_variants() did not find. The error names the part of
+// the request that excludes it, as far as this is known: the role, the commit, or else its name.
 Error Loader::make_no_variant_error(const SeriesSelection& wanted,
                                     const std::set<std::string>& other_roles) {
   const std::string how_to_list = "run lauka-history list --benchmarks to see all";
@@ -737,13 +781,16 @@ Error Loader::make_no_variant_error(const SeriesSelection& wanted,
   }
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), how_to_list};
 
-  // The names of all benchmarks are read only for the suggestion in the error.
-  std::set<std::string> names;
-  if (const auto all = load_variants({.role = "all"}))
-    for (const MeasuredCommand& variant : *all) names.insert(variant.benchmark);
-  const auto near =
-      nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
-  return {what, near.empty() ? how_to_list : fmt::format("did you mean {}?", listed(near, "or"))};
+  // The name may be misspelled, so the error suggests names that are alike. If the names cannot be
+  // read, it suggests none.
+  std::set<std::string> known_names;
+  if (const auto all_variants = load_variants({.role = "all"}))
+    for (const MeasuredCommand& variant : *all_variants) known_names.insert(variant.benchmark);
+  const auto similar_names = nearest_names(
+      wanted.benchmark, std::vector<std::string>(known_names.begin(), known_names.end()));
+  return {what, similar_names.empty()
+                    ? how_to_list
+                    : fmt::format("did you mean {}?", listed(similar_names, "or"))};
 }
 
 Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection& wanted) {
@@ -890,19 +937,22 @@ Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& va
   return histories;
 }
 
+// A variant is a command on a class of machines. An update of a machine may make it another class,
+// which splits the history of a command into the series of two variants.
 Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wanted) {
-  const auto all = load_variants(wanted);
-  if (!all) return all.error();
+  const auto variants = load_variants(wanted);
+  if (!variants) return variants.error();
 
-  // The variants of one command are neighbours, because load_variants() sorts by command first.
+  // The variants of one command are neighbours, because load_variants() sorts them by command.
   std::vector<HistorySplit> splits;
-  for (auto begin = all->begin(); begin != all->end();) {
-    const auto end = std::find_if_not(begin, all->end(), [&](const MeasuredCommand& variant) {
+  auto end_of_command = variants->begin();
+  for (auto begin = variants->begin(); begin != variants->end(); begin = end_of_command) {
+    end_of_command = std::find_if_not(begin, variants->end(), [&](const MeasuredCommand& variant) {
       return are_of_one_command(*begin, variant);
     });
-    const std::span<const MeasuredCommand> variants_of_command(begin, end);
-    begin = end;
-    if (variants_of_command.size() < 2) continue;
+    const std::span<const MeasuredCommand> variants_of_command(begin, end_of_command);
+    const bool has_several_classes = variants_of_command.size() > 1;
+    if (!has_several_classes) continue;
 
     const auto periods = read_periods(database_, variants_of_command);
     if (!periods) return periods.error();
@@ -911,13 +961,15 @@ Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wan
   return splits;
 }
 
-Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& all) {
-  if (std::ranges::all_of(all, has_at_most_one_anchor)) return {};
+// Sessions compare each command with an anchor, an old build. If a newer anchor has replaced it,
+// the ratios before and after that can only be compared through the ratio of the two anchors.
+Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& series_of_variant) {
+  if (std::ranges::all_of(series_of_variant, has_at_most_one_anchor)) return {};
 
-  // A session that measured one of these anchors against another one links the two. In its row, the
-  // name of the command is an anchor of other rows.
+  // Finds the sessions of the same benchmark and class of machines that measured a command against
+  // an anchor, where the command itself is the anchor of other sessions.
   enum Column : std::size_t { Name, Anchor, Layout, Numbers, ColumnCount };
-  const MeasuredCommand& variant = all.front().variant;
+  const MeasuredCommand& variant = series_of_variant.front().variant;
   const auto rows = database_.ask(
       fmt::format(
           "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
@@ -933,17 +985,18 @@ Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& all) 
     for (const Column column : {Name, Anchor, Layout}) name_ids.insert(integer_in(row[column]));
   if (auto loaded = load_names(name_ids); !loaded) return loaded;
 
-  for (MetricHistory& series : all) {
-    std::vector<AnchorRatio> ratios;
+  for (MetricHistory& series : series_of_variant) {
+    std::vector<AnchorRatio> ratios_between_anchors;
     for (const Row& row : *rows) {
+      // A layout lists the metrics whose values are in `numbers`.
       const std::string& layout = find_name(integer_in(row[Layout]));
       const auto ratio = decode_ratio_to_anchor(series.metric.name, layout, row[Numbers]);
       if (ratio)
-        ratios.push_back({.of = find_name(integer_in(row[Name])),
-                          .to = find_name(integer_in(row[Anchor])),
-                          .ratio = *ratio});
+        ratios_between_anchors.push_back({.of = find_name(integer_in(row[Name])),
+                                          .to = find_name(integer_in(row[Anchor])),
+                                          .ratio = *ratio});
     }
-    convert_to_newest_anchor(series, ratios);
+    convert_to_newest_anchor(series, ratios_between_anchors);
   }
   return {};
 }
@@ -961,26 +1014,32 @@ Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
   return note_by_began;
 }
 
+// A benchmark that was measured with other settings than usual, such as --jobs 2, has a name with
+// these settings, and a history of its own. Notes the benchmarks whose history begins for this
+// reason, so that the user is told.
 Result<void> Store::note_new_because_of_settings(std::span<const SessionRecord> sessions) {
-  // The commands whose names say that a setting differs from the usual one.
-  std::map<std::int64_t, const CommandRecord*> result_by_variant;
+  std::map<std::int64_t, const CommandRecord*> unusual_result_by_variant;
   for (const SessionRecord& session : sessions) {
     const std::string machine_class = class_of(session.machine);
-    for (const CommandRecord& result : session.results)
-      if (!result.benchmark_without_settings.empty())
-        result_by_variant[text_id(variant_key(result, machine_class))] = &result;
+    for (const CommandRecord& result : session.results) {
+      const bool has_unusual_settings = !result.benchmark_without_settings.empty();
+      if (has_unusual_settings)
+        unusual_result_by_variant[text_id(variant_key(result, machine_class))] = &result;
+    }
   }
-  if (result_by_variant.empty()) return {};
+  if (unusual_result_by_variant.empty()) return {};
 
   std::vector<std::int64_t> variant_ids;
-  variant_ids.reserve(result_by_variant.size());
-  for (const auto& [id, result] : result_by_variant) variant_ids.push_back(id);
+  variant_ids.reserve(unusual_result_by_variant.size());
+  for (const auto& [id, result] : unusual_result_by_variant) variant_ids.push_back(id);
 
-  // Leaves those that the database does not have yet.
+  // A variant in the database has a history already, so it is removed.
+  constexpr std::size_t column_count = 1;
   auto asked = database_.for_each_row(
-      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(variant_ids, ",")), 1,
-      {}, [&](const Row& row) { result_by_variant.erase(integer_in(row[0])); });
-  for (const auto& [id, result] : result_by_variant)
+      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(variant_ids, ",")),
+      column_count, {},
+      [&](const Row& row) { unusual_result_by_variant.erase(integer_in(row.front())); });
+  for (const auto& [id, result] : unusual_result_by_variant)
     new_because_of_settings_[result->benchmark_without_settings] = result->benchmark;
   return asked;
 }
@@ -990,6 +1049,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   Batch batch{.records = sessions};
   for (std::size_t i = 0; i < sessions.size(); ++i) add_to_batch(batch, i);
 
+  // A point has the values of a variant, which is a command on a class of machines, in a session.
   // The database stores the points of a variant together, so they are added in this order.
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
     return std::pair(point.variant_id, batch.session_ids[point.session_index]);
@@ -997,13 +1057,15 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
 
   std::size_t added_count = 0;
   auto committed = database_.in_transaction([&]() -> Result<void> {
-    const auto last_order_added =
-        database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
-    if (!last_order_added) return last_order_added.error();
-    batch.last_order_added = integer_in(last_order_added->front().front());
+    // The column `added` numbers the sessions in the order in which they are added.
+    constexpr std::size_t column_count = 1;
+    const auto rows =
+        database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
+    if (!rows) return rows.error();
+    batch.last_order_added = integer_in(rows->front().front());
 
     // Leaves only the new sessions in the batch.
-    if (auto added = add_sessions(database_, batch); !added) return added;
+    if (auto added = add_new_sessions(database_, batch); !added) return added;
     added_count = batch.session_index_by_id.size();
     if (added_count == 0) return {};
 
@@ -1019,7 +1081,8 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (!committed) return committed.error();
   if (added_count == 0) return added_count;
 
-  // Remembers the rows only now, because a failed transaction takes them back.
+  // The next batch need not add these rows again. They are remembered only now, because a failed
+  // transaction takes them back.
   const auto remember_as_written = [&](const auto& row_by_id) {
     for (const auto& [id, row] : row_by_id) shared_row_ids_already_written_.insert(id);
   };
@@ -1030,26 +1093,28 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   return added_count;
 }
 
-Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
-  std::vector<std::string> parameter_texts;
-  const auto filter = make_forget_filter(database, what, parameter_texts);
+Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
+  std::vector<std::string> filter_parameters;
+  const auto filter = make_forget_filter(database, request, filter_parameters);
   if (!filter) return filter.error();
 
   std::size_t count = 0;
   auto forgotten = database.in_transaction([&]() -> Result<void> {
-    const auto sessions =
-        database.ask("SELECT id FROM lauka_session WHERE " + *filter, 1, parameter_texts);
-    if (!sessions) return sessions.error();
+    constexpr std::size_t column_count = 1;
+    const auto id_rows = database.ask("SELECT id FROM lauka_session WHERE " + *filter, column_count,
+                                      filter_parameters);
+    if (!id_rows) return id_rows.error();
 
-    count = sessions->size();
+    count = id_rows->size();
     if (count == 0)
       return Error{"has no such session", "run lauka-history list to see all sessions"};
 
-    // The beginning of a session's name must stand for one session.
-    if (!what.session.empty() && count > 1)
+    // A user who typed the beginning of a session's name means one session. A commit or a date may
+    // stand for many.
+    if (!request.session.empty() && count > 1)
       return Error{fmt::format("has {} sessions whose names begin like this", count),
                    "write more of the name"};
-    return delete_sessions(database, *sessions);
+    return delete_sessions(database, *id_rows);
   });
 
   if (!forgotten) return forgotten.error();
@@ -1081,15 +1146,17 @@ Result<SessionRecord> read_session_file(const std::string& file) {
 }
 
 Result<AddResult> add_files(Database& database, std::span<const std::string> files,
-                            const std::function<void(const Error&)>& report_bad) {
+                            const std::function<void(const Error&)>& report_bad_file) {
   Store store(database);
   AddResult result;
   std::size_t files_read = 0;
 
-  // A batch of sessions is one transaction, because each transaction waits for the disk.
+  // A batch of sessions is one transaction, because each transaction waits for the disk. It is
+  // limited by its number of sessions and by their number of commands, to save memory.
   std::vector<SessionRecord> batch;
-  std::size_t command_records_in_batch = 0;
+  std::size_t commands_in_batch = 0;
 
+  // Earlier batches stay in the database if one fails, so the error says how many sessions that is.
   const auto add_batch = [&]() -> Result<void> {
     const auto added = store.add(batch);
     if (!added)
@@ -1100,25 +1167,30 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
 
     result.added_sessions += *added;
     batch.clear();
-    command_records_in_batch = 0;
+    commands_in_batch = 0;
     return {};
   };
 
+  // A file has one session. The records come in the order of the files.
   auto added = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
-    const std::string& file = files[files_read++];
+    const std::string& file = files[files_read];
+    ++files_read;
+
+    // A bad file does not keep the others from being added.
     if (!record) {
       ++result.refused_files;
-      report_bad(record.error().prefixed(cited(file)));
+      report_bad_file(record.error().prefixed(cited(file)));
       return {};
     }
 
-    command_records_in_batch += record->results.size();
+    commands_in_batch += record->results.size();
     batch.push_back(*std::move(record));
     const bool is_full =
-        batch.size() >= kMaxSessionsOfBatch || command_records_in_batch >= kMaxCommandsOfBatch;
+        batch.size() >= kMaxSessionsOfBatch || commands_in_batch >= kMaxCommandsOfBatch;
     return is_full ? add_batch() : Result<void>();
   });
 
+  // The last batch is not full.
   if (added) added = add_batch();
   if (!added) return added.error();
 

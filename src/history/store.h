@@ -134,8 +134,9 @@ class Loader {
   Result<void> load_names(const std::set<std::int64_t>& ids);
   /// Returns the text with this id; empty if the database lacks it.
   const std::string& find_name(std::int64_t id) const;
-  /// Converts the ratios of each series into ratios to the series' newest anchor.
-  Result<void> convert_to_newest_anchors(std::vector<MetricHistory>& all);
+  /// Converts the ratios of each series into ratios to the series' newest anchor. All series must
+  /// be of one command on one class of machines.
+  Result<void> convert_to_newest_anchors(std::vector<MetricHistory>& series_of_variant);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};  // by id; an empty text has the id 0
@@ -176,11 +177,11 @@ struct AddResult {
   std::map<std::string, std::string> new_because_of_settings{};
 };
 
-/// Adds the sessions in `files`, and calls `report_bad` for each refused file. The error is a
+/// Adds the sessions in `files`, and calls `report_bad_file` for each refused file. The error is a
 /// predicate about the database; the caller adds the subject. Sessions that were added before the
 /// error stay.
 Result<AddResult> add_files(Database& database, std::span<const std::string> files,
-                            const std::function<void(const Error&)>& report_bad);
+                            const std::function<void(const Error&)>& report_bad_file);
 
 /// The sessions to delete. Exactly one member must be set. `session` is a UUID or its beginning,
 /// `commit` a commit or its beginning.
@@ -193,7 +194,7 @@ struct ForgetRequest {
 
 /// Deletes sessions and returns their number. Returns an error if no session matches, or if several
 /// sessions match ForgetRequest::session.
-Result<std::size_t> forget(Database& database, const ForgetRequest& what);
+Result<std::size_t> forget(Database& database, const ForgetRequest& request);
 
 /// A user's note about a step of a series.
 struct StepNote {

@@ -150,26 +150,29 @@ bool may_be_step(const Trend& trend, std::size_t first_commit) {
          std::abs(last.value - before.value) > rounding_limit(trend, before.value);
 }
 
-/// Weights each ratio by 1 / error². If an error is unknown or 0, all ratios have the same weight.
+/// Returns the mean of ratios that were measured with different precision, weighted by 1 / error².
 /// The mean has an error if all ratios have one.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
+  // An unknown error gives no weight, and an error of 0 an infinite one. In both cases, all ratios
+  // have the same weight.
   const bool has_weights =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
+  const bool are_all_errors_known =
+      std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error.has_value(); });
+
   double sum_of_weights = 0.0;
   double weighted_sum = 0.0;
-  double variance_of_sum = 0.0;
-  bool has_errors = true;
-
+  double variance_of_weighted_sum = 0.0;
   for (const LogRatio& ratio : ratios) {
-    const double weight = has_weights ? 1.0 / (*ratio.error * *ratio.error) : 1.0;
+    const double error = ratio.error.value_or(0.0);
+    const double weight = has_weights ? 1.0 / (error * error) : 1.0;
     sum_of_weights += weight;
     weighted_sum += weight * ratio.value;
-    has_errors = has_errors && ratio.error.has_value();
-    variance_of_sum += weight * weight * ratio.error.value_or(0.0) * ratio.error.value_or(0.0);
+    variance_of_weighted_sum += weight * weight * error * error;
   }
 
   LogRatio mean{.value = weighted_sum / sum_of_weights};
-  if (has_errors) mean.error = std::sqrt(variance_of_sum) / sum_of_weights;
+  if (are_all_errors_known) mean.error = std::sqrt(variance_of_weighted_sum) / sum_of_weights;
   return mean;
 }
 
@@ -366,52 +369,59 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
   return trend;
 }
 
+// Two steps enclose a level: the commits with about the same value. If all commits of the levels on
+// both sides of a step are exact and equal, the size of the step is not an estimate.
 std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries& stepped,
                                                              const stats::LevelStep& step) {
-  // The level before the step begins at the step before, and the level after it ends at the next.
   const std::vector<CommitValue>& commits = stepped.trend.observations;
-  std::size_t first_before = 0;
-  std::size_t end_after = commits.size();
+  std::size_t previous_step = 0;           // or the first commit, if no step is before this one
+  std::size_t next_step = commits.size();  // or the end, if no step is after this one
   for (const KnownStep& other : stepped.steps) {
     if (other.step.first_point < step.first_point)
-      first_before = std::max(first_before, other.step.first_point);
+      previous_step = std::max(previous_step, other.step.first_point);
     else if (other.step.first_point > step.first_point)
-      end_after = std::min(end_after, other.step.first_point);
+      next_step = std::min(next_step, other.step.first_point);
   }
 
   // is_same_value() is false if either value is not exact.
-  const CommitValue& before = commits[first_before];
-  const CommitValue& after = commits[step.first_point];
-  for (std::size_t i = first_before; i < end_after; ++i) {
-    const CommitValue& level = i < step.first_point ? before : after;
-    if (!is_same_value(level.exact_value, commits[i].exact_value)) return std::nullopt;
+  const CommitValue& first_before = commits[previous_step];
+  const CommitValue& first_after = commits[step.first_point];
+  for (std::size_t i = previous_step; i < next_step; ++i) {
+    const CommitValue& first_of_level = i < step.first_point ? first_before : first_after;
+    if (!is_same_value(first_of_level.exact_value, commits[i].exact_value)) return std::nullopt;
   }
-  return std::pair(*before.exact_value, *after.exact_value);
+  return std::pair(*first_before.exact_value, *first_after.exact_value);
 }
 
+// An anchor is an old build that sessions measure for comparison. A session that measured two
+// anchors links them. If no session measured an anchor together with the newest one, the ratio of
+// the two follows from the links between them: a / c is a / b times b / c.
 std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
                                                  std::span<const AnchorRatio> measured) {
-  // Goes from the newest anchor over the links to all others, those with the fewest links first.
-  const auto links = ratios_by_anchors(measured);
-  std::map<std::string, LogRatio> ratio_by_anchor{{newest, {0.0, 0.0}}};
-  std::deque<std::string> to_visit{newest};
+  const auto ratios_by_link = ratios_by_anchors(measured);
+  std::map<std::string, LogRatio> ratio_by_anchor{{newest, {.value = 0.0, .error = 0.0}}};
 
+  // Visits anchors breadth first, so that each ratio comes from as few links as possible.
+  std::deque<std::string> to_visit{newest};
   while (!to_visit.empty()) {
     const std::string anchor = to_visit.front();
     to_visit.pop_front();
-    for (const auto& [ends, ratios] : links) {
+    for (const auto& [ends, ratios] : ratios_by_link) {
       const bool is_first = ends.first == anchor;
       const bool is_second = ends.second == anchor;
-      if (!is_first && !is_second) continue;
+      const bool is_linked = is_first || is_second;
+      if (!is_linked) continue;
 
-      // A link is the ratio of its first end to its second, so backwards it has the other sign.
+      // other / newest is anchor / newest times other / anchor, or a sum of logarithms. A link has
+      // the ratio of its first end to its second, so the sign changes if `other` is the second.
       const std::string& other = is_first ? ends.second : ends.first;
-      const LogRatio link = weighted_mean(ratios);
-      LogRatio sum = ratio_by_anchor.at(anchor);
-      sum.value += other == ends.second ? -link.value : link.value;
-      sum.error = std::hypot(sum.error.value_or(0.0), link.error.value_or(0.0));
+      const LogRatio first_to_second = weighted_mean(ratios);
+      LogRatio other_to_newest = ratio_by_anchor.at(anchor);
+      other_to_newest.value += is_first ? -first_to_second.value : first_to_second.value;
+      other_to_newest.error =
+          std::hypot(other_to_newest.error.value_or(0.0), first_to_second.error.value_or(0.0));
 
-      const bool is_new = ratio_by_anchor.emplace(other, sum).second;
+      const bool is_new = ratio_by_anchor.emplace(other, other_to_newest).second;
       if (is_new) to_visit.push_back(other);
     }
   }
@@ -430,53 +440,77 @@ std::string step_id(const MetricHistory& series, std::int64_t began) {
   return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> bits_not_shown);
 }
 
-Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
-                                           ComparedWith against) {
-  SteppedSeries stepped{.series = std::move(series)};
-  stepped.trend = make_trend(stepped.series, against);
-  const auto& commits = stepped.trend.observations;
+namespace {
 
+/// Finds the steps of a trend. The steps that may be due to rounding, or to the conversion to
+/// another anchor, are left out.
+stats::SeriesSteps find_steps_of_trend(const Trend& trend) {
   std::vector<stats::SeriesPoint> points;
-  points.reserve(commits.size());
-  for (const CommitValue& observation : commits) {
-    const double error = observation.error.value_or(0.0);
-    const double variance = error * error;
-    points.push_back({observation.value, variance});
+  points.reserve(trend.observations.size());
+  for (const CommitValue& commit : trend.observations) {
+    const double error = commit.error.value_or(0.0);  // find_steps() takes 0 for an unknown error
+    points.push_back({.value = commit.value, .variance = error * error});
   }
   raise_small_variances(points);
 
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
-  drop_uncertain_steps(stepped.trend, found.steps);
-  stepped.may_last_commit_be_step = found.may_last_point_be_step;
-  if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
-    stepped.possible_step_at = found.pending_first_point;
+  drop_uncertain_steps(trend, found.steps);
+  if (found.pending_first_point && !may_be_step(trend, *found.pending_first_point))
+    found.pending_first_point.reset();
+  return found;
+}
 
+/// Returns a step of a series with its state, and with the user's note if it was acknowledged.
+/// `note_by_began`: the notes about steps of the series, by the time when the first session after
+/// the step began.
+KnownStep judge_step(const SteppedSeries& stepped, const std::vector<stats::LevelStep>& steps,
+                     std::size_t step_index,
+                     const std::map<std::int64_t, std::string>& note_by_began) {
+  const auto& commits = stepped.trend.observations;
+  const stats::LevelStep& step = steps[step_index];
+  const std::string id = step_id(stepped.series, commits[step.first_point].began);
+  KnownStep judged{.step = step, .state = StepState::Alarm, .id = id};
+
+  // New sessions may move a step a little, so a note holds for all commits where it may be.
+  const std::int64_t earliest = commits[step.earliest_first_point].began;
+  const std::int64_t latest = commits[step.latest_first_point].began;
+  const auto note = note_by_began.lower_bound(earliest);
+  const bool has_note = note != note_by_began.end() && note->first <= latest;
+  if (has_note) {
+    judged.state = StepState::Acknowledged;
+    judged.note = note->second;
+    return judged;
+  }
+
+  const Better better = stepped.series.metric.better;
+  if (!is_worse(step.change, better))
+    judged.state = StepState::Better;
+  else if (is_cancelled_later(steps, step_index, better))
+    judged.state = StepState::CancelledLater;
+  return judged;
+}
+
+}  // namespace
+
+// A step is a lasting change of a series. A user who has acknowledged a step has written a note
+// about it, and gets no alarm any more.
+Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
+                                           ComparedWith against) {
+  SteppedSeries stepped{.series = std::move(series)};
+  stepped.trend = make_trend(stepped.series, against);
+
+  const stats::SeriesSteps found = find_steps_of_trend(stepped.trend);
+  stepped.may_last_commit_be_step = found.may_last_point_be_step;
+  stepped.possible_step_at = found.pending_first_point;
+
+  // Without steps, the database need not be asked for notes.
   if (found.steps.empty()) return stepped;
   const auto note_by_began =
       loader.read_acknowledgements(stepped.series.variant.id, stepped.series.metric.name);
   if (!note_by_began) return note_by_began.error();
 
-  const Better better = stepped.series.metric.better;
-  for (std::size_t i = 0; i < found.steps.size(); ++i) {
-    const stats::LevelStep& step = found.steps[i];
-    KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
-
-    // New sessions may move a step a little, so a note holds for all commits where it may be.
-    const std::int64_t earliest = commits[step.earliest_first_point].began;
-    const std::int64_t latest = commits[step.latest_first_point].began;
-    const auto note = note_by_began->lower_bound(earliest);
-    const bool has_note = note != note_by_began->end() && note->first <= latest;
-    if (has_note) {
-      known.state = StepState::Acknowledged;
-      known.note = note->second;
-    } else if (better != Better::Neither && !is_worse(step.change, better)) {
-      known.state = StepState::Better;
-    } else if (is_cancelled_later(found.steps, i, better)) {
-      known.state = StepState::CancelledLater;
-    }
-
-    stepped.steps.push_back(std::move(known));
-  }
+  for (std::size_t i = 0; i < found.steps.size(); ++i)
+    stepped.steps.push_back(judge_step(stepped, found.steps, i, *note_by_began));
   return stepped;
 }
 

@@ -110,6 +110,8 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   if (!is_ancestor(good_end->id, bad_end->id))
     return Error{fmt::format("{} is not an ancestor of {}", cited(good), cited(bad)),
                  "name the older commit first; git merge-base A B finds a common ancestor"};
+
+  // Some commits, such as those with submodules, cannot be checked out.
   for (const Commit& end : {*good_end, *bad_end})
     if (const auto obstacle = find_obstacle(end.id))
       return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),

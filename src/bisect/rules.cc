@@ -113,15 +113,17 @@ bool Search::take_change_on_both_sides(const StepResult& result) {
 }
 
 /// Narrows the commits that may have made the change by what a step has shown about one of them.
-/// Its level is the share of the whole change that it has already. A step asks for the middle level
-/// first. If that stays undecided, the search asks once more, for the quarter on the other side of
-/// the estimate, which the measurement can tell apart.
+/// The level of a commit is the share of the whole change that it has already. A step first asks
+/// whether the level is above the middle of the levels that are searched. If that stays undecided,
+/// another step asks whether it is beyond one of the quarters, namely the one that is farther from
+/// the estimate and so easier to decide.
 void Search::take_answer(const StepResult& result) {
   const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
   if (take_change_on_both_sides(result)) return;
 
-  // A second question does not ask for the middle, so a part of the change may be on either side.
-  // The levels of what is searched then change to the estimate.
+  // A part of the change may be on either side of a commit that is not near the good or the bad
+  // end, as a second question shows. The levels that are searched then begin or end at its
+  // estimate.
   const bool uses_level = asked_again;
   switch (result.answer) {
     case StepAnswer::Before:

@@ -86,8 +86,8 @@ Result<Answer> list_sessions_or_benchmarks(Database& database, const Request& re
   return Answer{sessions_text(*sessions, choose_style())};
 }
 
-/// Returns the error that there is no wanted series. If the metric is unknown, suggests one with a
-/// similar name.
+/// Returns the error that there is no wanted series. If the user's metric is unknown, suggests one
+/// with a similar name. `commands`: those that match the selection.
 Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
                               const std::vector<MeasuredCommand>& commands) {
   if (!wanted.branch.empty())
@@ -268,7 +268,7 @@ Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) 
     }
   }
 
-  // Points of different commits are not values of the same program.
+  // The mean of different commits is no value of a program, so a note tells the user.
   const auto has_several_commits = [](const auto& entry) {
     const auto& points = entry.second.points;
     const auto& first_commit = points.front().commit;

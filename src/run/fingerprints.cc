@@ -187,7 +187,8 @@ std::vector<std::string> list_paths_in_arguments(const Command& command, bool ha
   return paths;
 }
 
-/// Returns the hash of the files that the arguments name in all layouts; empty if they name none.
+/// Returns the hash of the files that the arguments name in the first layout; empty if they name
+/// none.
 std::string hash_argument_files(const Plan& plan, std::size_t command, const ReadContext& reader) {
   Sha256 hash;
   bool has_file = false;
@@ -277,6 +278,7 @@ std::optional<std::string> hash_file(const std::string& path, const ReadContext&
 }
 
 // Two runs with equal arguments still differ if the files that the arguments name have changed.
+// Files that only later layouts name are left out.
 std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
                                               const ReadContext& reader) {
   std::vector<ArgumentFile> files;

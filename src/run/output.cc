@@ -213,9 +213,9 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
 
   const auto built = command_in_layout(plan_, command, layout);
   os::ProgramSpec spec = make_program(plan_, *built, context_.user);
-  spec.output.is_stored_during_run = false;
+  spec.output.is_stored_during_run = false;  // the listener stores it
   spec.output.has_listener = true;
-  spec.jobs = 1;  // with several jobs, the outputs of the same command would mix
+  spec.jobs = 1;  // the outputs of several copies of the command would mix
 
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
@@ -294,7 +294,8 @@ std::optional<Error> OutputCheck::find_error() {
         kRemedy};
   }
 
-  // Does not replace the output of an earlier layout.
+  // Other commands must equal the output of the source's first layout, which emplace() leaves as it
+  // is.
   if (is_source_[command]) outputs_of_sources_.emplace(command, *std::move(output));
   return std::nullopt;
 }
@@ -373,8 +374,10 @@ Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) co
 Result<std::optional<std::string_view>> ReportedValues::find_last_match(const Pattern& pattern,
                                                                         os::OutputStream stream,
                                                                         std::string& text) const {
+  // Only the end of a long stream is kept.
   const std::uint64_t size = launcher_.stored_stream_bytes(stream);
   const std::uint64_t search_begin = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
+
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto has_time_left = [&] { return clock_.now() < deadline; };
 

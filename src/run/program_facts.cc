@@ -97,7 +97,7 @@ class WrapperCall {
       return true;
     }
 
-    // env takes a lone "-" as -i, and nice takes "-5" as -n 5.
+    // env takes a lone "-" as -i. nice takes "-5" as -n 5, which does not matter for what is run.
     if (word == "-") return apply('i', "");
     if (is_digit(word[1])) return true;
     if (word.starts_with("--")) return take_long_option(std::string_view(word).substr(2));

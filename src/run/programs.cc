@@ -290,7 +290,8 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
 // its time to that of the rounds if it belongs to a single run.
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
                                           std::uint32_t layout, const std::optional<Step>& step) {
-  const auto hook = programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
+  const std::size_t first_layout = std::size_t{command} * plan_.setting.layouts;
+  const auto hook = programs_.at(first_layout + layout)[row.kind];
   const bool has_hook = hook.has_value();
   if (!has_hook) return std::nullopt;
 
@@ -358,7 +359,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     empty_command.words = plan.shell->words;
     empty_command.words.insert(empty_command.words.end(), {"-c", ""});
     os::ProgramSpec spec = make_program(plan, empty_command, user);
-    spec.output.has_listener = false;
+    spec.output.has_listener = false;  // an empty command writes nothing to wait for
 
     auto runs = measure_starts(spec, launcher, interrupt);
     if (!runs) return runs.error();

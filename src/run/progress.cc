@@ -94,7 +94,7 @@ void DifferenceWatch::compare_with_reference(std::size_t command, const Step& st
 // first candidate that has one is shown.
 std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t command) const {
   // With several layouts, the interval comes from the means of the layouts, so one round in each is
-  // enough. Otherwise it comes from the rounds.
+  // enough. Otherwise it comes from the rounds, and would be very wide if there were only a few.
   const bool has_layouts = plan_.setting.layouts > 1;
   const std::uint64_t min_rounds = has_layouts ? 1 : 5;
   const auto has_difference = [&](std::size_t candidate) {
@@ -103,20 +103,21 @@ std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t comm
            std::ranges::all_of(commands_[candidate].of_layout, has_enough);
   };
 
-  std::size_t shown = command;
-  for (std::size_t other = 0; !has_difference(shown) && other < commands_.size(); ++other)
+  std::optional<std::size_t> shown;
+  if (has_difference(command)) shown = command;
+  for (std::size_t other = 0; !shown && other < commands_.size(); ++other)
     if (has_difference(other)) shown = other;
-  if (!has_difference(shown)) return std::nullopt;
+  if (!shown) return std::nullopt;
 
-  if (has_layouts) return over_layouts(shown);
+  if (has_layouts) return over_layouts(*shown);
 
   // The spread is that of the logarithms of the ratios of two wall times.
-  const Spread& log_ratios = commands_[shown].of_layout.front();  // of the only layout
+  const Spread& log_ratios = commands_[*shown].of_layout.front();  // of the only layout
   const auto rounds = static_cast<double>(log_ratios.rounds);
   const double variance = log_ratios.squared_deviations / (rounds - 1.0);
   const double half_width =
       stats::student_t_quantile_above(kTail, rounds - 1.0) * std::sqrt(variance / rounds);
-  return make_difference(plan_.commands[shown].name, log_ratios.mean, half_width);
+  return make_difference(plan_.commands[*shown].name, log_ratios.mean, half_width);
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command) const {

@@ -263,7 +263,8 @@ SharedBatch make_shared_batch(const Runners& runners, std::span<const std::size_
 
 /// Gives the runners the results of their turns in a shared batch. Returns the number of turns that
 /// have results. Later turns have none if the launcher returned fewer results than launches, for
-/// example after a failed run.
+/// example after a failed run. `lap`: the benchmarks that wait for their turns; the last one is
+/// next.
 std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch& batch,
                              const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context) {
@@ -297,6 +298,7 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
 /// `mean_run_time`: mean time of a run in the latest shared batch, which this batch replaces.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context, nanoseconds& mean_run_time) {
+  // A single turn has nothing to share its batch with.
   const std::size_t max_turns = count_turns_to_share(runners, lap, mean_run_time);
   if (max_turns < 2) return 0;
 

@@ -40,9 +40,10 @@ void SamplingCost::add(const RunRecord& run) {
 // Taking samples (--profile) interrupts a program again and again. If this has cost much CPU time,
 // the user should know, because the samples then show a slower program than the timed runs.
 std::optional<Note> SamplingCost::note() const {
-  constexpr std::size_t min_runs = 6;
-  constexpr double min_cost = 0.05;
-  const stats::IntervalTails tails = stats::tails_of(0.99);  // confidence
+  constexpr std::size_t min_runs = 6;  // of each kind
+  constexpr double min_cost = 0.05;    // as a fraction of the CPU time
+  constexpr double confidence = 0.99;
+  const stats::IntervalTails tails = stats::tails_of(confidence);
 
   // Several commands may exceed the limit, but the largest cost is enough for a warning.
   std::optional<Note> note_on_largest;

@@ -122,9 +122,11 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
 
-  // Settling rounds follow counting rounds, and let the machine forget them.
+  // Counting slows the runs that follow, so settling rounds, which come between, switch it off.
   const RoundKind kind = result_.first.kind;
   if (kind == RoundKind::Settling) benchmark_.engine.pause();
+
+  // Another program may have taken the counters since the latest counting rounds.
   const bool begins_to_count = kind == RoundKind::Counting && latest_kind_ != kind;
   if (begins_to_count) check_counters();
   latest_kind_ = kind;

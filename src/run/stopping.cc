@@ -169,6 +169,9 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
       if (!is_gated(gate.condition, plan.reference, command, plan.commands.size())) continue;
       gates_.push_back(
           {{.condition = gate.condition, .candidate = command, .metric = gate.metric}, kind});
+
+      // If the command and its reference are measured with different settings, no number of rounds
+      // can decide the gate.
       if (gate.condition.limit.needs_reference())
         gates_.back().other_settings = find_obstacles(plan, gate.metric, command);
     }

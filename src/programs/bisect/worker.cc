@@ -356,9 +356,10 @@ OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
 
   std::string failure = std::get<std::string>(std::move(failure_or_stop));
   half_built_.erase(tree_name);
-  const bool is_built = failure.empty();
-  add_entry(fmt::format("{} {} {}", is_built ? kBuiltEntry : kUnbuiltEntry, tree_name, commit.id));
-  if (is_built) built_ids_[tree_name] = commit.id;
+  const bool has_succeeded = failure.empty();
+  add_entry(
+      fmt::format("{} {} {}", has_succeeded ? kBuiltEntry : kUnbuiltEntry, tree_name, commit.id));
+  if (has_succeeded) built_ids_[tree_name] = commit.id;
   return failure;
 }
 
@@ -500,7 +501,7 @@ OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
   if (!failed_status)
     command_without_program = find_command_without_program(call.benchmarks.front().plan, call.user);
   if (!failed_status && !command_without_program) failed_status = measure(call);
-  launcher_ = std::move(call.launcher);  // for the next call
+  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
 
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (command_without_program)

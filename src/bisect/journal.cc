@@ -38,7 +38,7 @@ Result<Journal> Journal::open(const std::string& path, const std::string& head) 
     const std::size_t line_end = text.find('\n', used_bytes);
     if (line_end == std::string::npos) break;
 
-    // To check a line changes the seals, so it is checked with a copy, in case that it is damaged.
+    // Checking a line changes the seals. The change is kept only if the line is not damaged.
     Seals seals = journal.seals_;
     const auto entry = seals.open(std::string_view(text).substr(used_bytes, line_end - used_bytes));
     const bool is_damaged = !entry.has_value();

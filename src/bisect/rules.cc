@@ -119,11 +119,12 @@ bool Search::take_change_on_both_sides(const StepResult& result) {
 /// the estimate and so easier to decide.
 void Search::take_answer(const StepResult& result) {
   const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
+
+  // The measurement may show more than the answer: that the change is on both sides of the commit.
   if (take_change_on_both_sides(result)) return;
 
-  // A part of the change may be on either side of a commit that is not near the good or the bad
-  // end, as a second question shows. The levels that are searched then begin or end at its
-  // estimate.
+  // After a second question, a part of the change may be on either side of the commit, so the
+  // levels that are searched begin or end at its estimate.
   const bool uses_level = asked_again;
   switch (result.answer) {
     case StepAnswer::Before:

@@ -189,7 +189,7 @@ std::optional<std::string> answer_question(std::span<const std::string> words) {
 /// text if the option is missing.
 Result<std::string> take_value(Words& words, std::string_view name) {
   const std::string spelling = "--" + std::string(name);
-  const Error has_no_value{spelling + " needs a value", kUsage};
+  const auto refuse_option = [&] { return Error{spelling + " needs a value", kUsage}; };
   Words others;
   std::string value;
 
@@ -197,7 +197,7 @@ Result<std::string> take_value(Words& words, std::string_view name) {
     const std::string& word = words[i];
     if (word == spelling) {
       ++i;
-      if (i == words.size()) return has_no_value;
+      if (i == words.size()) return refuse_option();
       value = words[i];
     } else if (word.starts_with(spelling + "=")) {
       value = word.substr(spelling.size() + 1);
@@ -205,7 +205,7 @@ Result<std::string> take_value(Words& words, std::string_view name) {
       others.push_back(word);
       continue;
     }
-    if (value.empty()) return has_no_value;
+    if (value.empty()) return refuse_option();
   }
 
   words = std::move(others);

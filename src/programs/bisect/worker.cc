@@ -41,6 +41,11 @@ Stop stop_for_signal() {
   return Stop{status_of_signal(os::first_interrupt_signal())};
 }
 
+/// Returns the result of a build that succeeded.
+OrStop<std::string> no_failure() {
+  return std::string();
+}
+
 // The end of a search whose reason has been said.
 constexpr Stop kStopAsFailed{static_cast<int>(ExitStatus::Failed)};
 
@@ -291,8 +296,7 @@ std::optional<Stop> Worker::stop_if_disk_is_full() const {
 /// succeeded, or was interrupted, as the caller finds out. If the commit is not to blame for the
 /// failure, the search stops.
 OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
-  const std::string no_failure;
-  if (request_.build.empty()) return no_failure;
+  if (request_.build.empty()) return no_failure();
 
   // The environment, which lauka takes as one list for each command, is the same for all commits.
   const auto& environments = request_.options.commands.environment;
@@ -310,10 +314,10 @@ OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
   }
 
   const auto run = run_builds_by(*launcher_, builds, user_);
-  if (os::first_interrupt_signal() != 0) return no_failure;
+  if (os::first_interrupt_signal() != 0) return no_failure();
   if (!run) return Stop{refuse(run.error(), ExitStatus::Failed)};
   const std::optional<BuildFailed>& failed = *run;
-  if (!failed) return no_failure;
+  if (!failed) return no_failure();
 
   // A shell that does not start, or a full disk, would fail the build of any commit.
   if (std::holds_alternative<NotStarted>(failed->outcome))
@@ -331,7 +335,7 @@ OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
 // use as they are. Returns why the commit cannot be built; empty if it is built.
 OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
   if (has_lost_output_) return kStopAsFailed;
-  if (is_built(tree, commit)) return std::string();
+  if (is_built(tree, commit)) return no_failure();
 
   say(fmt::format("building {}", describe(commit)));
   if (has_lost_output_) return kStopAsFailed;

@@ -69,6 +69,8 @@ std::optional<Error> make_refusal(std::string_view name) {
                "leave it out"};
 }
 
+/// Describes the options that lauka-bisect adds to those of lauka, or replaces, for the help and
+/// the completions. parse() takes them from the command line.
 cli::OptionGroup list_own_options() {
   return {"The search",
           {{.name = "build",
@@ -96,7 +98,31 @@ cli::OptionGroup list_own_options() {
            {.name = "version", .letter = "V", .help = "show the version"}}};
 }
 
-/// Describes the program, with the options of lauka that work here.
+/// Returns lauka's groups of options, without the options that do not work here or that
+/// lauka-bisect replaces.
+std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
+  const auto is_left_out = [&](const cli::OptionDescription& option) {
+    const bool is_refused = make_refusal(option.name).has_value();
+    const bool is_export =
+        std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end();
+    const cli::OptionInfo* info = cli::find_option(option.name);
+    const bool is_about_whole_call = info != nullptr && info->rules.scope == cli::Scope::Call;
+    const bool is_replaced =
+        std::ranges::find(own_options.options, option.name, &cli::OptionDescription::name) !=
+        own_options.options.end();
+    return is_refused || is_export || is_about_whole_call || is_replaced;
+  };
+
+  std::vector<cli::OptionGroup> inherited;
+  cli::ProgramDescription lauka = cli::lauka_description();
+  for (cli::OptionGroup& group : lauka.commands.front().groups) {
+    std::erase_if(group.options, is_left_out);
+    if (!group.options.empty()) inherited.push_back(std::move(group));
+  }
+  return inherited;
+}
+
+/// Describes the program for its manual page, its help and its completions.
 cli::ProgramDescription describe_program() {
   cli::ProgramDescription bisect{.name = "lauka-bisect",
                                  .completions_made_by = "lauka-bisect",
@@ -121,22 +147,9 @@ cli::ProgramDescription describe_program() {
   bisect.see_also = {"lauka (1)", "git-bisect (1)"};
 
   cli::CommandDescription only_command{.argument_usage = "GOOD BAD -- COMMAND"};
-  only_command.groups.push_back(list_own_options());
-  // A copy, because the groups that are added below move the first one.
-  const cli::OptionGroup own = only_command.groups.front();
-  const auto is_unfit = [&](const cli::OptionDescription& option) {
-    const cli::OptionInfo* info = cli::find_option(option.name);
-    return make_refusal(option.name) ||
-           std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end() ||
-           (info != nullptr && info->rules.scope == cli::Scope::Call) ||
-           std::ranges::find(own.options, option.name, &cli::OptionDescription::name) !=
-               own.options.end();
-  };
-  cli::ProgramDescription lauka = cli::lauka_description();
-  for (cli::OptionGroup& group : lauka.commands.front().groups) {
-    std::erase_if(group.options, is_unfit);
-    if (!group.options.empty()) only_command.groups.push_back(std::move(group));
-  }
+  const cli::OptionGroup own_options = list_own_options();
+  only_command.groups = list_inherited_options(own_options);
+  only_command.groups.insert(only_command.groups.begin(), own_options);
   bisect.commands.push_back(std::move(only_command));
   return bisect;
 }
@@ -171,26 +184,31 @@ std::optional<std::string> answer_question(std::span<const std::string> words) {
   return std::nullopt;
 }
 
-/// Takes the option `name` with its value out of `words`, if it is there.
+/// Removes the option `name` and its value from `words`, as "--build CMD" or "--build=CMD", and
+/// returns the value. If the option is given several times, the last value counts. Returns an empty
+/// text if the option is missing.
 Result<std::string> take_value(Words& words, std::string_view name) {
   const std::string spelling = "--" + std::string(name);
+  const auto refuse_option = [&] { return Error{spelling + " needs a value", kUsage}; };
+  Words others;
   std::string value;
 
-  for (auto word = words.begin(); word != words.end();) {
-    if (*word == spelling) {
-      const auto next = word + 1;
-      if (next == words.end()) return Error{spelling + " needs a value", kUsage};
-      value = *next;
-      word = words.erase(word, next + 1);
-    } else if (word->starts_with(spelling + "=")) {
-      value = word->substr(spelling.size() + 1);
-      word = words.erase(word);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == spelling) {
+      ++i;
+      if (i == words.size()) return refuse_option();
+      value = words[i];
+    } else if (word.starts_with(spelling + "=")) {
+      value = word.substr(spelling.size() + 1);
     } else {
-      ++word;
+      others.push_back(word);
       continue;
     }
-    if (value.empty()) return Error{spelling + " needs a value", kUsage};
+    if (value.empty()) return refuse_option();
   }
+
+  words = std::move(others);
   return value;
 }
 
@@ -223,29 +241,37 @@ std::optional<Error> find_refusal(std::span<const std::string> words) {
   return std::nullopt;
 }
 
+/// Returns an error if lauka-bisect cannot do what an option of lauka asks for. It compares pairs
+/// of commits by one command, in worktrees of its own.
 Result<void> refuse_unfit(const Options& options) {
   for (const CommandLineOption& typed : options.command_line_options)
     if (auto refusal = make_refusal(typed.key)) return *std::move(refusal);
 
+  // Options such as --check ask about the machine, and measure nothing.
   if (options.inquiry)
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
-  const auto& exports = options.output.exports;
-  const auto unfit = std::ranges::find_if_not(exports, has_exporter);
-  if (unfit != exports.end())
-    return Error{fmt::format("--{} cannot be used here, because {}", unfit->option, kOtherExports),
-                 "use --export-json or --export-markdown"};
 
-  const auto is_given_twice = [](const auto& values) { return values.size() > 1; };
+  const auto& exports = options.output.exports;
+  const auto unfit_export = std::ranges::find_if_not(exports, has_exporter);
+  if (unfit_export != exports.end())
+    return Error{
+        fmt::format("--{} cannot be used here, because {}", unfit_export->option, kOtherExports),
+        "use --export-json or --export-markdown"};
+
+  // lauka has lists of these settings, for several commands.
+  const auto has_several = [](const auto& values) { return values.size() > 1; };
   const CommandOptions& commands = options.commands;
-  if (is_given_twice(commands.command_lines))
+  if (has_several(commands.command_lines))
     return Error{
         fmt::format("there are {}, and {}", plural(commands.command_lines.size(), "command"),
                     kOneCommand),
         "quote the command with its arguments: " + cited(shell_quoted(commands.command_lines))};
-  if (is_given_twice(commands.working_folders) || is_given_twice(commands.environment) ||
-      is_given_twice(commands.inputs) || is_given_twice(commands.outputs))
+  if (has_several(commands.working_folders) || has_several(commands.environment) ||
+      has_several(commands.inputs) || has_several(commands.outputs))
     return Error{"an option of the command is given twice", "give it once for all commits"};
+
+  // The folder is one below each commit's worktree.
   for (const std::string& folder : commands.working_folders)
     if (folder.starts_with('/'))
       return Error{fmt::format("--cwd {} is outside of the commits' worktrees", cited(folder)),
@@ -260,40 +286,51 @@ std::string Request::metric() const {
   return listed.empty() ? std::string(metric_name_of(Role::CpuTime)) : listed.front();
 }
 
+// Takes lauka-bisect's own words out of the command line, and gives the rest to lauka's parser.
 Result<Request> parse(std::span<const std::string> words) {
+  // A question such as --help has no search.
   if (auto answer = answer_question(words)) return Request{.answer = *std::move(answer)};
-  const auto dashes = std::ranges::find(words, "--");
-  Words before(words.begin(), dashes);
-  if (dashes == words.end() || dashes + 1 == words.end())
+
+  // The command follows "--". Before it come the options, then GOOD and BAD.
+  const auto separator = std::ranges::find(words, "--");
+  Words before_command(words.begin(), separator);
+  if (separator == words.end() || separator + 1 == words.end())
     return Error{"there is no command after --", kUsage};
-  if (before.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
+  if (before_command.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
 
   Request request;
-  request.bad = before.back();
-  before.pop_back();
-  request.good = before.back();
-  before.pop_back();
+  request.bad = before_command.back();
+  before_command.pop_back();
+  request.good = before_command.back();
+  before_command.pop_back();
   for (const std::string& end : {request.good, request.bad})
     if (end.empty() || end.starts_with('-'))
       return Error{fmt::format("{} is where GOOD or BAD should be", cited(end)), kUsage};
 
-  if (auto taken = keep(take_value(before, "build"), request.build); !taken) return taken.error();
-  if (auto taken = keep(take_value(before, "work"), request.work_folder); !taken)
+  Words& options = before_command;
+  if (auto taken = keep(take_value(options, "build"), request.build); !taken) return taken.error();
+  if (auto taken = keep(take_value(options, "work"), request.work_folder); !taken)
     return taken.error();
+  if (take_flag(options, "no-first-parent")) request.parents = Parents::All;
+  request.finds_all = take_flag(options, "all");
 
-  if (take_flag(before, "no-first-parent")) request.parents = Parents::All;
-  request.finds_all = take_flag(before, "all");
+  // The options that are left are lauka's, and so is the command.
+  Words lauka_words{"lauka-bisect"};
+  lauka_words.insert(lauka_words.end(), options.begin(), options.end());
+  lauka_words.insert(lauka_words.end(), separator, words.end());
+  std::vector<const char*> argv;
+  argv.reserve(lauka_words.size());
+  for (const std::string& word : lauka_words) argv.push_back(word.c_str());
+  auto parsed = cli::parse(static_cast<int>(argv.size()), argv.data());
 
-  // What is left are options of lauka, and the command.
-  before.insert(before.end(), dashes, words.end());
-  std::vector<const char*> argv{"lauka-bisect"};
-  for (const std::string& word : before) argv.push_back(word.c_str());
-  auto options = cli::parse(static_cast<int>(argv.size()), argv.data());
-  // lauka's advice about an option that is refused here would not help.
-  if (!options)
-    return find_refusal(words.first(static_cast<std::size_t>(dashes - words.begin())))
-        .value_or(options.error());
-  request.options = *std::move(options);
+  // If lauka's parser complains about an option that cannot be used here anyway, its advice would
+  // not help. The user gets the reason why the option is refused instead.
+  if (!parsed) {
+    const auto count_before_command = static_cast<std::size_t>(separator - words.begin());
+    return find_refusal(words.first(count_before_command)).value_or(parsed.error());
+  }
+  request.options = *std::move(parsed);
+
   if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
   return request;
 }

@@ -62,6 +62,7 @@ bool is_new_enough(std::string_view version_line) {
   return *major > oldest_major || (*major == oldest_major && *minor >= oldest_minor);
 }
 
+// Refuses at once what would make a search wrong or impossible later.
 Result<Repository> Repository::open(const std::string& folder, const std::optional<User>& user) {
   for (const char* name : kMisleadingVariables)
     if (os::read_variable(name))
@@ -76,64 +77,72 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
     return Error{fmt::format("{} is too old", one_line(first_line(version.output))),
                  "install git 2.30 or later"};
 
-  const Answer shared = repository.ask(folder, {"rev-parse", "--git-common-dir"});
-  if (!shared.succeeded)
+  // All worktrees of a repository share this folder, usually .git. Git tells its path as seen from
+  // `folder`.
+  const Answer shared_folder = repository.ask(folder, {"rev-parse", "--git-common-dir"});
+  if (!shared_folder.succeeded)
     return Error{"there is no git repository that you may use in " +
                      (folder.empty() ? "this folder" : cited(folder)),
                  "call lauka-bisect in a checkout; if it belongs to another user, see "
                  "safe.directory in git help config"};
-  const std::string path(first_line(shared.output));
-  repository.shared_folder_ = os::resolve(path_seen_from(folder, path)).path;
+  const std::string path_in_folder(first_line(shared_folder.output));
+  repository.shared_folder_ = os::resolve(path_seen_from(folder, path_in_folder)).path;
 
-  const Answer shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
-  if (first_line(shallow.output) != "false")
+  const Answer is_shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
+  if (first_line(is_shallow.output) != "false")
     return Error{"this clone is shallow, so commits between the ends may be missing",
                  "run git fetch --unshallow"};
   return repository;
 }
 
+// Returns the good end, the commits between the ends, and the bad end, the oldest first.
 Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
                                                      const std::string& bad,
                                                      Parents parents) const {
-  auto first = find_commit(good);
-  if (!first) return first.error();
-  const auto last = find_commit(bad);
-  if (!last) return last.error();
+  auto good_end = find_commit(good);
+  if (!good_end) return good_end.error();
+  const auto bad_end = find_commit(bad);
+  if (!bad_end) return bad_end.error();
 
-  if (first->id == last->id)
+  if (good_end->id == bad_end->id)
     return Error{fmt::format("{} and {} are the same commit", cited(good), cited(bad)),
                  "name an older commit first, and a newer one after it"};
-  if (!is_ancestor(first->id, last->id))
+  if (!is_ancestor(good_end->id, bad_end->id))
     return Error{fmt::format("{} is not an ancestor of {}", cited(good), cited(bad)),
                  "name the older commit first; git merge-base A B finds a common ancestor"};
-  for (const Commit& end : {*first, *last})
+
+  // Some commits, such as those with submodules, cannot be checked out.
+  for (const Commit& end : {*good_end, *bad_end})
     if (const auto obstacle = find_obstacle(end.id))
       return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),
                    obstacle->remedy};
 
+  // Git lists the commits after the good end, and the bad end.
   std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
                                  kLogFormat};
   if (parents == Parents::First) words.emplace_back("--first-parent");
-  words.push_back(first->id + ".." + last->id);
+  words.push_back(good_end->id + ".." + bad_end->id);
   const Answer log = ask(folder_, words);
   if (!log.succeeded) return Error{"git log failed", "run git fsck to check the repository"};
 
-  std::vector<Commit> commits{*std::move(first)};
+  std::vector<Commit> commits{*std::move(good_end)};
   for (const std::string_view line : split(log.output, '\n'))
     if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
   if (parents == Parents::All) return commits;
 
-  // If `good` is on a merged branch, git log lists commits all the same, but the first of them is a
-  // child of another commit.
-  const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", commits.at(1).id + "^1"});
-  const std::string begin(first_line(parent.output));
-  if (begin != commits.front().id)
+  // Among first parents, each commit must be the parent of the next one. If the good end is on a
+  // branch that was merged, the line of first parents passes it by, and the first commit that git
+  // lists has another parent.
+  const Commit& first_listed = commits.at(1);
+  const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", first_listed.id + "^1"});
+  const std::string parent_id(first_line(parent.output));
+  if (parent_id != commits.front().id)
     return Error{
         fmt::format("{} is on a branch that was merged, and not on the line of first "
                     "parents of {}",
                     cited(good), cited(bad)),
         fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
-                    begin.substr(0, 12))};
+                    parent_id.substr(0, kShortIdDigits))};
   return commits;
 }
 

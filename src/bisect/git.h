@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/result.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,12 +12,14 @@
 
 namespace lauka::bisect {
 
+inline constexpr std::size_t kShortIdDigits = 12;
+
 struct Commit {
   std::string id{};       ///< all digits of the hash
   std::string date{};     ///< date of the commit, as 2026-11-28
   std::string subject{};  ///< first line of the message, as it is stored
 
-  std::string short_id() const { return id.substr(0, 12); }
+  std::string short_id() const { return id.substr(0, kShortIdDigits); }
 };
 
 /// The parents of a merge that a search follows.

@@ -10,13 +10,17 @@ namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 28U;
 
-bool begins_with_seal(std::string_view text) {
+/// True if the first line of `text` is sealed, as in any log of a search.
+bool begins_with_sealed_line(std::string_view text) {
   Seals seals;
   return seals.open(text.substr(0, text.find('\n'))).has_value();
 }
 
 }  // namespace
 
+// The log has a line for each entry, after a head that describes the search. The lines are sealed:
+// each ends with a checksum of itself and all earlier lines. So the log is used up to the first
+// line that is incomplete or damaged.
 Result<Journal> Journal::open(const std::string& path, const std::string& head) {
   const Error in_use{"another lauka-bisect is writing to " + path,
                      "wait until it has ended, or use --work DIR with another folder"};
@@ -25,24 +29,33 @@ Result<Journal> Journal::open(const std::string& path, const std::string& head) 
   Journal journal(*std::move(lines));
 
   const std::string& text = journal.lines_->text_at_open();
-  if (!text.empty() && !begins_with_seal(text))
+  if (!text.empty() && !begins_with_sealed_line(text))
     return Error{cited(path) + " is not the log of a search",
                  "remove it, or use --work DIR with another folder"};
 
-  std::size_t kept = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', kept)) {
-    Seals seals = journal.seals_;
-    const auto entry = seals.open(std::string_view(text).substr(kept, end - kept));
-    if (!entry) break;
-    if (kept == 0 && *entry != head) break;
-    if (kept > 0) journal.earlier_entries_.emplace_back(*entry);
-    journal.seals_ = std::move(seals);
-    kept = end + 1;
-  }
-  journal.has_dropped_search_ = kept == 0 && !text.empty();
+  std::size_t used_bytes = 0;
+  for (;;) {
+    const std::size_t line_end = text.find('\n', used_bytes);
+    if (line_end == std::string::npos) break;
 
-  if (auto cut = journal.lines_->truncate_to(kept); !cut) return cut.error();
-  if (kept == 0) journal.add(head);
+    // Checking a line changes the seals. The change is kept only if the line is not damaged.
+    Seals seals = journal.seals_;
+    const auto entry = seals.open(std::string_view(text).substr(used_bytes, line_end - used_bytes));
+    const bool is_damaged = !entry.has_value();
+    if (is_damaged) break;
+
+    const bool is_head = used_bytes == 0;
+    const bool is_of_other_search = is_head && *entry != head;
+    if (is_of_other_search) break;
+    if (!is_head) journal.earlier_entries_.emplace_back(*entry);
+    journal.seals_ = std::move(seals);
+    used_bytes = line_end + 1;
+  }
+
+  const bool is_new_log = used_bytes == 0;
+  journal.has_dropped_search_ = is_new_log && !text.empty();
+  if (auto cut = journal.lines_->truncate_to(used_bytes); !cut) return cut.error();
+  if (is_new_log) journal.add(head);
   return journal;
 }
 

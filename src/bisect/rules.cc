@@ -97,55 +97,76 @@ void Search::take(const StepResult& result) {
   if (!open_question_) suspects_ = ranking_(known_);
 }
 
-/// Takes a level that proves a change on both sides. Returns false if it does not.
+/// Continues on the side with the larger part of the change if a commit's level proves a change on
+/// both sides of the commit. Returns false if it proves none.
 bool Search::take_change_on_both_sides(const StepResult& result) {
   if (!result.level || result.answer == StepAnswer::Untestable) return false;
   const Level& level = *result.level;
   if (level.low <= level_before_ + quarter() || level.high >= level_after_ - quarter())
     return false;
+  constexpr bool uses_level = true;
   if (level.estimate >= middle())
-    go_after(result, true);
+    go_after(result, uses_level);
   else
-    go_before(result, true);
+    go_before(result, uses_level);
   return true;
 }
 
+/// Narrows the commits that may have made the change by what a step has shown about one of them.
+/// The level of a commit is the share of the whole change that it has already. A step first asks
+/// whether the level is above the middle of the levels that are searched. If that stays undecided,
+/// another step asks whether it is beyond one of the quarters, namely the one that is farther from
+/// the estimate and so easier to decide.
 void Search::take_answer(const StepResult& result) {
   const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
+
+  // The measurement may show more than the answer: that the change is on both sides of the commit.
   if (take_change_on_both_sides(result)) return;
 
+  // After a second question, a part of the change may be on either side of the commit, so the
+  // levels that are searched begin or end at its estimate.
+  const bool uses_level = asked_again;
   switch (result.answer) {
     case StepAnswer::Before:
-      go_before(result, asked_again);
+      go_before(result, uses_level);
       return;
     case StepAnswer::After:
-      go_after(result, asked_again);
+      go_after(result, uses_level);
       return;
-    case StepAnswer::Undecided:
-      if (!asked_again && result.level) {
-        const bool is_above = result.level->estimate >= middle();
-        open_question_ = {result.commit,
-                          is_above ? level_before_ + quarter() : level_after_ - quarter()};
+    case StepAnswer::Undecided: {
+      const bool can_ask_again = !asked_again && result.level;
+      if (can_ask_again) {
+        const bool is_above_middle = result.level->estimate >= middle();
+        open_question_ = {.commit = result.commit,
+                          .dividing_level = is_above_middle ? level_before_ + quarter()
+                                                            : level_after_ - quarter()};
         return;
       }
-      if (undecided_commits_ == 0) allow_tests_that_are_left();
+
+      const bool is_first_undecided = undecided_commits_ == 0;
+      if (is_first_undecided) allow_tests_that_are_left();
       ++undecided_commits_;
       break;
+    }
     case StepAnswer::Untestable:
       break;
   }
+
+  // The commit has told nothing, so the search goes on without it.
   known_.is_passed_over[result.commit] = true;
 }
 
-/// Goes on after a commit. `uses_level`: a part of the change may lie before it, so that the
-/// estimate of its level begins what is searched.
+/// Continues the search after a commit. If `uses_level` is true, a part of the change may lie
+/// before the commit, so the levels that are searched begin at its own.
 void Search::go_before(const StepResult& result, bool uses_level) {
   known_.before.push_back(result.commit);
   if (uses_level && result.level)
     level_before_ = std::clamp(result.level->estimate, level_before_, level_after_ - quarter());
 }
 
-/// Goes on before a commit, or ends there. `uses_level`: a part of the change may lie after it.
+/// Continues the search before a commit, which may itself have made the change. If `uses_level` is
+/// true, a part of the change may lie after the commit, so the levels that are searched end at its
+/// own.
 void Search::go_after(const StepResult& result, bool uses_level) {
   known_.after = result.commit;
   if (uses_level && result.level)

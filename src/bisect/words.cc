@@ -50,23 +50,26 @@ const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
   return found == search.steps.rend() ? nullptr : &*found;
 }
 
+/// Lists the commits of which one made the change, and why they could not be told apart.
 std::string write_range(const SearchRecord& search) {
   std::string text =
       fmt::format("the change is in one of {}:\n", plural(search.suspects.size(), "commit"));
   for (const Commit& commit : search.suspects) {
     const StepRecord* step = find_step(search, commit);
-    std::string why;
-    if (step != nullptr && step->answer == StepAnswer::Untestable) why = step->reason;
-    if (step != nullptr && step->answer == StepAnswer::Undecided) why = "undecided";
+    std::string why_in_range;
+    if (step != nullptr && step->answer == StepAnswer::Untestable) why_in_range = step->reason;
+    if (step != nullptr && step->answer == StepAnswer::Undecided) why_in_range = "undecided";
     text += fmt::format("  {} {}{}\n", commit.date, describe(commit),
-                        why.empty() ? "" : " (" + why + ")");
+                        why_in_range.empty() ? "" : " (" + why_in_range + ")");
   }
 
-  // The last one is known to have the change, so it needs no step.
-  bool all_were_tried = true;
-  for (std::size_t i = 0; i + 1 < search.suspects.size(); ++i)
-    if (find_step(search, search.suspects[i]) == nullptr) all_were_tried = false;
-  if (!all_were_tried)
+  // The newest suspect is known to have the change, so it needs no step. The others are listed
+  // because their steps told nothing, or because the search ended before it came to them.
+  const bool has_untested = std::ranges::any_of(search.suspects, [&](const Commit& commit) {
+    const bool is_newest = commit.id == search.suspects.back().id;
+    return !is_newest && find_step(search, commit) == nullptr;
+  });
+  if (has_untested)
     text +=
         "The search ended before all of them were tested, because a commit stayed undecided. Give "
         "--duration more time, or leave out a limit such as --runs.\n";
@@ -83,25 +86,30 @@ report::TableRow make_row(const Commit& commit, const std::optional<MeasuredChan
           {.text = std::move(verdict)}};
 }
 
+/// Makes the table of the commits that were tested: the bad end, then those of the steps, in order.
 report::Table make_table(const SearchRecord& search) {
   using report::CellContent;
-  const auto column = [](std::string heading, CellContent content, bool is_left_aligned) {
+  const auto make_column = [](std::string heading, CellContent content) {
     return report::TableColumn{.heading = {.text = std::move(heading)},
                                .cell_content = content,
-                               .is_left_aligned = is_left_aligned};
+                               .is_left_aligned = content != CellContent::Number};
   };
   report::Table table{
-      .columns = {column("commit", CellContent::Code, true),
-                  column("date", CellContent::Text, true),
-                  column("subject", CellContent::Text, true),
-                  column("change from " + search.good.short_id(), CellContent::Number, false),
-                  column("rounds", CellContent::Number, false),
-                  column("verdict", CellContent::Text, true)}};
+      .columns = {make_column("commit", CellContent::Code), make_column("date", CellContent::Text),
+                  make_column("subject", CellContent::Text),
+                  make_column("change from " + search.good.short_id(), CellContent::Number),
+                  make_column("rounds", CellContent::Number),
+                  make_column("verdict", CellContent::Text)}};
 
   table.rows.push_back(make_row(search.bad, search.ends, "the bad end"));
   for (std::size_t i = 0; i < search.steps.size(); ++i) {
     const StepRecord& step = search.steps[i];
+
+    // A second step about the same commit asks whether it has a smaller or larger part of the
+    // change.
     const bool asked_again = i > 0 && search.steps[i - 1].commit.id == step.commit.id;
+
+    // A commit that cannot be tested has a reason in place of an answer.
     const std::string verdict =
         step.reason.empty() ? std::string(meaning_of(step.answer, asked_again)) : step.reason;
     table.rows.push_back(make_row(step.commit, step.change, verdict));

@@ -13,7 +13,7 @@
 #include "os/export_files.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "programs/bisect/workshop.h"
+#include "programs/bisect/worker.h"
 #include "report/format.h"
 #include "report/screen.h"
 
@@ -28,7 +28,7 @@
 #include <fmt/format.h>
 
 // lauka-bisect joins the rules of the search (bisect/rules) with git (bisect/git) and with builds
-// and sessions (programs/bisect/workshop).
+// and sessions (programs/bisect/worker).
 
 namespace lauka::bisect {
 
@@ -77,8 +77,8 @@ std::size_t count_commits(const std::vector<StepRecord>& steps) {
 
 class Bisection {
  public:
-  Bisection(const Request& request, const Repository& repository, Workshop& workshop)
-      : request_(request), repository_(repository), workshop_(workshop) {}
+  Bisection(const Request& request, const Repository& repository, Worker& worker)
+      : request_(request), repository_(repository), worker_(worker) {}
 
   /// Searches `commits`, from the good end to the bad end, and with --all what is left on both
   /// sides. Returns the exit status.
@@ -96,7 +96,7 @@ class Bisection {
   };
 
   std::optional<Stop> search(std::vector<Commit> commits);
-  std::optional<Stop> search_anew(SearchRecord& record);
+  std::optional<Stop> finish_search(SearchRecord& record);
   std::optional<Stop> compare_ends(SearchRecord& record);
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
   std::optional<Stop> measure_ends_precisely(bool is_counted_separately, SearchRecord& record);
@@ -108,7 +108,7 @@ class Bisection {
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
 
-  std::optional<Stop> name_commit(const Commit& culprit, SearchRecord& record);
+  std::optional<Stop> confirm_commit(const Commit& culprit, SearchRecord& record);
   std::optional<Stop> compare_with_parent(const CommitInTree& before, const CommitInTree& after,
                                           SearchRecord& record);
   void say_remarks(const SearchRecord& record);
@@ -130,10 +130,11 @@ class Bisection {
   /// A quarter of the error is for the question whether the ends differ, and a quarter for the size
   /// of the change. The steps share the other half.
   double error_of_ends() const { return error() / 4.0; }
+  double error_of_steps() const { return error() / 2.0; }
 
   const Request& request_;
   const Repository& repository_;
-  Workshop& workshop_;
+  Worker& worker_;
   std::vector<Commit> commits_{};  ///< those of the present search
   std::optional<Error> ranking_error_{};
   std::vector<SearchRecord> finished_searches_{};
@@ -145,7 +146,7 @@ class Bisection {
 };
 
 void Bisection::read_entries() {
-  for (const std::string& entry : workshop_.earlier_entries()) {
+  for (const std::string& entry : worker_.earlier_entries()) {
     const std::size_t blank = entry.find(' ');
     const std::string_view kind = std::string_view(entry).substr(0, blank);
     const std::string_view rest = std::string_view(entry).substr(blank + 1);
@@ -163,17 +164,22 @@ void Bisection::read_entries() {
   }
 }
 
+// Without --all, there is one search, between the two ends that the user gave. With --all, the
+// commits before and after a commit that was found are searched, too, if other commits contribute
+// to the change. The exit status tells the answer of the first search.
 int Bisection::run(std::vector<Commit> commits) {
   read_entries();
   has_results_ = unfinished_.ends || !known_searches_.empty();
-  std::vector<Ends> ranges_left{{commits.front().id, commits.back().id}};
 
+  // The last range is searched next.
+  std::vector<Ends> ranges_left{{commits.front().id, commits.back().id}};
   while (!ranges_left.empty()) {
     const Ends ends = ranges_left.back();
     ranges_left.pop_back();
 
-    // The commits of the first range were given.
-    if (!finished_searches_.empty()) {
+    // The caller has listed the commits of the first range.
+    const bool is_first_range = finished_searches_.empty();
+    if (!is_first_range) {
       auto listed = repository_.list_commits(ends.good, ends.bad, request_.parents);
       if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
       if (!listed) return refuse(listed.error(), ExitStatus::Failed);
@@ -206,81 +212,90 @@ void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& ranges_l
   if (rest.is_before) ranges_left.push_back({record.good.id, record.parent->id});
 }
 
+// Searches one range of commits, or takes its answer from an earlier call, and shows the answer.
+// Returns a stop if the search cannot be finished.
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
   commits_ = std::move(commits);
-  const auto known = std::ranges::find_if(known_searches_, [&](const SearchRecord& earlier) {
-    return earlier.good.id == commits_.front().id && earlier.bad.id == commits_.back().id;
-  });
+  const auto finished_earlier =
+      std::ranges::find_if(known_searches_, [&](const SearchRecord& earlier) {
+        return earlier.good.id == commits_.front().id && earlier.bad.id == commits_.back().id;
+      });
+  const bool is_finished = finished_earlier != known_searches_.end();
 
-  SearchRecord record = known == known_searches_.end() ? std::exchange(unfinished_, {}) : *known;
+  // An unfinished search is always that of the first range without an answer, so it continues here.
+  SearchRecord record = is_finished ? *finished_earlier : std::exchange(unfinished_, {});
   if (!record.answer) {
     record.good = commits_.front();
     record.bad = commits_.back();
     record.commit_count = commits_.size() - 1;
-    if (const auto stop = search_anew(record)) return stop;
-    workshop_.add_entry(fmt::format("{} {}", kSearchEntry, to_entry(record)));
+    if (const auto stop = finish_search(record)) return stop;
+    worker_.add_entry(fmt::format("{} {}", kSearchEntry, to_entry(record)));
   }
 
-  workshop_.print(answer_text(record, metric()));
+  worker_.print(answer_text(record, metric()));
   say_remarks(record);
   finished_searches_.push_back(std::move(record));
   return std::nullopt;
 }
 
-std::optional<Stop> Bisection::search_anew(SearchRecord& record) {
+std::optional<Stop> Bisection::finish_search(SearchRecord& record) {
   if (!record.ends)
     if (const auto stop = compare_ends(record)) return stop;
   if (record.answer) return std::nullopt;
-  workshop_.say(fmt::format("{} changes by {} from {} to {}; the search takes about {}", metric(),
-                            change_text(*record.ends), record.good.short_id(),
-                            record.bad.short_id(), plural(steps_for(record.commit_count), "step")));
+  worker_.say(fmt::format("{} changes by {} from {} to {}; the search takes about {}", metric(),
+                          change_text(*record.ends), record.good.short_id(), record.bad.short_id(),
+                          plural(steps_for(record.commit_count), "step")));
   return do_steps(record);
 }
 
 /// Says that an end cannot be measured, which ends the search.
 Stop Bisection::refuse_failed_end(const MeasuredCandidate& comparison) const {
   return Stop{
-      refuse(workshop_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
+      refuse(worker_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
              ExitStatus::Failed)};
 }
 
-/// Sets the change of both ends, or the answer that they do not differ significantly.
+/// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
+/// not differ significantly, there is nothing to search, and that is the answer.
 std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
-  if (const auto stop = workshop_.build_or_stop(Tree::Good, record.good)) return stop;
-  if (const auto stop = workshop_.build_or_stop(Tree::Test, record.bad)) return stop;
+  if (const auto stop = worker_.build_or_stop(Tree::Good, record.good)) return stop;
+  if (const auto stop = worker_.build_or_stop(Tree::Test, record.bad)) return stop;
 
-  workshop_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
-                            record.bad.short_id()));
+  worker_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
+                          record.bad.short_id()));
+
+  // One gate fails if the metric certainly rises, the other one if it certainly falls.
   const Condition rise{.metric = metric()};
   const Condition fall{.metric = metric(), .fails_below_limit = true};
-  auto compared = workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
-                                    {.gates = {rise, fall}, .error = error_of_ends()});
+  auto compared = worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
+                                  {.gates = {rise, fall}, .error = error_of_ends()});
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  const MeasuredCandidate first = std::get<MeasuredCandidate>(std::move(compared));
-  if (!first.failure.empty()) return refuse_failed_end(first);
+  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
+  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
 
-  const auto found = std::ranges::find(first.verdicts, gate::Answer::Fail, &gate::Verdict::answer);
-  if (found == first.verdicts.end()) {
-    // A gate may have been decided before the last round. The change and the difference that would
-    // have been found are told together, so both must come from as many rounds as possible.
-    const auto with_most_rounds =
-        std::ranges::max_element(first.verdicts, {}, &gate::Verdict::rounds);
+  const auto& verdicts = bad_end.verdicts;
+  const auto failed = std::ranges::find(verdicts, gate::Answer::Fail, &gate::Verdict::answer);
+  const bool do_ends_differ = failed != verdicts.end();
+  if (!do_ends_differ) {
+    // A gate may have been decided before the last round. The answer tells the change together with
+    // the difference that would have been found, so both must come from as many rounds as possible.
+    const auto with_most_rounds = std::ranges::max_element(verdicts, {}, &gate::Verdict::rounds);
     record.ends = MeasuredChange{.rounds = with_most_rounds->rounds,
                                  .change = with_most_rounds->delta,
-                                 .detectable = first.change_of_all_rounds.detectable};
+                                 .detectable = bad_end.change_of_all_rounds.detectable};
     return take_equal_ends(record);
   }
 
-  record.ends = MeasuredChange{.rounds = found->rounds, .change = found->delta};
-  if (!found->delta.change)
+  record.ends = MeasuredChange{.rounds = failed->rounds, .change = failed->delta};
+  if (!failed->delta.change)
     return Stop{refuse({fmt::format("{} differs, but a change in percent is not defined, because "
                                     "it is 0 at {}",
                                     metric(), record.good.short_id()),
                         "use --metrics to choose a metric that is not 0 there"},
                        ExitStatus::Failed)};
 
-  if (const auto stop = measure_ends_precisely(first.is_counted_separately, record)) return stop;
-  workshop_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
+  if (const auto stop = measure_ends_precisely(bad_end.is_counted_separately, record)) return stop;
+  worker_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
   has_results_ = true;
   return std::nullopt;
 }
@@ -300,36 +315,42 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   return std::nullopt;
 }
 
-/// The first session ends as soon as there is a difference, which says little about its size. The
-/// more precisely it is known, the sooner the steps are decided.
+/// Measures the change of both ends once more. The first session ended as soon as there was a
+/// difference, which says little about its size. The steps ask whether a commit has about half of
+/// the change, so they are decided sooner if the size is known precisely.
 std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately,
                                                       SearchRecord& record) {
-  const EndsChange ends = to_ends(record.ends->change);
-  if (ends.is_precise()) return std::nullopt;
+  const EndsChange first_measured = to_ends(record.ends->change);
+  if (first_measured.is_precise()) return std::nullopt;
 
-  workshop_.say(
-      fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
-  // A precision can only wait for the metrics of timed runs.
+  // A session can go on until a precision is reached only for metrics of timed runs. Metrics that
+  // are counted in separate runs get another session of the usual length.
   constexpr int times_of_duration = 4;
   Question question{.error = error_of_ends()};
   if (!is_counted_separately) {
-    question.precision = std::abs(ends.change) * kPreciseShareOfChange;
+    question.precision = std::abs(first_measured.change) * kPreciseShareOfChange;
     question.times_of_duration = times_of_duration;
   }
-  auto again =
-      workshop_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
-  if (const auto* stop = std::get_if<Stop>(&again)) return *stop;
-  const MeasuredCandidate second = std::get<MeasuredCandidate>(std::move(again));
-  if (!second.failure.empty()) return refuse_failed_end(second);
 
-  const stats::Change& change = second.change_of_all_rounds.change;
-  if (!change.change || (!change.is_exact && !change.bounds)) return std::nullopt;
-  record.ends = second.change_of_all_rounds;
-  record.ends->detectable.reset();  // it is about ends that do not differ
+  worker_.say(fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
+  auto compared =
+      worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
+  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
+  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
+  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
 
-  // No step can be judged by a change whose interval contains 0 or has the other sign.
-  const EndsChange again_measured = to_ends(change);
-  if (again_measured.near_end * again_measured.change <= 0.0)
+  // Without an interval, the first measurement remains the better one.
+  const stats::Change& change = bad_end.change_of_all_rounds.change;
+  const bool has_interval = change.change && (change.is_exact || change.bounds);
+  if (!has_interval) return std::nullopt;
+  record.ends = bad_end.change_of_all_rounds;
+  record.ends->detectable.reset();  // is told only of ends that do not differ
+
+  // No step can be judged by a change whose interval contains 0. The end of the interval that is
+  // nearer to 0 then is 0, or has the other sign than the change.
+  const EndsChange second_measured = to_ends(change);
+  const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
+  if (contains_zero)
     return Stop{refuse({fmt::format("a second measurement does not confirm that {} differs between "
                                     "the two ends ({})",
                                     metric(), change_text(*record.ends)),
@@ -341,41 +362,46 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
 /// Builds and measures a commit. The result has a failure if the commit cannot be tested.
 OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsChange& ends) {
   const Commit& commit = commits_[step.commit];
-  const auto made = workshop_.build(Tree::Test, commit);
+  const auto made = worker_.build(Tree::Test, commit);
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   if (const std::string& failure = std::get<std::string>(made); !failure.empty())
     return MeasuredCandidate{.failure = failure};
 
-  if (const auto stop = workshop_.build_or_stop(Tree::Good, commits_.front())) return *stop;
+  if (const auto stop = worker_.build_or_stop(Tree::Good, commits_.front())) return *stop;
   const double limit = limit_percent(ends, step.dividing_level);
-  return workshop_.compare({Tree::Good, commits_.front()}, {Tree::Test, commit},
-                           {.gates = {Condition{.metric = metric(),
-                                                .limit = GateLimit::of_change(limit),
-                                                .fails_below_limit = limit < 0.0}},
-                            .error = step.error,
-                            .times_of_duration = step.asks_again ? kTimesToAskAgain : 1});
+  return worker_.compare({Tree::Good, commits_.front()}, {Tree::Test, commit},
+                         {.gates = {Condition{.metric = metric(),
+                                              .limit = GateLimit::of_change(limit),
+                                              .fails_below_limit = limit < 0.0}},
+                          .error = step.error,
+                          .times_of_duration = step.asks_again ? kTimesToAskAgain : 1});
 }
 
+// Tests one commit: is more or less than a certain part of the change already in it? The answer
+// goes into the log, so that an interrupted search can continue after it.
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
   auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
-  const MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(measured));
+  const MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(measured));
 
+  // The limit is stored as a fraction of the good end's value.
   StepRecord record{.commit = commits_[step.commit],
                     .limit = limit_percent(ends, step.dividing_level) / 100.0};
-  if (comparison.failure.empty()) {
-    record.answer = make_step_answer(comparison.verdicts.front().answer);
-    record.change = comparison.change();
-    workshop_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
-                              change_text(*record.change), plural(record.change->rounds, "round"),
-                              meaning_of(record.answer, step.asks_again)));
+  const bool is_testable = result.failure.empty();
+  if (is_testable) {
+    record.answer = make_step_answer(result.verdicts.front().answer);  // the step has one gate
+    record.change = result.change();
+    worker_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
+                            change_text(*record.change), plural(record.change->rounds, "round"),
+                            meaning_of(record.answer, step.asks_again)));
   } else {
     record.answer = StepAnswer::Untestable;
-    record.reason = one_line(comparison.failure);
-    workshop_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
-                              record.reason));
+    record.reason = one_line(result.failure);
+    worker_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
+                            record.reason));
   }
-  workshop_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
+
+  worker_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
   return record;
 }
 
@@ -409,46 +435,54 @@ void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Searc
     search.take(to_result(*step, next->commit, ends));
   }
   if (!record.steps.empty())
-    workshop_.say(fmt::format("continuing after {} from an earlier call",
-                              plural(count_commits(record.steps), "step")));
+    worker_.say(fmt::format("continuing after {} from an earlier call",
+                            plural(count_commits(record.steps), "step")));
 }
 
-/// Halves the commits until one is left, or until none of those that are left can be tested.
+/// Tests one commit after another, each of which halves those that may have made the change, until
+/// one is left, or until none of those that are left can be tested.
 std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
+  // Git finds the middle of a history with merged branches. Without these, the commits are a line.
   const EndsChange ends = to_ends(record.ends->change);
   const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
-  Search search(commits_.size() - 1, error() / 2.0,
-                request_.parents == Parents::All ? by_git : rank_line);
+  const bool has_branches = request_.parents == Parents::All;
+  Search search(commits_.size() - 1, error_of_steps(), has_branches ? by_git : rank_line);
 
   repeat_steps(ends, record, search);
 
   for (auto step = search.next_step(); step; step = search.next_step()) {
-    workshop_.say(step->asks_again
-                      ? fmt::format("measuring {} again, with another limit",
-                                    commits_[step->commit].short_id())
-                      : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
-                                    plural(search.steps_left(), "step")));
+    worker_.say(step->asks_again ? fmt::format("measuring {} again, with another limit",
+                                               commits_[step->commit].short_id())
+                                 : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
+                                               plural(search.steps_left(), "step")));
     auto done = do_step(*step, ends);
     if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
     record.steps.push_back(std::get<StepRecord>(std::move(done)));
     search.take(to_result(record.steps.back(), step->commit, ends));
   }
 
+  // After an interrupt or an error of git, the ranking is empty, which looks like the end of the
+  // search.
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
   if (ranking_error_) return Stop{refuse(*ranking_error_, ExitStatus::Failed)};
-  if (search.is_found()) return name_commit(commits_[search.first_after()], record);
+
+  const Commit& first_with_change = commits_[search.first_after()];
+  if (search.is_found()) return confirm_commit(first_with_change, record);
 
   for (const std::size_t suspect : search.suspects()) record.suspects.push_back(commits_[suspect]);
-  record.suspects.push_back(commits_[search.first_after()]);
+  record.suspects.push_back(first_with_change);
   record.answer = SearchAnswer::Range;
   return std::nullopt;
 }
 
-/// Compares the named commit with its parent, afresh and at the confidence that was asked for.
-std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& record) {
+/// Compares the commit to which the steps have led with its parent, at the confidence that the user
+/// asked for, because the steps may have been wrong. If the comparison fails, `record` keeps the
+/// answer Range, with the reason for the doubt.
+std::optional<Stop> Bisection::confirm_commit(const Commit& culprit, SearchRecord& record) {
   record.suspects = {culprit};
   record.answer = SearchAnswer::Range;
+
   auto parent = repository_.find_parent(culprit.id);
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
@@ -458,16 +492,17 @@ std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& 
   }
   record.parent = *std::move(parent);
 
-  // The culprit is built in a worktree that has nothing of other commits, because a build that
-  // makes nothing would leave theirs to be measured.
-  const bool parent_is_good = record.parent->id == record.good.id;
-  const CommitInTree before{parent_is_good ? Tree::Good : Tree::Test, *record.parent};
+  // The good end is built already. The culprit is built in a worktree that has nothing of other
+  // commits, because a build that makes nothing would leave theirs to be measured.
+  const bool is_parent_good_end = record.parent->id == record.good.id;
+  const CommitInTree before{is_parent_good_end ? Tree::Good : Tree::Test, *record.parent};
   const CommitInTree after{Tree::Last, culprit};
 
   for (const CommitInTree& side : {before, after}) {
-    const auto made = workshop_.build(side.tree, side.commit);
-    if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
-    if (const std::string& failure = std::get<std::string>(made); !failure.empty()) {
+    const auto failure_or_stop = worker_.build(side.tree, side.commit);
+    if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
+    const std::string& failure = std::get<std::string>(failure_or_stop);
+    if (!failure.empty()) {
       record.doubt = fmt::format("it was not compared with its parent, because {} {}",
                                  side.commit.short_id(), failure);
       return std::nullopt;
@@ -476,36 +511,44 @@ std::optional<Stop> Bisection::name_commit(const Commit& culprit, SearchRecord& 
   return compare_with_parent(before, after, record);
 }
 
-/// Sets what the comparison has shown, and whether it confirms the commit.
+/// Compares a commit with its parent, and sets in `record` the change between them and the
+/// functions that changed. If the change has the direction of the whole change, the commit is
+/// confirmed.
 std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                                    const CommitInTree& after,
                                                    SearchRecord& record) {
-  workshop_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
-                            before.commit.short_id()));
-  const EndsChange ends = to_ends(record.ends->change);
-  const Options& options = request_.options;
-  auto compared = workshop_.compare(
-      before, after,
-      {.gates = {Condition{.metric = metric(), .fails_below_limit = ends.change < 0.0}},
-       .error = error(),
-       .lists_functions =
-           options.output.presentation.functions || options.counting.profiling_period,
-       .is_reference_untested = !is_known_to_run(before.commit, record)});
-  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  MeasuredCandidate comparison = std::get<MeasuredCandidate>(std::move(compared));
+  worker_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
+                          before.commit.short_id()));
 
-  if (!comparison.failure.empty()) {
+  // The gate fails if the metric certainly changes in the direction in which it changes from the
+  // good end to the bad end.
+  const bool has_fallen = to_ends(record.ends->change).change < 0.0;
+  const Condition changes_alike{.metric = metric(), .fails_below_limit = has_fallen};
+  const Options& options = request_.options;
+  const bool counts_functions =
+      options.output.presentation.functions || options.counting.profiling_period;
+  auto compared =
+      worker_.compare(before, after,
+                      {.gates = {changes_alike},
+                       .error = error(),
+                       .lists_functions = counts_functions,
+                       .is_reference_untested = !is_known_to_run(before.commit, record)});
+  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
+  MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(compared));
+
+  if (!result.failure.empty()) {
     record.doubt = fmt::format("it was not compared with its parent, because {} {}",
-                               comparison.is_failure_of_reference ? before.commit.short_id() : "it",
-                               comparison.failure);
+                               result.is_failure_of_reference ? before.commit.short_id() : "it",
+                               result.failure);
     return std::nullopt;
   }
-  record.from_parent = comparison.change();
-  record.functions_of = std::move(comparison.functions_of);
-  record.functions_unit = comparison.functions_unit;
-  record.functions = std::move(comparison.functions);
+  record.from_parent = result.change();
+  record.functions_of = std::move(result.functions_of);
+  record.functions_unit = result.functions_unit;
+  record.functions = std::move(result.functions);
 
-  if (comparison.verdicts.front().answer == gate::Answer::Fail)
+  const bool is_confirmed = result.verdicts.front().answer == gate::Answer::Fail;
+  if (is_confirmed)
     record.answer = SearchAnswer::Commit;
   else
     record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
@@ -538,14 +581,14 @@ void Bisection::say_remarks(const SearchRecord& record) {
 
   const Rest rest = find_rest(record);
   if (rest.is_before || rest.is_after)
-    workshop_.print(
+    worker_.print(
         fmt::format("The two ends differ by {}, so other commits contribute to the change. {}\n",
                     report::short_delta_text(record.ends->change), describe_rest(record, rest)));
 
   const auto change = record.from_parent->change.change;
   if (std::abs(change.value_or(0.0)) < kPlacementChange && !request_.options.run.layouts &&
       !row_of(request_.options.counting.engine).runs_in_valgrind)
-    workshop_.print(
+    worker_.print(
         "A change this small may come from the placement of the code in these builds. Confirm it "
         "with --layouts ({layout} in --build) or with --engine cachegrind.\n");
 }
@@ -577,6 +620,13 @@ struct Prepared {
   std::vector<os::OpenExport> exports{};
 };
 
+/// Writes the exports with the rights of the user who called sudo.
+Result<void> write_exports_as_owner(const BisectRecord& record, const Prepared& prepared) {
+  const os::ActAs owner(prepared.user);
+  if (owner.error()) return *owner.error();
+  return write_exports(record, prepared.exports);
+}
+
 /// Finds out what can be refused before anything is built.
 Result<Prepared> prepare_search(const Request& request) {
   auto user = os::user_behind_sudo(request.options.run.as_root);
@@ -594,44 +644,45 @@ Result<Prepared> prepare_search(const Request& request) {
                   *std::move(exports)};
 }
 
-int search_and_export(const Request& request, const Prepared& prepared, Workshop& workshop,
+// Runs the search, writes its exports, and removes its log if no later call can use it. Returns the
+// exit status.
+int search_and_export(const Request& request, const Prepared& prepared, Worker& worker,
                       Bisection& bisection) {
   int status = bisection.run(prepared.commits);
   const int signal = os::first_interrupt_signal();
   bool is_finished =
-      signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !workshop.has_lost_output();
+      signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !worker.has_lost_output();
 
   // The files are written without an answer, too, so that nobody takes those of an earlier search
   // for this one's.
-  {
-    BisectRecord record = make_record(request, bisection.searches());
-    record.is_complete = is_finished;
-    const os::ActAs owner(prepared.user);
-    const auto written =
-        owner.error() ? Result<void>(*owner.error()) : write_exports(record, prepared.exports);
-    if (!written) {
-      is_finished = false;
-      status = refuse(written.error(), ExitStatus::Failed);
-    }
+  BisectRecord record = make_record(request, bisection.searches());
+  record.is_complete = is_finished;
+  if (auto written = write_exports_as_owner(record, prepared); !written) {
+    is_finished = false;
+    status = refuse(written.error(), ExitStatus::Failed);
   }
 
-  // The log is kept only if another call can go on from it.
-  if (is_finished || (signal == 0 && !bisection.has_results())) {
-    workshop.end();
-    return os::first_interrupt_signal() == 0 ? status
-                                             : status_of_signal(os::first_interrupt_signal());
+  const bool can_continue_later = !is_finished && (signal != 0 || bisection.has_results());
+  if (can_continue_later) {
+    print_to_standard_error(report::note_lines({kHowToGoOn}));
+    return signal != 0 ? status_of_signal(signal) : static_cast<int>(ExitStatus::Failed);
   }
-  print_to_standard_error(report::note_lines({kHowToGoOn}));
-  if (signal != 0) return status_of_signal(signal);
-  return static_cast<int>(ExitStatus::Failed);
+
+  // The user may interrupt the clean-up, too.
+  worker.end();
+  const int late_signal = os::first_interrupt_signal();
+  return late_signal != 0 ? status_of_signal(late_signal) : status;
 }
 
 int run(int argc, const char* const* argv) {
-  auto launcher = os::start_launcher(restore_after_lauka);  // first, while this process is small
+  // The launcher is a copy of this process, so it starts first, while the process is small. Its
+  // error is told only if it is needed.
+  auto launcher = os::start_launcher(restore_after_lauka);
+
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto request = parse(words);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->answer) return show(*request->answer);
+  if (request->answer) return show(*request->answer);  // --help, for example
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
 
   os::watch_for_interrupts();
@@ -639,20 +690,20 @@ int run(int argc, const char* const* argv) {
   if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
   if (!prepared) return refuse(prepared.error(), ExitStatus::Usage);
 
-  const std::string work = request->work_folder.empty()
-                               ? prepared->repository.shared_folder() + "/lauka-bisect"
-                               : std::filesystem::absolute(request->work_folder).string();
-  Workshop workshop({.request = *request,
-                     .repository = prepared->repository,
-                     .launcher = *std::move(launcher),
-                     .user = prepared->user,
-                     .work = work});
-  if (const auto status = workshop.check_options()) return *status;
-  if (auto begun = workshop.begin(make_head(words, prepared->commits)); !begun)
+  const std::string work_folder = request->work_folder.empty()
+                                      ? prepared->repository.shared_folder() + "/lauka-bisect"
+                                      : std::filesystem::absolute(request->work_folder).string();
+  Worker worker({.request = *request,
+                 .repository = prepared->repository,
+                 .launcher = *std::move(launcher),
+                 .user = prepared->user,
+                 .work = work_folder});
+  if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
+  if (auto begun = worker.begin(make_head(words, prepared->commits)); !begun)
     return refuse(begun.error(), ExitStatus::Usage);
 
-  Bisection bisection(*request, prepared->repository, workshop);
-  return search_and_export(*request, *prepared, workshop, bisection);
+  Bisection bisection(*request, prepared->repository, worker);
+  return search_and_export(*request, *prepared, worker, bisection);
 }
 
 }  // namespace

@@ -86,31 +86,17 @@ Result<Answer> list_sessions_or_benchmarks(Database& database, const Request& re
   return Answer{sessions_text(*sessions, choose_style())};
 }
 
-/// Calls `visit` with each wanted series. That there is none is an error.
-Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
-                             const std::function<Result<void>(MetricHistory)>& visit) {
-  const auto variants = loader.load_variants(wanted);
-  if (!variants) return variants.error();
-
-  bool has_visited = false;
-  for (const MeasuredCommand& variant : *variants) {
-    auto all_series = loader.load_series(variant, wanted);
-    if (!all_series) return all_series.error();
-    for (MetricHistory& series : *all_series) {
-      has_visited = true;
-      if (auto visited = visit(std::move(series)); !visited) return visited;
-    }
-  }
-
-  if (has_visited) return {};
+/// Returns the error that there is no wanted series. If the user's metric is unknown, suggests one
+/// with a similar name. `commands`: those that match the selection.
+Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
+                              const std::vector<MeasuredCommand>& commands) {
   if (!wanted.branch.empty())
     return Error{"there are no sessions of the branch " + cited(wanted.branch),
                  "run lauka-history list to see the branches"};
 
-  // The names of all metrics are read only for the suggestion in the error.
   std::set<std::string> known_names;
-  for (const MeasuredCommand& variant : *variants) {
-    const auto all_series = loader.load_series(variant, {.metrics = {"all"}});
+  for (const MeasuredCommand& command : commands) {
+    const auto all_series = loader.load_series(command, {.metrics = {"all"}});
     if (!all_series) return all_series.error();
     for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
   }
@@ -121,6 +107,27 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   std::string remedy = "run lauka-history show BENCHMARK --metric all to see all";
   if (!near_names.empty()) remedy = fmt::format("did you mean {}?", listed(near_names, "or"));
   return Error{"there is no metric " + cited(wanted_name), remedy};
+}
+
+/// Calls `visit` with each wanted series: the values of one metric of one command, session by
+/// session. Returns an error if there is no such series.
+Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
+                             const std::function<Result<void>(MetricHistory)>& visit) {
+  const auto commands = loader.load_variants(wanted);
+  if (!commands) return commands.error();
+
+  bool has_visited = false;
+  for (const MeasuredCommand& command : *commands) {
+    auto series_by_metric = loader.load_series(command, wanted);
+    if (!series_by_metric) return series_by_metric.error();
+    for (MetricHistory& series : *series_by_metric) {
+      has_visited = true;
+      if (auto visited = visit(std::move(series)); !visited) return visited;
+    }
+  }
+
+  if (!has_visited) return make_error_of_no_series(loader, wanted, *commands);
+  return {};
 }
 
 Result<void> for_each_series_with_steps(Database& database, const Request& request,
@@ -162,7 +169,8 @@ struct FoundSteps {
   std::size_t alarms = 0;
 };
 
-/// Looks for steps in the wanted histories, and describes them.
+/// Looks for steps in the wanted histories, and describes them. A step is a commit from which on
+/// the values have another level. A step that needs the attention of the user is an alarm.
 Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
                                      StepsToShow shown) {
   std::string text;
@@ -171,24 +179,25 @@ Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
   std::size_t alarm_count = 0;
 
   const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
-  auto looked = for_each_series_with_steps(database, request, [&](SteppedSeries& stepped) {
+  const auto add_history = [&](SteppedSeries& history) {
     ++history_count;
-    if (stepped.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
-    alarm_count += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
+    if (history.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
+    alarm_count += static_cast<std::size_t>(std::ranges::count_if(history.steps, is_alarm));
 
-    if (shown == StepsToShow::Alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
-    text += steps_text(stepped, choose_style());
-  });
-  if (!looked) return looked.error();
+    if (shown == StepsToShow::Alarms) std::erase_if(history.steps, std::not_fn(is_alarm));
+    text += steps_text(history, choose_style());
+  };
+  if (auto done = for_each_series_with_steps(database, request, add_history); !done)
+    return done.error();
 
-  std::string findings = "no new regressions";
-  if (alarm_count > 0) findings = plural(alarm_count, "new regression");
+  const std::string findings =
+      alarm_count > 0 ? plural(alarm_count, "new regression") : "no new regressions";
   text += fmt::format("lauka-history looked at {} {} and found {}", history_count,
                       history_count == 1 ? "history" : "histories", findings);
   if (too_short_count > 0)
     text += fmt::format("; {} are too short, because {} commits are needed", too_short_count,
                         stats::kMinForSteps);
-  return FoundSteps{text + "\n", alarm_count};
+  return FoundSteps{.text = text + "\n", .alarms = alarm_count};
 }
 
 Result<Answer> show_steps(Database& database, const Request& request) {
@@ -205,56 +214,61 @@ Result<Answer> check_for_alarms(Database& database, const Request& request) {
                                     found->alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
 }
 
-/// Stores the user's note about the step with the id that was typed. An id depends only on when the
-/// session after the step began, so it is compared with those of all sessions, without a search for
-/// steps.
+/// Stores the user's note about the step with the id that was typed, so that `check` no longer
+/// fails because of the step. An id is made of a series and of when the first session after the
+/// step began. So the step is found by making the id of each session, without statistics.
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   const std::string& wanted_id = request.command_arguments[0];
-  bool was_found = false;
+  bool is_acknowledged = false;
 
-  auto looked = for_each_series(loader, request.series_selection,
-                                [&](const MetricHistory& series) -> Result<void> {
-                                  for (const SessionPoint& point : series.points) {
-                                    if (was_found || step_id(series, point.began) != wanted_id)
-                                      continue;
-                                    was_found = true;
-                                    return acknowledge(database, {.variant = series.variant.id,
-                                                                  .metric = series.metric.name,
-                                                                  .began = point.began,
-                                                                  .text = request.note});
-                                  }
-                                  return {};
-                                });
+  const auto acknowledge_in = [&](const MetricHistory& series) -> Result<void> {
+    if (is_acknowledged) return {};  // an earlier series had the step
+    const auto first_after_step = std::ranges::find_if(
+        series.points,
+        [&](const SessionPoint& session) { return step_id(series, session.began) == wanted_id; });
+    if (first_after_step == series.points.end()) return {};
 
-  if (!looked) return looked.error();
-  if (!was_found)
+    is_acknowledged = true;
+    return acknowledge(database, {.variant = series.variant.id,
+                                  .metric = series.metric.name,
+                                  .began = first_after_step->began,
+                                  .text = request.note});
+  };
+
+  if (auto done = for_each_series(loader, request.series_selection, acknowledge_in); !done)
+    return done.error();
+  if (!is_acknowledged)
     return Error{"has no step " + cited(wanted_id), "run lauka-history steps to see all"};
   return Answer{};
 }
 
-/// Reads the series in some files. Those of the same command and class of machines become one.
+/// Reads the sessions in the files that the user named. Returns one series for each metric of each
+/// command and class of machines, with a point for each session.
 Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> series_by_key;
-  std::set<std::string> ids;
+  std::set<std::string> session_ids;
   std::set<std::string> commits;
 
   for (const std::string& file : request.command_arguments) {
-    const auto record = read_session_file(file);
-    if (!record) return record.error().prefixed(cited(file));
+    const auto session = read_session_file(file);
+    if (!session) return session.error().prefixed(cited(file));
 
-    const bool is_new_session = ids.insert(record->id).second;
+    // Two files may have the same session.
+    const bool is_new_session = session_ids.insert(session->id).second;
     if (!is_new_session) continue;
-    commits.insert(commit_of(*record));
+    commits.insert(commit_of(*session));
 
-    // The series of one session have one point each.
-    for (MetricHistory& series : make_histories(*record, request.series_selection)) {
-      const std::string key = series.variant.machine_class + "\n" + title_of(series);
-      const auto [place, is_new] = series_by_key.emplace(key, series);
-      if (!is_new) place->second.points.push_back(series.points.front());
+    // The series of one session have one point each, which joins those of earlier sessions.
+    for (const MetricHistory& of_session : make_histories(*session, request.series_selection)) {
+      const std::string key = of_session.variant.machine_class + "\n" + title_of(of_session);
+      const auto [entry, is_first_of_series] = series_by_key.emplace(key, of_session);
+      MetricHistory& series = entry->second;
+      if (!is_first_of_series) series.points.push_back(of_session.points.front());
     }
   }
 
+  // The mean of different commits is no value of a program, so a note tells the user.
   const auto has_several_commits = [](const auto& entry) {
     const auto& points = entry.second.points;
     const auto& first_commit = points.front().commit;
@@ -267,10 +281,10 @@ Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) 
                   "combine only sessions of the same commit"},
                  ExitStatus::Done);
 
-  std::vector<MetricHistory> list;
-  list.reserve(series_by_key.size());
-  for (auto& [key, series] : series_by_key) list.push_back(std::move(series));
-  return list;
+  std::vector<MetricHistory> all_series;
+  all_series.reserve(series_by_key.size());
+  for (auto& [key, series] : series_by_key) all_series.push_back(std::move(series));
+  return all_series;
 }
 
 Answer combine_series(std::span<const MetricHistory> all, const Request& request) {

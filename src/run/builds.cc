@@ -16,6 +16,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -124,35 +125,46 @@ std::optional<std::chrono::nanoseconds> estimate_remaining(const BuildProgress& 
 /// A function that tells if a command's files in a layout are there.
 using FileTest = std::function<bool(const Plan& plan, std::size_t command, std::uint32_t layout)>;
 
-/// Lists builds without duplicates. Leaves out a build that has made the files of a command.
+/// Commands with the same key share a build: the same line in the same folder and environment.
+using BuildKey = std::tuple<std::string, std::string, std::vector<std::string>>;
+
+BuildKey key_of(const Build& build) {
+  return {build.line, build.folder, build.environment};
+}
+
+/// Lists the builds of all commands in all layouts (variants of a program whose parts lie at other
+/// addresses), each build once. If the files of a command are there, its build has been run
+/// earlier, so it is left out, even if other commands share it.
 std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
                                       const FileTest& are_files_there) {
-  // Several commands may share a build: the same line in the same folder and environment.
-  using BuildKey = std::tuple<std::string, std::string, std::vector<std::string>>;
   std::vector<Build> builds;
-  std::map<BuildKey, bool> is_needed;
+  std::set<BuildKey> listed;
+  std::set<BuildKey> already_run;
 
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
-      for (std::size_t c = 0; c < plan->commands.size(); ++c) {
-        if (!plan->commands[c].build) continue;
-        const auto command = command_in_layout(*plan, c, layout);
-        const BuildKey key(*command->build, command->folder, command->environment);
-        const auto [entry, is_new] = is_needed.emplace(key, true);
-        if (is_new) {
-          const std::string name = fmt::format("{}: layout {} of {}", plan->commands[c].name,
-                                               layout + 1, plan->setting.layouts);
-          builds.push_back({name, *command->build, command->folder, command->environment});
-        }
+      for (std::size_t index = 0; index < plan->commands.size(); ++index) {
+        const bool has_build = plan->commands[index].build.has_value();
+        if (!has_build) continue;
 
-        if (entry->second && are_files_there(*plan, c, layout)) entry->second = false;
+        const auto command = command_in_layout(*plan, index, layout);
+        const Build build{
+            .name_in_messages = fmt::format("{}: layout {} of {}", plan->commands[index].name,
+                                            layout + 1, plan->setting.layouts),
+            .line = *command->build,
+            .folder = command->folder,
+            .environment = command->environment};
+        const BuildKey key = key_of(build);
+
+        const bool is_new = listed.insert(key).second;
+        if (is_new) builds.push_back(build);
+        if (!already_run.contains(key) && are_files_there(*plan, index, layout))
+          already_run.insert(key);
       }
     }
   }
 
-  std::erase_if(builds, [&](const Build& build) {
-    return !is_needed.at({build.line, build.folder, build.environment});
-  });
+  std::erase_if(builds, [&](const Build& build) { return already_run.contains(key_of(build)); });
   return builds;
 }
 
@@ -171,27 +183,34 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
                             });
 }
 
+// The builds compile the programs that are measured later, so several may run at a time.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context) {
   const std::chrono::nanoseconds began = context.clock.now();
   BuildProgress progress;
   progress.count = builds.size();
-  std::optional<BuildFailed> failed;
+
+  std::span<const Build> waiting = builds;
   std::deque<RunningBuild> running;
-  const auto may_begin_another = [&] { return !failed && !builds.empty(); };
+  std::optional<BuildFailed> first_failure;
+
+  // After a failure, lauka only waits for the builds that are running.
+  const auto may_begin_another = [&] { return !first_failure && !waiting.empty(); };
 
   while (!running.empty() || may_begin_another()) {
     while (may_begin_another() && running.size() < context.at_once) {
-      progress.latest = builds.front().name_in_messages;
+      const Build& next = waiting.front();
+      progress.latest = next.name_in_messages;
       ++progress.begun;
-      running.push_back(begin_build(builds.front(), context.user));
-      builds = builds.subspan(1);
+      running.push_back(begin_build(next, context.user));
+      waiting = waiting.subspan(1);
     }
 
     progress.elapsed = context.clock.now() - began;
     progress.remaining = estimate_remaining(progress);
     context.show(progress);
 
-    // Any of the builds may end first, so the oldest is awaited only briefly.
+    // The wait for the oldest build keeps this loop from spinning. It is short, because any other
+    // build may end first.
     constexpr auto short_wait = std::chrono::milliseconds(5);
     running.front().answer.wait_for(short_wait);
     const auto has_ended = [](RunningBuild& build) {
@@ -201,12 +220,13 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
     if (ended == running.end()) continue;
 
     Answer answer = ended->answer.get();
-    if (!failed && !succeeded(answer.outcome))
-      failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
+    if (!first_failure && !succeeded(answer.outcome))
+      first_failure =
+          BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
     running.erase(ended);
     ++progress.ended;
   }
-  return failed;
+  return first_failure;
 }
 
 Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
@@ -228,24 +248,29 @@ Result<std::optional<BuildFailed>> run_builds_by(os::Launcher& launcher,
   return std::optional<BuildFailed>();
 }
 
+// Layouts are made to see how the addresses of functions change the run time. Two identical files
+// mean that the number of the layout has not reached the linker, so nothing would vary.
 Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& reader) {
-  if (plan.setting.layouts <= 1) return {};
+  const bool has_several_layouts = plan.setting.layouts > 1;
+  if (!has_several_layouts) return {};
 
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    std::map<std::string, std::uint32_t> layout_of_hash;
+  for (std::size_t command = 0; command < plan.commands.size(); ++command) {
+    std::map<std::string, std::uint32_t> first_layout_with_hash;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+      // The caller meets the interrupt again, so there is no need for an error here.
       if (reader.interrupt_check() != 0) return {};
 
-      // The hash is empty if no file of the command depends on the layout.
       const std::string hash =
-          hash_files(list_layout_paths(plan, c, layout, reader.user), reader.user);
-      if (hash.empty()) continue;
-      const auto [first, is_new] = layout_of_hash.emplace(hash, layout);
+          hash_files(list_layout_paths(plan, command, layout, reader.user), reader.user);
+      const bool depends_on_layout = !hash.empty();
+      if (!depends_on_layout) continue;
+
+      const auto [earlier, is_new] = first_layout_with_hash.emplace(hash, layout);
       if (is_new) continue;
 
       return Error{
-          fmt::format("layouts {} and {} of {} are identical files", first->second + 1, layout + 1,
-                      cited(plan.commands[c].name)),
+          fmt::format("layouts {} and {} of {} are identical files", earlier->second + 1,
+                      layout + 1, cited(plan.commands[command].name)),
           "make sure that {layout} reaches the linker (lld: "
           "-Wl,--shuffle-sections=.text*={layout}; "
           "mold: -Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}), and that C "

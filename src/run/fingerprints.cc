@@ -54,9 +54,11 @@ bool is_machine_code(std::string_view first_bytes) {
                              [&](std::string_view mark) { return first_bytes.starts_with(mark); });
 }
 
-/// Joins the settings because of which runs of the same program may differ. The program's own name
-/// is left out, because files of different names may be the same program.
-std::string write_call(const Plan& plan, const Command& command) {
+/// Returns the command's call as one text: its arguments and all other settings because of which
+/// runs of the same program may differ. Two commands do the same if their programs and their calls
+/// are equal. The program's own name is left out, because files of different names may be the same
+/// program.
+std::string serialize_call(const Plan& plan, const Command& command) {
   // Each text ends with a null byte, and each list with an empty text, so that different settings
   // never give the same call.
   std::string call;
@@ -66,7 +68,8 @@ std::string write_call(const Plan& plan, const Command& command) {
   };
   const auto end_list = [&] { add(""); };
 
-  // With a shell, the only word is the shell's whole line.
+  // Without a shell, the first word is the program. With a shell, the only word is the shell's
+  // whole line.
   const std::size_t first_argument = plan.shell ? 0 : 1;
   for (std::size_t i = first_argument; i < command.words.size(); ++i) add(command.words[i]);
   end_list();
@@ -74,9 +77,14 @@ std::string write_call(const Plan& plan, const Command& command) {
   for (const std::string& variable : command.environment) add(variable);
   end_list();
   add(command.folder);
-  if (!command.input.empty()) add("<" + command.input);
+  const bool has_input_file = !command.input.empty();
+  if (has_input_file) add("<" + command.input);
+
+  // Hooks are commands that the user runs before or after others. Those around each run may change
+  // what the run finds.
   for (const HookRow& row : kHookKinds)
     if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
   add(std::to_string(plan.setting.jobs));
@@ -85,7 +93,7 @@ std::string write_call(const Plan& plan, const Command& command) {
 
 std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
-  hash.add(write_call(plan, command));
+  hash.add(serialize_call(plan, command));
   return hash.hex_digest();
 }
 
@@ -111,14 +119,17 @@ bool add_bytes(const os::TextFile& file, const ReadContext& reader, Sha256& hash
   return true;
 }
 
-/// True if two files have the same bytes. Adds the bytes to `hash`, which is of no use if the
-/// result is false.
-bool add_bytes_if_equal(const std::string& path, const std::string& other,
+/// Returns true if two files have the same bytes, which are then added to `hash`, so that equal
+/// files are read only once. If it returns false, `hash` is of no use: the files differ, one cannot
+/// be read, or the user has interrupted.
+bool add_bytes_if_equal(const std::string& path, const std::string& other_path,
                         const ReadContext& reader, Sha256& hash) {
   const auto file = os::TextFile::open(path, reader.user);
-  const auto other_file = os::TextFile::open(other, reader.user);
+  const auto other_file = os::TextFile::open(other_path, reader.user);
   if (!file || !other_file) return false;
-  if (path == other) return add_bytes(*file, reader, hash);
+
+  const bool is_one_file = path == other_path;
+  if (is_one_file) return add_bytes(*file, reader, hash);
   if (file->facts().size != other_file->facts().size) return false;
 
   std::array<char, 16384> bytes;
@@ -129,7 +140,9 @@ bool add_bytes_if_equal(const std::string& path, const std::string& other,
     const std::size_t other_count = other_file->read(offset, other_bytes);
     if (other_count != count) return false;
     if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
-    if (count == 0) return true;
+
+    const bool are_both_at_end = count == 0;
+    if (are_both_at_end) return true;
 
     if (reader.interrupt_check() != 0) return false;
     hash.add({bytes.data(), count});
@@ -174,7 +187,8 @@ std::vector<std::string> list_paths_in_arguments(const Command& command, bool ha
   return paths;
 }
 
-/// Returns the hash of the files that the arguments name in all layouts; empty if they name none.
+/// Returns the hash of the files that the arguments name in the first layout; empty if they name
+/// none.
 std::string hash_argument_files(const Plan& plan, std::size_t command, const ReadContext& reader) {
   Sha256 hash;
   bool has_file = false;
@@ -263,24 +277,33 @@ std::optional<std::string> hash_file(const std::string& path, const ReadContext&
   return file ? hash_file(*file, reader) : std::nullopt;
 }
 
+// Two runs with equal arguments still differ if the files that the arguments name have changed.
+// Files that only later layouts name are left out.
 std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
                                               const ReadContext& reader) {
   std::vector<ArgumentFile> files;
   if (plan.commands[command].words.empty()) return files;
-  const auto built = command_in_layout(plan, command, 0);
-  const bool is_launcher = !plan.shell && is_launcher_name(built->words.front());
+  const auto in_first_layout = command_in_layout(plan, command, 0);
 
-  for (const std::string& path : list_paths_in_arguments(*built, plan.shell.has_value())) {
+  // A launcher decides by its arguments what is run, as an interpreter or "make" does.
+  const bool has_launcher = !plan.shell && is_launcher_name(in_first_layout->words.front());
+
+  for (const std::string& path :
+       list_paths_in_arguments(*in_first_layout, plan.shell.has_value())) {
     const auto file = os::TextFile::open(path, reader.user);
     if (!file) continue;
-    auto hash = hash_file(*file, reader);
-    if (!hash) return files;
 
-    // An interpreter's first file is its script; what follows are the script's own arguments.
-    const bool is_script = is_launcher && files.empty();
-    const bool may_be_run = is_script || file->facts().is_executable ||
+    // After an interrupt, the caller has no use for the other files.
+    auto hash = hash_file(*file, reader);
+    const bool is_interrupted = !hash.has_value();
+    if (is_interrupted) return files;
+
+    // The first file among an interpreter's arguments is the script. The later ones are the
+    // arguments of the script.
+    const bool is_script = has_launcher && files.empty();
+    const bool is_program = is_script || file->facts().is_executable ||
                             read_first_bytes(path, reader).starts_with("#!");
-    files.push_back({path, *std::move(hash), may_be_run});
+    files.push_back({.path = path, .hash = *std::move(hash), .is_program = is_program});
   }
   return files;
 }
@@ -298,33 +321,47 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, const Command
     programs[c] = make_fingerprint(plan, c, reader);
 }
 
+// A fingerprint identifies a program and its call by hashes. Commands with equal fingerprints do
+// the same, so a difference of their times must come from the machine.
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
-  if (!plan.reference.index_in_session(0)) return identify_as_baseline(plan, reader);
+  // If one reference is in a baseline (an earlier session), all are.
+  const bool has_baseline = !plan.reference.index_in_session(0);
+  if (has_baseline) return identify_as_baseline(plan, reader);
 
-  // With parameters, the same files are compared for each value.
+  // A session with parameters has many commands with the same pair of programs, so each pair of
+  // files is read once. The hash is empty if the files are not equal.
   using Paths = std::vector<std::string>;
-  std::map<std::pair<Paths, Paths>, std::string> known_hashes;  // empty: the files are not equal
-  std::vector<Fingerprint> programs;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    if (!plan.reference.is_candidate(c)) continue;
-    const std::size_t reference = plan.reference.index_for(c);
-    if (write_call(plan, plan.commands[c]) != write_call(plan, plan.commands[reference])) continue;
+  std::map<std::pair<Paths, Paths>, std::string> hash_of_pair;
 
-    const Paths of_reference = find_executables(plan, reference, reader);
-    const Paths of_candidate = find_executables(plan, c, reader);
-    const auto [entry, is_new] = known_hashes.try_emplace({of_reference, of_candidate});
-    if (is_new) entry->second = hash_if_equal(of_reference, of_candidate, reader);
+  std::vector<Fingerprint> fingerprints;
+  for (std::size_t candidate = 0; candidate < plan.commands.size(); ++candidate) {
+    if (!plan.reference.is_candidate(candidate)) continue;
+    const std::size_t reference = plan.reference.index_for(candidate);
+    const Command& candidate_command = plan.commands[candidate];
+    const Command& reference_command = plan.commands[reference];
+    if (serialize_call(plan, candidate_command) != serialize_call(plan, reference_command))
+      continue;
+
+    const Paths reference_files = find_executables(plan, reference, reader);
+    const Paths candidate_files = find_executables(plan, candidate, reader);
+    const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
+    if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
     const std::string& hash = entry->second;
-    if (hash.empty()) continue;
+    const bool are_files_equal = !hash.empty();
+    if (!are_files_equal) continue;
 
-    // Equal arguments in one folder name the same files, which need not be read.
-    const Fingerprint fingerprint{hash, hash_call(plan, plan.commands[c]), "",
-                                  find_program_kind(plan, c, of_candidate.front(), reader)};
-    programs.resize(plan.commands.size());
-    programs[reference] = fingerprint;
-    programs[c] = fingerprint;
+    // Both commands have the same arguments and the same folder, so the files that the arguments
+    // name are the same, and need no hash.
+    const Fingerprint fingerprint{
+        .executable_sha256 = hash,
+        .call_sha256 = hash_call(plan, candidate_command),
+        .argument_files_sha256 = "",
+        .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};
+    fingerprints.resize(plan.commands.size());
+    fingerprints[reference] = fingerprint;
+    fingerprints[candidate] = fingerprint;
   }
-  return programs;
+  return fingerprints;
 }
 
 }  // namespace lauka

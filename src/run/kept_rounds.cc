@@ -294,6 +294,8 @@ class LogDecoder {
   std::size_t place_ = 0;
 };
 
+/// Returns a value as JSON for the log that --resume reads. Structs become lists of their fields,
+/// without the fields' names, so that the log stays small. decode() is the inverse.
 template <typename T>
 Json encode(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -303,12 +305,17 @@ Json encode(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
   } else if constexpr (requires { value.has_value(); }) {
-    return value ? encode(*value) : Json(nullptr);
+    const bool has_value = value.has_value();
+    return has_value ? encode(*value) : Json(nullptr);
   } else {
     Json list = Json::array();
-    if constexpr (requires { value.begin(); }) {
-      for (const auto& item : value) list.push_back(encode(item));
+    constexpr bool is_container = requires {
+      value.begin();
+    };
+    if constexpr (is_container) {
+      for (const auto& element : value) list.push_back(encode(element));
     } else {
+      // A struct shows the encoder each of its fields, which the encoder adds to the list.
       LogEncoder encoder(list);
       show_fields(encoder, value);
     }

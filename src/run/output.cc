@@ -58,6 +58,38 @@ struct ValuesOfName {
   }
 };
 
+struct TextPosition {
+  std::uint64_t offset = 0;
+  std::uint64_t line = 1;
+  std::uint64_t line_begin = 0;  // offset of the line's first byte
+};
+
+/// Returns the position of the first byte that differs; nullopt if the files are equal.
+std::optional<TextPosition> find_first_difference(const os::TextFile& expected,
+                                                  const os::TextFile& got) {
+  std::vector<char> expected_buffer(kPieceBytes);
+  std::vector<char> got_buffer(kPieceBytes);
+  TextPosition position;
+  for (;;) {
+    const std::string_view expected_piece(expected_buffer.data(),
+                                          expected.read(position.offset, expected_buffer));
+    const std::string_view got_piece(got_buffer.data(), got.read(position.offset, got_buffer));
+    const bool are_both_at_end = expected_piece.empty() && got_piece.empty();
+    if (are_both_at_end) return std::nullopt;
+
+    const auto end_of_equal = std::ranges::mismatch(expected_piece, got_piece).in1;
+    const std::string_view equal =
+        expected_piece.substr(0, static_cast<std::size_t>(end_of_equal - expected_piece.begin()));
+    const auto line_breaks = std::ranges::count(equal, '\n');
+    if (line_breaks > 0) position.line_begin = position.offset + equal.rfind('\n') + 1;
+    position.line += static_cast<std::uint64_t>(line_breaks);
+    position.offset += equal.size();
+
+    // Of two pieces of different length, the longer one has a byte that the other one lacks.
+    if (equal.size() < std::max(expected_piece.size(), got_piece.size())) return position;
+  }
+}
+
 std::string option_of(const OwnMetric& metric) {
   return fmt::format("--scrape {}", cited(metric.name + "=" + metric.pattern->text()));
 }
@@ -113,52 +145,32 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
   const std::string sizes =
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
 
-  // Advances piece by piece to the first byte that differs, and counts the lines before it.
-  std::vector<char> expected_room(kPieceBytes);
-  std::vector<char> got_room(kPieceBytes);
-  std::uint64_t at = 0;
-  std::uint64_t line = 1;
-  std::uint64_t line_begin = 0;
-  bool differs = false;
-  while (!differs) {
-    const std::string_view expected_piece(expected_room.data(),
-                                          expected.text.read(at, expected_room));
-    const std::string_view got_piece(got_room.data(), got.text.read(at, got_room));
-
-    // Only the beginning of an output is stored, but the hash is that of the whole output.
-    if (expected_piece.empty() && got_piece.empty()) {
-      if (got.hash == expected.hash) return std::nullopt;
-      return "beyond the first 64 MB (" + sizes + ")";
-    }
-
-    const auto end_of_equal = std::ranges::mismatch(expected_piece, got_piece).in1;
-    const auto equal_bytes = static_cast<std::size_t>(end_of_equal - expected_piece.begin());
-    const std::string_view equal = expected_piece.substr(0, equal_bytes);
-    const auto breaks = std::ranges::count(equal, '\n');
-    if (breaks > 0) line_begin = at + equal.rfind('\n') + 1;
-    line += static_cast<std::uint64_t>(breaks);
-    at += equal_bytes;
-    differs = equal_bytes < std::max(expected_piece.size(), got_piece.size());
+  // Only the first 64 MB of an output are stored, but the hash is that of the whole output.
+  const auto difference = find_first_difference(expected.text, got.text);
+  if (!difference) {
+    if (got.hash == expected.hash) return std::nullopt;
+    return "beyond the first 64 MB (" + sizes + ")";
   }
 
-  // Shows the surroundings of this byte in both outputs, but nothing before its line.
-  const std::uint64_t shown_begin = std::max(line_begin, at - std::min(at, kBytesShownBefore));
+  // The message cites both outputs around the first byte that differs, but nothing before its line.
+  const std::uint64_t cited_begin = std::max(
+      difference->line_begin, difference->offset - std::min(difference->offset, kBytesShownBefore));
   const auto read_surroundings = [&](const os::TextFile& file) {
     std::string text(static_cast<std::size_t>(kBytesShownBefore + kBytesShownAfter), '\0');
-    text.resize(file.read(shown_begin, text));
+    text.resize(file.read(cited_begin, text));
     return text;
   };
-  const std::string wanted = read_surroundings(expected.text);
-  const std::string written = read_surroundings(got.text);
+  const std::string expected_text = read_surroundings(expected.text);
+  const std::string got_text = read_surroundings(got.text);
 
-  // If the lines differ only in how they end, their ends are shown.
+  // If the cited lines look the same, only their ends differ, so the line breaks are cited, too.
   const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  const bool with_break = without_break(wanted) == without_break(written);
-  const bool is_from_line_begin = shown_begin == line_begin;
+  const bool cites_break = without_break(expected_text) == without_break(got_text);
+  const bool is_from_line_begin = cited_begin == difference->line_begin;
 
-  return fmt::format("line {}: expected {}, got {} ({})", line,
-                     cite_line(wanted, is_from_line_begin, with_break),
-                     cite_line(written, is_from_line_begin, with_break), sizes);
+  return fmt::format("line {}: expected {}, got {} ({})", difference->line,
+                     cite_line(expected_text, is_from_line_begin, cites_break),
+                     cite_line(got_text, is_from_line_begin, cites_break), sizes);
 }
 
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
@@ -194,32 +206,35 @@ std::vector<std::uint32_t> OutputCheck::list_commands_to_run(std::uint32_t first
   return all;
 }
 
+// Remembers the launch and where its output is stored, so that find_error() can check the output.
 Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t layout) {
-  command_ = command;
-  layout_ = layout;
+  launched_command_ = command;
+  launched_layout_ = layout;
 
   const auto built = command_in_layout(plan_, command, layout);
   os::ProgramSpec spec = make_program(plan_, *built, context_.user);
-  spec.output.is_stored_during_run = false;
+  spec.output.is_stored_during_run = false;  // the listener stores it
   spec.output.has_listener = true;
-  spec.jobs = 1;
+  spec.jobs = 1;  // the outputs of several copies of the command would mix
 
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
 
+  // The file is read before the run, because the run may write to it.
   const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
-  file_.reset();
+  expected_file_.reset();
   if (expected.kind == ExpectedOutput::Kind::File) {
-    auto file = read_file(expected.file_or_hash);  // before the run, which may write to it
-    if (!file) return file.error();
-    file_ = *std::move(file);
+    auto contents = read_file(expected.file_or_hash);
+    if (!contents) return contents.error();
+    expected_file_ = *std::move(contents);
   }
 
-  auto text = os::TextFile::make();
-  if (!text) return text.error().prefixed("--expect-output " + text_of(expected));
-  store_.emplace(*std::move(text));
+  auto file_for_output = os::TextFile::make();
+  if (!file_for_output)
+    return file_for_output.error().prefixed("--expect-output " + text_of(expected));
+  output_of_launch_.emplace(*std::move(file_for_output));
 
-  return os::Launch{.program = *program, .listener = &*store_};
+  return os::Launch{.program = *program, .listener = &*output_of_launch_};
 }
 
 Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
@@ -237,32 +252,38 @@ Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
   return store.take();
 }
 
+// Checks the output of the latest launch, and keeps it if the outputs of other commands must equal
+// it.
 std::optional<Error> OutputCheck::find_error() {
+  const std::uint32_t command = launched_command_;
   const std::string name =
-      cited(name_in_layout(plan_, Step{.command = command_, .layout = layout_}));
-  const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
+      cited(name_in_layout(plan_, Step{.command = command, .layout = launched_layout_}));
+  const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
 
-  auto stored = store_->take();
-  if (!stored) return stored.error();
+  auto output = output_of_launch_->take();
+  if (!output) return output.error();
 
-  if (expected.kind == ExpectedOutput::Kind::Hash && stored->hash != expected.file_or_hash)
+  if (expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash)
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, stored->bytes, stored->hash, expected.file_or_hash),
+                             name, output->bytes, output->hash, expected.file_or_hash),
                  kRemedy};
 
-  // In its later layouts, a source must write what it wrote in the first one.
-  const bool is_compared_with_own = layout_ > 0 && is_source_[command_] && !sources_[command_];
+  // The source is the command whose output this one must equal. A command without a source that is
+  // itself the source of others must write the same in all its layouts.
+  const bool is_later_layout_of_source =
+      launched_layout_ > 0 && is_source_[command] && !sources_[command];
   const auto source =
-      is_compared_with_own ? std::optional<std::size_t>(command_) : sources_[command_];
+      is_later_layout_of_source ? std::optional<std::size_t>(command) : sources_[command];
 
   std::optional<std::string> difference;
-  if (file_) {
-    difference = describe_difference(*file_, *stored);
+  if (expected_file_) {
+    difference = describe_difference(*expected_file_, *output);
   } else if (source) {
-    // list_commands_to_run() sorts by source, so the outputs of earlier sources are not needed
-    // again.
-    stored_.erase(stored_.begin(), stored_.lower_bound(*source));
-    difference = describe_difference(stored_.at(*source), *stored);
+    // The commands run in the order of their sources (list_commands_to_run()), so the outputs of
+    // earlier sources are not needed again.
+    outputs_of_sources_.erase(outputs_of_sources_.begin(),
+                              outputs_of_sources_.lower_bound(*source));
+    difference = describe_difference(outputs_of_sources_.at(*source), *output);
   }
 
   if (difference) {
@@ -273,7 +294,9 @@ std::optional<Error> OutputCheck::find_error() {
         kRemedy};
   }
 
-  if (is_source_[command_]) stored_.emplace(command_, *std::move(stored));
+  // Other commands must equal the output of the source's first layout, which emplace() leaves as it
+  // is.
+  if (is_source_[command]) outputs_of_sources_.emplace(command, *std::move(output));
   return std::nullopt;
 }
 
@@ -286,48 +309,56 @@ bool ReportedValues::uses_metric_files() const {
          std::ranges::any_of(plan_.reported_metrics, &OwnMetric::is_from_metrics_file);
 }
 
-std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t place,
+// A run reports values in its output (--scrape) and in a file of its own, whose path it gets in the
+// variable LAUKA_METRICS.
+std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t run_in_batch,
                                                  Values& values) {
+  // Other rounds, such as those with a profiler, only count events.
+  const bool has_values = step.kind == RoundKind::Timed || step.kind == RoundKind::Warmup;
+  if (!has_values) return std::nullopt;
+
   const auto refuse_values = [&](const Error& error) {
     values.clear();
     return error;
   };
 
-  if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return std::nullopt;
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
     if (auto scraped = scrape(metric, values); !scraped) return refuse_values(scraped.error());
   }
 
-  for (const os::MetricFiles::RunFile& written : batch_) {
-    if (written.run_index != place) continue;
-    if (!written.is_whole)
+  for (const os::MetricFiles::RunFile& file : batch_) {
+    if (file.run_index != run_in_batch) continue;
+    if (!file.is_whole)
       return refuse_values(
           {fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
            "write fewer lines, or only their sum"});
-    if (auto read_all = read_lines(written.text, values); !read_all)
+    if (auto read_all = read_lines(file.text, values); !read_all)
       return refuse_values(read_all.error());
   }
 
   return std::nullopt;
 }
 
-Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
-  const OwnMetric& metric = plan_.reported_metrics[place];
-  std::string text;
+// Finds the value of one metric of --scrape in the output of a run: by the last match of its
+// pattern in standard output or, if there is none, in standard error.
+Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) const {
+  const OwnMetric& metric = plan_.reported_metrics[metric_index];
+  std::string searched_text;  // contains the match
 
-  for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
-    const auto match = find_last_match(*metric.pattern, which, text);
-    if (!match) return match.error().about(option_of(metric));
-    if (!*match) continue;
+  for (const os::OutputStream stream : {os::OutputStream::Output, os::OutputStream::Error}) {
+    const auto search = find_last_match(*metric.pattern, stream, searched_text);
+    if (!search) return search.error().about(option_of(metric));
+    const std::optional<std::string_view> match = *search;
+    if (!match) continue;
 
-    const auto value = parse_own_value(**match, metric.unit);
+    const auto value = parse_own_value(*match, metric.unit);
     if (!value)
       return value.error().about(
-          fmt::format("{} found {}, which", option_of(metric), cited(**match)));
+          fmt::format("{} found {}, which", option_of(metric), cited(*match)));
 
-    values.resize(std::max(values.size(), place + 1));
-    values[place] = *value;
+    values.resize(std::max(values.size(), metric_index + 1));
+    values[metric_index] = *value;
     return {};
   }
 
@@ -338,32 +369,42 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
       "use -i to continue without the value"};
 }
 
-/// Searches a stream from its end, in pieces. The match is a part of the latest piece, `text`.
+/// Searches a stream from its end, window by window, because a match in the whole stream could take
+/// too many steps. The result is a part of `text`, which gets the window and its surroundings.
 Result<std::optional<std::string_view>> ReportedValues::find_last_match(const Pattern& pattern,
-                                                                        os::OutputStream which,
+                                                                        os::OutputStream stream,
                                                                         std::string& text) const {
-  const std::uint64_t size = launcher_.stored_stream_bytes(which);
+  // Only the end of a long stream is kept.
+  const std::uint64_t size = launcher_.stored_stream_bytes(stream);
   const std::uint64_t search_begin = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
+
   const auto deadline = clock_.now() + kMaxTimeToScrape;
-  const auto goes_on = [&] { return clock_.now() < deadline; };
+  const auto has_time_left = [&] { return clock_.now() < deadline; };
 
-  for (std::uint64_t end = size; end > search_begin;) {
-    const std::uint64_t begin =
-        end - search_begin > kWindowBytes ? end - kWindowBytes : search_begin;
+  std::uint64_t window_end = size;
+  while (window_end > search_begin) {
+    const std::uint64_t window_begin =
+        window_end - search_begin > kWindowBytes ? window_end - kWindowBytes : search_begin;
 
+    // The pattern may look at bytes before the window, for example to see that a line begins there.
     // A match must begin in the window, but it may end behind it.
-    const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kContextBytes);
-    const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kMaxMatchBytes : 0), size);
+    const std::uint64_t text_begin =
+        window_begin - std::min<std::uint64_t>(window_begin, kContextBytes);
+    const std::uint64_t text_end =
+        std::min<std::uint64_t>(window_end < size ? window_end + kMaxMatchBytes : window_end, size);
 
-    text.resize(static_cast<std::size_t>(to - from));
-    text.resize(launcher_.read_kept(which, from, text));
-    auto found = pattern.group_in_last_match(
-        {text, static_cast<std::size_t>(begin - from),
-         std::min(static_cast<std::size_t>(end - from), text.size()), from == 0},
-        goes_on);
-    if (!found || *found) return found;
+    text.resize(static_cast<std::size_t>(text_end - text_begin));
+    text.resize(launcher_.read_kept(stream, text_begin, text));
+    const Pattern::Piece piece{
+        .text = text,
+        .min_match_start = static_cast<std::size_t>(window_begin - text_begin),
+        .max_match_start = std::min(static_cast<std::size_t>(window_end - text_begin), text.size()),
+        .is_beginning = text_begin == 0};
+    auto match = pattern.group_in_last_match(piece, has_time_left);
+    const bool has_failed = !match.has_value();
+    if (has_failed || match->has_value()) return match;
 
-    end = begin;
+    window_end = window_begin;
   }
   return std::optional<std::string_view>{};
 }
@@ -381,80 +422,100 @@ std::string ReportedValues::read_output_end() const {
   return "";
 }
 
+// Reads the file that a run has written. Each line has a metric's name and value. A run may report
+// the same metric several times, so its values are combined, as their mean or sum, for example.
 Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
-  std::map<std::size_t, ValuesOfName> values_by_place;
+  std::map<std::size_t, ValuesOfName> values_by_metric;
   std::size_t line_number = 0;
 
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
+    ++line_number;
 
     const auto refuse_line = [&](const Error& error) {
       return error.about(
           fmt::format("line {} of {}, {},", line_number, kMetricsVariable, cited(line)));
     };
 
-    if (++line_number > kMaxReportedLines)
+    if (line_number > kMaxReportedLines)
       return refuse_line({"is one line too many", "write at most 10,000 lines"});
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const bool is_blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
+    if (is_blank) continue;
 
     const auto reported = parse_reported_line(line);
     if (!reported) return refuse_line(reported.error());
-    const auto place = find_or_add_place(*reported);
-    if (!place) return refuse_line(place.error());
+    const auto metric_index = find_or_add_metric(*reported);
+    if (!metric_index) return refuse_line(metric_index.error());
 
-    const bool has_unit =
-        reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
-    const std::size_t planned_count = plan_.reported_metrics.size();
-    const OwnMetric& metric = *place < planned_count ? plan_.reported_metrics[*place]
-                                                     : discovered_[*place - planned_count];
-
-    const auto value = parse_own_value(
-        fmt::format("{} {}", reported->value, has_unit ? "" : reported->metric.unit.word),
-        metric.unit);
+    const auto value = parse_value(*reported, *metric_index);
     if (!value) return refuse_line(value.error());
 
-    ValuesOfName& of_name = values_by_place[*place];
-    of_name.sum += *value;
-    of_name.last = *value;
-    ++of_name.count;
-    if (reported->combine) of_name.combine = *reported->combine;
+    ValuesOfName& values_of_metric = values_by_metric[*metric_index];
+    values_of_metric.sum += *value;
+    values_of_metric.last = *value;
+    ++values_of_metric.count;
+    if (reported->combine) values_of_metric.combine = *reported->combine;
   }
 
-  for (const auto& [place, of_name] : values_by_place) {
-    values.resize(std::max(values.size(), place + 1));
-    if (is_in_numeric_range(of_name.combined())) values[place] = of_name.combined();
+  // A sum may leave the range of numbers that statistics can handle. It then counts as missing.
+  for (const auto& [metric_index, values_of_metric] : values_by_metric) {
+    values.resize(std::max(values.size(), metric_index + 1));
+    const double combined = values_of_metric.combined();
+    if (is_in_numeric_range(combined)) values[metric_index] = combined;
   }
 
   return {};
 }
 
-Result<std::size_t> ReportedValues::find_or_add_place(const ReportedLine& reported) {
+/// Returns the value of a line in the base unit of its metric.
+Result<double> ReportedValues::parse_value(const ReportedLine& reported,
+                                           std::size_t metric_index) const {
+  const std::size_t planned_count = plan_.reported_metrics.size();
+  const OwnMetric& metric = metric_index < planned_count
+                                ? plan_.reported_metrics[metric_index]
+                                : discovered_[metric_index - planned_count];
+
+  // The unit may directly follow the number, as in "12ms", or be a word of its own.
+  const std::string_view value = reported.value;
+  const bool has_attached_unit = value.find_last_not_of("0123456789.") + 1 == value.size();
+  return parse_own_value(
+      fmt::format("{} {}", value, has_attached_unit ? "" : reported.metric.unit.word), metric.unit);
+}
+
+// Returns the index of a line's metric. Metrics that the plan announces come first, then those that
+// are discovered in lines.
+Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
 
-  for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
-    if (plan_.reported_metrics[place].name != metric.name) continue;
-    if (plan_.reported_metrics[place].is_from_metrics_file()) return place;
-    return Error{plan_.reported_metrics[place].region ? "has the name of a metric of --region"
-                                                      : "has the name of a metric of --scrape",
+  const auto& announced_metrics = plan_.reported_metrics;
+  for (std::size_t index = 0; index < announced_metrics.size(); ++index) {
+    const OwnMetric& announced = announced_metrics[index];
+    if (announced.name != metric.name) continue;
+    if (announced.is_from_metrics_file()) return index;
+    return Error{announced.region ? "has the name of a metric of --region"
+                                  : "has the name of a metric of --scrape",
                  "use another name"};
   }
 
-  const auto found = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
-  const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
-  if (found == discovered_.end()) {
+  const auto discovered = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
+  const auto discovered_index = static_cast<std::size_t>(discovered - discovered_.begin());
+  if (discovered == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
     if (discovered_.size() >= kMaxDiscoveredMetrics)
       return Error{"is one metric too many", "use at most 1,000 metrics"};
     discovered_.push_back(metric);
   } else if (metric.has_direction) {
-    found->better = metric.better;
+    // The line says whether more or less is better. The latest such line decides.
+    discovered->better = metric.better;
   }
 
-  return plan_.reported_metrics.size() + index;
+  return announced_metrics.size() + discovered_index;
 }
 
+// A region is a part of a program, between calls of lauka_region_begin and lauka_region_end. If it
+// has not been measured as it should, the run has no values for it.
 std::optional<Error> why_no_region(const os::Ended& ended) {
   const os::RegionUse use = ended.region.value_or(os::RegionUse{});
 
@@ -467,6 +528,8 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
   if (use.unmatched_ends > 0)
     return Error{"it called lauka_region_end without lauka_region_begin",
                  "call the two functions in pairs"};
+
+  // Without any report, all fields are 0.
   if (use.entries == 0)
     return Error{
         "it did not call lauka_region_begin, or a program that started it had closed its "
@@ -475,6 +538,8 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
   if (use.is_open)
     return Error{"its region was still open when it ended",
                  "call lauka_region_end before the program ends"};
+
+  // The program writes to shared memory, where another program may have written, too.
   if (use.time_ns > ended.usage.wall_ns)
     return Error{"it reported more time in its region than the whole run took",
                  "make sure that nothing else writes to the memory that it shares with lauka"};

@@ -104,11 +104,11 @@ class OutputCheck {
   const RunContext& context_;
   std::vector<std::optional<std::size_t>> sources_;  // by command: find_source()
   std::vector<bool> is_source_;  // by command: true if another one needs its output
-  std::map<std::size_t, StoredOutput> stored_;
-  std::uint32_t command_ = 0;
-  std::uint32_t layout_ = 0;
-  std::optional<OutputStore> store_;
-  std::optional<StoredOutput> file_;
+  std::map<std::size_t, StoredOutput> outputs_of_sources_;  // in their first layout
+  std::uint32_t launched_command_ = 0;
+  std::uint32_t launched_layout_ = 0;
+  std::optional<OutputStore> output_of_launch_;
+  std::optional<StoredOutput> expected_file_;
 };
 
 /// Environment variable with the path of a file to which a run may write its metrics.
@@ -143,11 +143,11 @@ class ReportedValues {
   /// Takes the files of a batch, with RunFile::run_index as the index in the batch.
   void take_files(std::vector<os::MetricFiles::RunFile> files) { batch_ = std::move(files); }
 
-  /// Reads into `values` the values of the run with index `place` in the latest batch: the values
-  /// of Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at
-  /// the end of the list may be left out. Only timed and warm-up runs have values. Returns an
-  /// error, with no values, if a value is missing or invalid.
-  std::optional<Error> read_values(const Step& step, std::size_t place, Values& values);
+  /// Reads into `values` the values of the run with index `run_in_batch` in the latest batch: the
+  /// values of Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing
+  /// values at the end of the list may be left out. Only timed and warm-up runs have values.
+  /// Returns an error, with no values, if a value is missing or invalid.
+  std::optional<Error> read_values(const Step& step, std::size_t run_in_batch, Values& values);
 
   /// Returns the metrics that runs reported but the plan does not announce.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
@@ -155,13 +155,14 @@ class ReportedValues {
   void continue_after(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
-  Result<void> scrape(std::size_t place, Values& values) const;
+  Result<void> scrape(std::size_t metric_index, Values& values) const;
   Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
-                                                          os::OutputStream which,
+                                                          os::OutputStream stream,
                                                           std::string& text) const;
   std::string read_output_end() const;
   Result<void> read_lines(std::string_view text, Values& values);
-  Result<std::size_t> find_or_add_place(const ReportedLine& reported);
+  Result<double> parse_value(const ReportedLine& reported, std::size_t metric_index) const;
+  Result<std::size_t> find_or_add_metric(const ReportedLine& reported);
 
   const Plan& plan_;
   const os::Launcher& launcher_;

@@ -89,26 +89,33 @@ class WrapperCall {
     program_.environment.push_back(variable);
   }
 
-  /// Takes one word with options. Returns false if it makes the rest of the words unknown.
+  /// Applies one word with options, as "-i", "-in5" or "--adjustment=5". Returns false if it leaves
+  /// unknown which program the wrapper runs.
   bool take_option(const std::string& word) {
     if (word == "--") {
       are_options_over_ = true;
       return true;
     }
-    if (word == "-") return apply('i', "");  // as env -i
+
+    // env takes a lone "-" as -i. nice takes "-5" as -n 5, which does not matter for what is run.
+    if (word == "-") return apply('i', "");
+    if (is_digit(word[1])) return true;
     if (word.starts_with("--")) return take_long_option(std::string_view(word).substr(2));
 
-    // "-5" of nice is -n 5.
-    if (is_digit(word[1])) return true;
+    // Letters without a value may share a word. What follows a letter with a value is the value.
     for (std::size_t i = 1; i < word.size(); ++i) {
-      if (wrapper_.letters_with_value.find(word[i]) == std::string_view::npos) {
-        if (!apply(word[i], "")) return false;
-        continue;
+      const char letter = word[i];
+      if (has_value(letter)) {
+        const std::string value = word.substr(i + 1);
+        return value.empty() ? apply_with_next_word(letter) : apply(letter, value);
       }
-      return i + 1 < word.size() ? apply(word[i], word.substr(i + 1))
-                                 : apply_with_next_word(word[i]);
+      if (!apply(letter, "")) return false;
     }
     return true;
+  }
+
+  bool has_value(char letter) const {
+    return wrapper_.letters_with_value.find(letter) != std::string_view::npos;
   }
 
   bool take_long_option(std::string_view option) {
@@ -210,21 +217,25 @@ std::string identify_build(const std::string& path, const ReadContext& reader) {
   return hash_file(path, reader).value_or("").substr(0, digits);
 }
 
-/// Asks the dynamic loader of a program for its libraries, with the program's environment. The
-/// loader does not run the program. Returns nullopt if it does not answer.
+/// Returns the list of libraries that the dynamic loader prints for the program at `path`; nullopt
+/// if it prints none. With --list, the loader finds the libraries as it would for a run, but does
+/// not run the program.
 std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
                                           const FinalProgram& program, const ReadContext& reader) {
   // A program that is no loader could do anything when it is called with --list.
-  if (!file_name_of(loader).starts_with("ld")) return std::nullopt;
+  const bool has_name_of_loader = file_name_of(loader).starts_with("ld");
+  if (!has_name_of_loader) return std::nullopt;
 
-  // The loader runs in the program's folder, so the path must be relative to it.
-  const bool is_below_folder = !path.starts_with('/') && !program.folder.empty();
+  // A relative path begins with the program's folder. The loader runs in this folder, so the path
+  // must be relative to it.
+  const bool begins_with_folder = !path.starts_with('/') && !program.folder.empty();
   const std::string path_in_folder =
-      is_below_folder ? path.substr(program.folder.size() + 1) : path;
+      begins_with_folder ? path.substr(program.folder.size() + 1) : path;
   os::ProgramSpec spec = make_spec(program, reader);
   spec.words = {loader, "--list", path_in_folder};
 
-  // What lauka's own environment has besides, such as LD_PRELOAD, the program does not get.
+  // The loader inherits lauka's environment. Variables that the program does not have are set to
+  // nothing, because one such as LD_PRELOAD would change the list.
   for (const std::string& variable : os::program_environment({}, "")) {
     const std::string_view name = name_of_variable(variable);
     const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };

@@ -102,44 +102,55 @@ bool wants_terminal(const Outcome& outcome) {
   return stopped != nullptr && (stopped->signal == SIGTTIN || stopped->signal == SIGTTOU);
 }
 
+/// Returns why a shell that was started with an empty command cannot be measured; nullopt if it has
+/// succeeded.
+std::optional<Error> find_start_failure(const os::ProgramSpec& spec, const Outcome& outcome) {
+  if (std::holds_alternative<TimedOut>(outcome))
+    return make_shell_start_error(spec, "took longer than --timeout", "raise --timeout, or use -N");
+  if (wants_terminal(outcome))
+    return make_shell_start_error(spec, "was stopped because it tried to use the terminal",
+                                  "write --shell 'setsid -w " + spec.words.front() + " ...'");
+  if (!succeeded(outcome))
+    return make_shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
+  return std::nullopt;
+}
+
 /// Runs a program that does nothing but start, and returns the usage of each run; an empty list if
 /// the user interrupts.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
 Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
                                           const std::function<int()>& interrupt,
                                           std::size_t max_starts = kMaxStarts) {
   const auto program = launcher.add_program(spec);
   if (!program) return program.error();
 
+  // Several starts at a time cost less, but a pipe is read for one run at a time.
+  const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kStartsPerBatch;
+
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
-  std::vector<os::Launch> launches(1, os::Launch{*program});
-  bool is_first_batch = true;  // a single run that only warms up
+  const auto needs_more = [&] {
+    return runs.size() < kMinStarts || (runs.size() < max_starts && spent < kEnoughTime);
+  };
 
-  while (runs.size() < kMinStarts || (runs.size() < max_starts && spent < kEnoughTime)) {
-    const auto all = launcher.run(launches, os::AfterFailure::Stop, {});
-    if (!all) return all.error();
+  // The first batch is a single start, which only brings the program into the caches.
+  bool is_warmup = true;
+  std::vector<os::Launch> launches(1, os::Launch{*program});
+
+  while (needs_more()) {
+    const auto batch = launcher.run(launches, os::AfterFailure::Stop, {});
+    if (!batch) return batch.error();
     if (interrupt() != 0) return std::vector<Usage>{};
 
-    for (const os::Ended& ended : *all) {
-      if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
-      if (std::holds_alternative<TimedOut>(ended.outcome))
-        return make_shell_start_error(spec, "took longer than --timeout",
-                                      "raise --timeout, or use -N");
-      if (wants_terminal(ended.outcome))
-        return make_shell_start_error(spec, "was stopped because it tried to use the terminal",
-                                      "write --shell 'setsid -w " + spec.words.front() + " ...'");
-      if (!succeeded(ended.outcome))
-        return make_shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
+    for (const os::Ended& ended : *batch) {
+      const bool is_interrupted = std::holds_alternative<Cancelled>(ended.outcome);
+      if (is_interrupted) return std::vector<Usage>{};
+      if (auto failure = find_start_failure(spec, ended.outcome)) return *std::move(failure);
 
-      if (!is_first_batch) runs.push_back(ended.usage);
+      if (!is_warmup) runs.push_back(ended.usage);
       spent += ended.time_with_preparation;
     }
 
-    is_first_batch = false;
-
-    // A pipe is read for one run at a time.
-    const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kStartsPerBatch;
+    is_warmup = false;
     launches.assign(batch_size, os::Launch{*program});
   }
   return runs;
@@ -275,31 +286,36 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
   return failure;
 }
 
+// Runs one hook, which is a command of the user that prepares runs or cleans up after them. Adds
+// its time to that of the rounds if it belongs to a single run.
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
                                           std::uint32_t layout, const std::optional<Step>& step) {
-  const auto program =
-      programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
-  if (!program) return std::nullopt;
+  const std::size_t first_layout = std::size_t{command} * plan_.setting.layouts;
+  const auto hook = programs_.at(first_layout + layout)[row.kind];
+  const bool has_hook = hook.has_value();
+  if (!has_hook) return std::nullopt;
 
-  const os::Launch launch{.program = *program,
+  // An interrupt does not end hooks that clean up.
+  const os::Launch launch{.program = *hook,
                           .launch_variable_value = step ? write_iteration(*step) : "",
                           .goes_on_after_interrupt = row.follows_runs()};
+  const auto results = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
+  if (!results)
+    return HookFailed{.kind = row.kind,
+                      .command = command,
+                      .step = step,
+                      .outcome = NotStarted{LaunchStep::ReachLauncher, 0},
+                      .output_end = results.error().line()};
 
-  const auto all = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
-  HookFailed failed{row.kind, command, step, {}, {}};
-  if (!all) {
-    failed.outcome = NotStarted{LaunchStep::ReachLauncher, 0};
-    failed.output_end = all.error().line();
-    return failed;
-  }
-
-  const os::Ended& ended = all->front();
+  const os::Ended& ended = results->front();  // there was one launch
   if (row.is_of_a_run()) time_ += ended.time_with_preparation;
   if (succeeded(ended.outcome)) return std::nullopt;
 
-  failed.outcome = ended.outcome;
-  failed.output_end = launcher_.error_output_end();
-  return failed;
+  return HookFailed{.kind = row.kind,
+                    .command = command,
+                    .step = step,
+                    .outcome = ended.outcome,
+                    .output_end = launcher_.error_output_end()};
 }
 
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
@@ -320,34 +336,40 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
   return all;
 }
 
+// Each run of a command in a shell includes the start of the shell, which is subtracted later. So
+// the shell is measured with an empty command.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt) {
-  std::vector<ShellOverhead> overheads;
-  if (!plan.shell) return overheads;
+  std::vector<ShellOverhead> overhead_of_command;
+  if (!plan.shell) return overhead_of_command;
 
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    // The shell starts alike for commands that are alike. The first of them may be `c` itself.
+  for (std::size_t command = 0; command < plan.commands.size(); ++command) {
+    // Commands for which the shell starts alike share a measurement. The first of them makes it.
     const std::size_t first_alike = *find_place_if(plan.commands, [&](const Command& other) {
-      return do_shells_start_alike(other, plan.commands[c]);
+      return do_shells_start_alike(other, plan.commands[command]);
     });
-    if (first_alike < c) {
-      overheads.push_back(overheads[first_alike]);
+    const bool is_measured_already = first_alike < command;
+    if (is_measured_already) {
+      overhead_of_command.push_back(overhead_of_command[first_alike]);
       continue;
     }
 
-    Command empty_command = *command_in_layout(plan, c, 0);
+    Command empty_command = *command_in_layout(plan, command, 0);
     empty_command.words = plan.shell->words;
     empty_command.words.insert(empty_command.words.end(), {"-c", ""});
     os::ProgramSpec spec = make_program(plan, empty_command, user);
-    spec.output.has_listener = false;
+    spec.output.has_listener = false;  // an empty command writes nothing to wait for
 
     auto runs = measure_starts(spec, launcher, interrupt);
     if (!runs) return runs.error();
-    if (runs->empty()) return std::vector<ShellOverhead>{};
-    overheads.push_back(summarize(*std::move(runs)));
+
+    // After an interrupt, the session has no runs from which to subtract.
+    const bool is_interrupted = runs->empty();
+    if (is_interrupted) return std::vector<ShellOverhead>{};
+    overhead_of_command.push_back(summarize(*std::move(runs)));
   }
-  return overheads;
+  return overhead_of_command;
 }
 
 std::optional<double> measure_process_start(const Plan& plan, os::Launcher& launcher,

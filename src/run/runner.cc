@@ -158,6 +158,8 @@ class Runner final : NonCopyable {
     });
   }
 
+  // Updates the progress line while a batch of runs is under way. `step` is the run that the line
+  // names.
   void report_progress(const Step& step) {
     if (!observer_.wants_progress()) return;
 
@@ -167,19 +169,20 @@ class Runner final : NonCopyable {
     progress.kind = step.kind;
     progress.elapsed = now - began_at_.value_or(now);
 
-    // The estimate is for the beginning of the batch. During a batch, it counts down only if the
-    // runs give values.
+    // The scheduler estimates the seconds from the beginning of the batch on. The time since then
+    // is subtracted, except during warm-up, settling and untuned runs, which the estimate counts by
+    // whole rounds or not at all.
     const std::span<const Pace> paces = steps_.paces();
-    const Scheduler::UnderWay under_way = steps_.under_way(step);
-    if (const auto left_at_begin = scheduler_.seconds_left(under_way, paces)) {
-      const bool gives_values = step.kind == RoundKind::Timed || step.gives_counts_only();
-      const nanoseconds since_begin = gives_values ? now - steps_.batch_began() : nanoseconds(0);
-      set_remaining(*left_at_begin - to_seconds(since_begin), progress);
+    const Scheduler::UnderWay batch = steps_.under_way(step);
+    if (const auto seconds_from_begin = scheduler_.seconds_left(batch, paces)) {
+      const bool counts_down = step.kind == RoundKind::Timed || step.gives_counts_only();
+      const nanoseconds since_begin = counts_down ? now - steps_.batch_began() : nanoseconds(0);
+      set_remaining(*seconds_from_begin - to_seconds(since_begin), progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
     progress.race = scheduler_.race_so_far();
-    progress.run = scheduler_.number_of_run(under_way);
+    progress.run = scheduler_.number_of_run(batch);
     progress.are_samples_taken = takes_samples(step);
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
@@ -238,56 +241,87 @@ std::vector<os::MetricFiles::RunFile> take_files_between(std::vector<os::MetricF
   return own;
 }
 
-/// Runs the beginnings of several turns in one batch if possible, because a request to the launcher
-/// costs about as much as a short run. Returns the number of turns that have results.
-/// `mean_run_time`: mean time of a run in the latest shared batch, which becomes that of this
-/// batch.
-std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
-                             const RunContext& context, nanoseconds& mean_run_time) {
-  const std::size_t max_turns = count_turns_to_share(runners, lap, mean_run_time);
-  if (max_turns < 2) return 0;
+/// Launches of several turns, in the order of the turns.
+struct SharedBatch {
+  std::vector<os::Launch> launches{};
+  std::vector<std::size_t> turn_ends{};  // for each turn, the end of its launches
+};
 
-  std::vector<os::Launch> batch;
-  std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
-  while (ends.size() < max_turns) {
-    Runner& runner = runner_of(runners, lap, ends.size());
+/// Puts the first runs of the next `turns` turns into one batch; of fewer turns if a later one
+/// cannot take part.
+SharedBatch make_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
+                              std::size_t turns) {
+  SharedBatch batch;
+  while (batch.turn_ends.size() < turns) {
+    Runner& runner = runner_of(runners, lap, batch.turn_ends.size());
     const RunSteps* next = runner.find_action_to_share();
-    if (next == nullptr || !runner.steps().append_to(batch, *next)) break;
-    ends.push_back(batch.size());
+    if (next == nullptr || !runner.steps().append_to(batch.launches, *next)) break;
+    batch.turn_ends.push_back(batch.launches.size());
   }
-  if (ends.size() < 2) return 0;
+  return batch;
+}
 
-  // Only the first turn may have runs that start after the time of a batch.
-  for (os::Launch& launch : std::span(batch).subspan(ends.front()))
-    launch.latest_start = kBatchTime;
-
-  const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
-  auto all = context.launcher.run(batch, policy, {});
-  if (!all) return 0;  // a turn by itself meets the error again
-
-  nanoseconds sum{};
-  for (const os::Ended& ended : *all) sum += ended.time_with_preparation;
-  if (!all->empty()) mean_run_time = sum / static_cast<nanoseconds::rep>(all->size());
-
+/// Gives the runners the results of their turns in a shared batch. Returns the number of turns that
+/// have results. Later turns have none if the launcher returned fewer results than launches, for
+/// example after a failed run. `lap`: the benchmarks that wait for their turns; the last one is
+/// next.
+std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch& batch,
+                             const Runners& runners, std::span<const std::size_t> lap,
+                             const RunContext& context) {
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
 
-  // The launcher may return fewer results than launches, for example after a failed run. Later
-  // turns then have none.
   std::size_t turn = 0;
   std::size_t begin = 0;
-  while (begin < all->size()) {
-    const std::size_t end = std::min(ends[turn], all->size());
-    const auto own = std::span(*all).subspan(begin, end - begin);
-    const bool has_last_run = end == all->size();
-    StepRunner& steps = runner_of(runners, lap, turn).steps();
-    steps.take_shared({std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
-                      take_files_between(files, begin, end),
-                      has_last_run ? context.launcher.error_output_end() : "");
+  while (begin < results.size()) {
+    const std::size_t end = std::min(batch.turn_ends[turn], results.size());
+    const auto of_turn = std::span(results).subspan(begin, end - begin);
+
+    // The launcher knows the error output of its latest run only.
+    const bool has_latest_run = end == results.size();
+    runner_of(runners, lap, turn)
+        .steps()
+        .take_shared(
+            {std::make_move_iterator(of_turn.begin()), std::make_move_iterator(of_turn.end())},
+            take_files_between(files, begin, end),
+            has_latest_run ? context.launcher.error_output_end() : "");
     begin = end;
     ++turn;
   }
   return turn;
+}
+
+/// Lets several benchmarks of a suite have the first runs of their next turns in one batch, because
+/// a request to the launcher costs about as much as a short run. Returns the number of turns that
+/// have got results. If it is 0, the next turn must launch its runs by itself.
+/// `lap`: the benchmarks that wait for their turns; the last one is next.
+/// `mean_run_time`: mean time of a run in the latest shared batch, which this batch replaces.
+std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
+                             const RunContext& context, nanoseconds& mean_run_time) {
+  // A single turn has nothing to share its batch with.
+  const std::size_t max_turns = count_turns_to_share(runners, lap, mean_run_time);
+  if (max_turns < 2) return 0;
+
+  SharedBatch batch = make_shared_batch(runners, lap, max_turns);
+  if (batch.turn_ends.size() < 2) return 0;
+
+  // If runs take longer than expected, those of later turns do not start in this batch any more.
+  // The first turn keeps all its runs, as it would by itself.
+  const std::size_t first_turn_end = batch.turn_ends.front();
+  for (os::Launch& launch : std::span(batch.launches).subspan(first_turn_end))
+    launch.latest_start = kBatchTime;
+
+  // All turns that share a batch have the same policy (count_turns_to_share()). If the launcher
+  // fails, a turn by itself meets the error again, and reports it.
+  const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
+  auto results = context.launcher.run(batch.launches, policy, {});
+  if (!results) return 0;
+
+  nanoseconds sum{};
+  for (const os::Ended& ended : *results) sum += ended.time_with_preparation;
+  if (!results->empty()) mean_run_time = sum / static_cast<nanoseconds::rep>(results->size());
+
+  return hand_out_results(*results, batch, runners, lap, context);
 }
 
 /// Returns the highest number that an earlier process gave to a run; 0 without such a run.
@@ -324,6 +358,8 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
 
 }  // namespace
 
+// Prepares a session for each benchmark, then lets the sessions take turns until all have ended.
+// With one benchmark, its session has all turns.
 Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
                                                   const RunContext& context, std::uint64_t seed) {
   SuiteProgress progress(context.observer, context.clock, runs.size());
@@ -332,16 +368,19 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   Runners runners;
 
   for (const BenchmarkToRun& run : runs) {
-    // Only benchmarks of a suite have names, observers of their own, and an order among them.
+    // In a suite, which gives its benchmarks names, each benchmark reports its progress to an
+    // observer that adds up the progress of all. Runs are numbered through all benchmarks.
     const bool is_part_of_suite = !run.name.empty();
     Observer* observer = &context.observer;
+    std::uint32_t* latest_number = nullptr;
     if (is_part_of_suite) {
-      observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      const std::size_t benchmark_index = observers.size();
+      observers.push_back(std::make_unique<PartObserver>(progress, benchmark_index, run.name));
       observer = observers.back().get();
+      latest_number = &latest_number_in_suite;
     }
 
-    runners.push_back(std::make_unique<Runner>(
-        run, context, *observer, is_part_of_suite ? &latest_number_in_suite : nullptr));
+    runners.push_back(std::make_unique<Runner>(run, context, *observer, latest_number));
     if (auto prepared = runners.back()->steps().prepare(); !prepared) {
       const Error& error = prepared.error();
       return is_part_of_suite ? error.prefixed("benchmark " + cited(run.name)) : error;
@@ -349,6 +388,7 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   }
 
   take_turns(runners, context, seed);
+
   std::vector<SessionResult> results;
   results.reserve(runners.size());
   for (const auto& runner : runners) results.push_back(runner->close());

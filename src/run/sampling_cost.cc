@@ -37,31 +37,39 @@ void SamplingCost::add(const RunRecord& run) {
       .push_back(static_cast<double>(run.usage.user_ns + run.usage.system_ns) * seconds_of_ns);
 }
 
+// Taking samples (--profile) interrupts a program again and again. If this has cost much CPU time,
+// the user should know, because the samples then show a slower program than the timed runs.
 std::optional<Note> SamplingCost::note() const {
-  constexpr std::size_t min_runs = 6;
-  constexpr double min_cost = 0.05;
-  const stats::IntervalTails tails = stats::tails_of(0.99);
+  constexpr std::size_t min_runs = 6;  // of each kind
+  constexpr double min_cost = 0.05;    // as a fraction of the CPU time
+  constexpr double confidence = 0.99;
+  const stats::IntervalTails tails = stats::tails_of(confidence);
 
-  std::optional<Note> note;
-  double largest = 0.0;
-  for (std::size_t c = 0; c < commands_.size(); ++c) {
-    const auto& [timed, sampled] = commands_[c];
+  // Several commands may exceed the limit, but the largest cost is enough for a warning.
+  std::optional<Note> note_on_largest;
+  double largest_cost = 0.0;
+  for (std::size_t command = 0; command < commands_.size(); ++command) {
+    const std::vector<double>& timed = commands_[command].timed;
+    const std::vector<double>& sampled = commands_[command].sampled;
     if (std::min(timed.size(), sampled.size()) < min_runs) continue;
 
-    // Only the largest of the costs that are certain is worth a note.
-    const stats::Delta cost =
+    const stats::Delta difference =
         stats::estimate_delta({.reference = timed, .candidate = sampled, .paired = false}, tails);
-    if (!cost.change || !cost.bounds) continue;
-    if (cost.bounds->low < min_cost || *cost.change <= largest) continue;
+    const bool is_known = difference.change && difference.bounds;
+    if (!is_known) continue;
 
-    largest = *cost.change;
-    note = Note{
+    const double cost = *difference.change;
+    const double certain_cost = difference.bounds->low;
+    if (certain_cost < min_cost || cost <= largest_cost) continue;
+
+    largest_cost = cost;
+    note_on_largest = Note{
         "sampling_cost",
         fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs (at least "
                     "{:.0f}%); use a longer period for --profile, or longer runs",
-                    cited(plan_.commands[c].name), 100.0 * *cost.change, 100.0 * cost.bounds->low)};
+                    cited(plan_.commands[command].name), 100.0 * cost, 100.0 * certain_cost)};
   }
-  return note;
+  return note_on_largest;
 }
 
 }  // namespace lauka

@@ -15,6 +15,8 @@ namespace {
 using std::chrono::nanoseconds;
 using Seconds = std::chrono::duration<double>;
 
+constexpr std::uint64_t kNoRoundsLeft = 0;
+
 bool needs_timed_runs(const Plan& plan) {
   const auto is_counted = [&](std::size_t metric) {
     return kind_of(plan.metrics[metric], plan.setting.events) != RoundKind::Timed;
@@ -116,6 +118,9 @@ gate::Findings Scheduler::close() {
   return findings;
 }
 
+// A session is a sequence of stages. Each of these functions adds goals, such as a number of
+// rounds, and sets the next stage, unless its stage is not over. next_action() works off the goals
+// before it comes back here.
 void Scheduler::run_stage() {
   switch (stage_) {
     case Stage::Begin:
@@ -128,8 +133,8 @@ void Scheduler::run_stage() {
       return warm_up();
     case Stage::CountAlone:
       return count_alone();
-    case Stage::TimeRounds:
-      return time_rounds();
+    case Stage::DecideTimed:
+      return decide_timed();
     case Stage::CountLastBlock:
       return count_last_block();
     case Stage::LeaveGroup:
@@ -194,7 +199,7 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
 
 void Scheduler::warm_up() {
   add_goal(RoundTarget{RoundKind::Warmup, warmup_rounds()});
-  stage_ = is_timed_ ? Stage::TimeRounds : Stage::CountAlone;
+  stage_ = is_timed_ ? Stage::DecideTimed : Stage::CountAlone;
 }
 
 void Scheduler::count_alone() {
@@ -210,32 +215,38 @@ void Scheduler::count_alone() {
   add_goal(RoundTarget{RoundKind::Counting, done + 1});
 }
 
-void Scheduler::time_rounds() {
+// Decides whether the timed rounds are over. If they are not, adds the next batch of them, and
+// before it the counting and untuned rounds that are due.
+void Scheduler::decide_timed() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
-  // --precision or the stop rule may end the timed rounds.
+  // The rounds end when --precision is reached, or at the user's limits on rounds and time. The
+  // rule has these limits alone: undecided gates (conditions on the results) get more rounds later.
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
     note_which_limit_ended_rounds();
     is_over = true;
   }
 
-  // A race looks even if the time is used up, because its last look may decide.
+  // A race compares the commands from time to time, and drops those that cannot win. It compares
+  // them once more at the end of the rounds, because this may decide the race.
   if (race_ && has_run) {
     look_at_race(is_over);
     is_over = is_over || race_->is_over();
   }
 
-  // So may gates, if all of them have their answers at an early look.
+  // Gates end the rounds early if the results so far decide all of them.
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
-    was_ended_by_gates_ = may_end_by_gates();
-    is_over = was_ended_by_gates_;
+    is_over = may_end_by_gates();
+    was_ended_by_gates_ = is_over;
   }
 
+  // Untuned rounds show what --tune changes. They are due in proportion to the timed rounds, so
+  // some may be due even at the end.
   if (is_over) {
-    add_untuned_rounds(untuned_rounds_due(spent.rounds, 0));
+    add_untuned_rounds(untuned_rounds_due(spent.rounds, kNoRoundsLeft));
     stage_ = Stage::CountLastBlock;
     return;
   }
@@ -653,54 +664,67 @@ bool Scheduler::may_end_earlier() const {
           gates_.has_undecided_gate_on(RoundKind::Counting));
 }
 
-/// An undecided gate may add rounds up to its last look. The estimate counts all of them, because
-/// it would otherwise grow each time that a look decides nothing.
+/// Returns the seconds that the timed rounds of a group still need. Gates (conditions on the
+/// results) are decided at looks, which come after certain numbers of rounds. Until a gate is
+/// decided, it may add rounds up to its last look. The estimate includes all of them, because it
+/// would otherwise grow each time that a look decides nothing.
 double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
+  const RoundsAndTime& spent = group.timed_spent;
   const nanoseconds time_of_round = round_time(group, paces);
   const auto estimate_seconds_until = [&](const StopRule& rule) {
-    if (satisfies_stop_rule(rule, group.timed_spent)) return 0.0;
-    return static_cast<double>(rounds_left(rule, group.timed_spent, time_of_round)) *
+    if (satisfies_stop_rule(rule, spent)) return 0.0;
+    return static_cast<double>(rounds_left(rule, spent, time_of_round)) *
            Seconds(time_of_round).count();
   };
 
   const double planned = estimate_seconds_until(rule_to_next_look_);
-  const bool may_add_rounds = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
-  if (!may_add_rounds || !gates_.has_undecided_gate_on(RoundKind::Timed)) return planned;
+  const bool may_add_rounds = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds() &&
+                              gates_.has_undecided_gate_on(RoundKind::Timed);
+  if (!may_add_rounds) return planned;
 
-  std::uint64_t rounds_at_first_look = group.rounds_at_first_look;
-  if (rounds_at_first_look == 0)
-    rounds_at_first_look = group.timed_spent.rounds +
-                           rounds_left(rule_without_gates_, group.timed_spent, time_of_round);
-
+  // The first look comes at the end of the planned rounds. Before that, their number is estimated.
+  const bool has_looked = group.rounds_at_first_look > 0;
+  const std::uint64_t rounds_at_first_look =
+      has_looked ? group.rounds_at_first_look
+                 : spent.rounds + rounds_left(rule_without_gates_, spent, time_of_round);
   const std::uint64_t rounds_at_last_look = gate::look_rounds(rounds_at_first_look).back();
-  const StopRule longest = stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
-  return std::max(planned, estimate_seconds_until(longest));
+  const StopRule rule_to_last_look =
+      stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
+  return std::max(planned, estimate_seconds_until(rule_to_last_look));
 }
 
-/// Returns the time of counting rounds that follow. `timed_seconds`: time of all timed rounds.
+/// Returns the seconds that the counting rounds still need. They get a share of the whole time, but
+/// a smallest number of them runs in any case. `timed_seconds`: time of all timed rounds.
 double Scheduler::counting_seconds_left(const UnderWay& now, double timed_seconds) const {
-  if (counting_.passes == 0) return 0.0;
+  const bool counts_separately = counting_.passes > 0;
+  if (!counts_separately) return 0.0;
 
   const double finished_seconds = Seconds(group().counting.time).count();
   const bool is_counting = now.step.kind == RoundKind::Counting;
   const double seconds_under_way = is_counting ? Seconds(now.time).count() : 0.0;
 
-  // Counting gets its share of the time, and more while gates on counts are undecided. If its
-  // number of runs is exact, the share does not matter.
-  const bool may_add_rounds = gates_.has_undecided_gate_on(RoundKind::Counting) &&
-                              !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
-  const double factor = may_add_rounds ? static_cast<double>(kBudgetFactorForGates) : 1.0;
+  // Undecided gates on counts may extend the share. If the number of rounds is exact, there is no
+  // share.
   double left_by_share = 0.0;
-  if (!counting_.is_exact)
-    left_by_share = timed_seconds * factor * counting_.share / (1.0 - counting_.share) -
-                    (finished_seconds + seconds_under_way);
+  if (!counting_.is_exact) {
+    const bool may_add_rounds = gates_.has_undecided_gate_on(RoundKind::Counting) &&
+                                !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
+    const double factor = may_add_rounds ? static_cast<double>(kBudgetFactorForGates) : 1.0;
+    const double counting_per_timed = counting_.share / (1.0 - counting_.share);
+    left_by_share =
+        timed_seconds * factor * counting_per_timed - (finished_seconds + seconds_under_way);
+  }
 
-  // The fewest counting rounds may take longer than their share.
+  // A turn is one round of each counting pass. Before the first turn has ended, its time is
+  // unknown.
+  double left_by_number = 0.0;
   const std::uint64_t turns = counting_turns_done(group());
-  if (turns == 0 || turns >= counting_.min_counting_rounds) return std::max(left_by_share, 0.0);
-  const double seconds_of_turn = finished_seconds / static_cast<double>(turns);
-  const auto turns_left = static_cast<double>(counting_.min_counting_rounds - turns);
-  const double left_by_number = seconds_of_turn * turns_left - seconds_under_way;
+  if (turns > 0 && turns < counting_.min_counting_rounds) {
+    const double seconds_of_turn = finished_seconds / static_cast<double>(turns);
+    const auto turns_left = static_cast<double>(counting_.min_counting_rounds - turns);
+    left_by_number = seconds_of_turn * turns_left - seconds_under_way;
+  }
+
   return std::max({left_by_share, left_by_number, 0.0});
 }
 
@@ -755,31 +779,42 @@ std::optional<double> Scheduler::simulated_seconds_left(const UnderWay& now) con
   return seconds / static_cast<double>(done) * static_cast<double>(all - done);
 }
 
+/// Returns the seconds that a session without timed rounds still needs for counting rounds, which
+/// have the whole time budget; nullopt before the first turn through all passes has ended.
+std::optional<double> Scheduler::seconds_left_of_counting_alone(const UnderWay& now) const {
+  const Group& own = group();
+  const std::uint64_t turns = counting_turns_done(own);
+  if (turns == 0) return std::nullopt;
+
+  const nanoseconds time_of_turn = own.counting.time / static_cast<std::int64_t>(turns);
+  const RoundsAndTime spent{turns, own.counting.time, own.commands.size()};
+  const auto turns_left = static_cast<double>(rounds_left(plan_.setting.stop, spent, time_of_turn));
+  const double left = turns_left * Seconds(time_of_turn).count() - Seconds(now.time).count();
+  return std::max(left, 0.0);
+}
+
+// The estimate depends on what is known. Simulated rounds come first, then others.
 std::optional<double> Scheduler::seconds_left(const UnderWay& now,
                                               std::span<const Pace> paces) const {
   const auto simulated = simulated_seconds_left(now);
   if (!simulated) return std::nullopt;
 
-  // Once the command has run, its pace is known.
-  if (paces[now.step.command].run_seconds.count > 0)
-    return *simulated + seconds_left_by_paces(now, paces);
+  // A pace is the mean time of a command's runs, without simulated and counting runs.
+  const bool is_pace_known = paces[now.step.command].run_seconds.count > 0;
+  if (is_pace_known) return *simulated + seconds_left_by_paces(now, paces);
 
-  // If nothing is timed, the counting rounds have the whole budget.
-  if (now.step.kind == RoundKind::Counting && !is_timed_) {
-    const Group& own = group();
-    const std::uint64_t turns = counting_turns_done(own);
-    if (turns == 0) return std::nullopt;
-
-    const nanoseconds time_of_turn = own.counting.time / static_cast<std::int64_t>(turns);
-    const RoundsAndTime spent{turns, own.counting.time, own.commands.size()};
-    const auto turns_left =
-        static_cast<double>(rounds_left(plan_.setting.stop, spent, time_of_turn));
-    const double left = turns_left * Seconds(time_of_turn).count() - Seconds(now.time).count();
-    return *simulated + std::max(left, 0.0);
+  const bool counts_alone = now.step.kind == RoundKind::Counting && !is_timed_;
+  if (counts_alone) {
+    const auto counting = seconds_left_of_counting_alone(now);
+    if (!counting) return std::nullopt;
+    return *simulated + *counting;
   }
-  if (now.step.kind != RoundKind::Simulated) return std::nullopt;
 
-  // A fixed number of timed runs takes far less time than the simulated runs.
+  // The simulated rounds are over, but no run has shown yet how long the others take.
+  const bool is_simulating = now.step.kind == RoundKind::Simulated;
+  if (!is_simulating) return std::nullopt;
+
+  // Simulated runs take much longer than others. A fixed number of timed runs adds little to them.
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   if (is_only_simulated || plan_.setting.stop.exact_runs) return simulated;
 

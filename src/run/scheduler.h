@@ -123,7 +123,7 @@ class Scheduler : NonCopyable {
     DecideSimulated,
     WarmUp,
     CountAlone,
-    TimeRounds,
+    DecideTimed,
     CountLastBlock,
     LeaveGroup,
     AddRoundsForPrecision,
@@ -185,7 +185,7 @@ class Scheduler : NonCopyable {
   void warm_up();
   void decide_simulated();
   void count_alone();
-  void time_rounds();
+  void decide_timed();
   void count_last_block();
   void leave_group();
   void add_rounds_for_precision();
@@ -233,6 +233,7 @@ class Scheduler : NonCopyable {
   bool can_count_more() const;
   double timed_seconds_left(const Group& group, std::span<const Pace> paces) const;
   double counting_seconds_left(const UnderWay& now, double timed_seconds) const;
+  std::optional<double> seconds_left_of_counting_alone(const UnderWay& now) const;
   double seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const;
   std::optional<double> simulated_seconds_left(const UnderWay& now) const;
   std::uint64_t count_simulated_runs() const;

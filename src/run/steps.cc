@@ -35,6 +35,8 @@ std::vector<std::size_t> find_uncounted(const EventSet& events, const RunRecord&
 
 }  // namespace
 
+// Makes only what cannot fail. prepare() does the rest, such as filling `armed_passes_`. Vectors
+// with the size of the plan's commands have an element for each command.
 StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
                        Observer& observer, BatchCallback under_way)
     : benchmark_(benchmark),
@@ -65,10 +67,12 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
 }
 
 Result<void> StepRunner::prepare() {
+  // In each pass, runs count a part of the events, because a processor has few counters. A pass
+  // that needs none, such as one in a simulator, keeps kNoCounters.
   for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
-    auto armed = benchmark_.engine.arm(pass);
-    if (!armed) return armed.error();
-    armed_passes_.push_back(*std::move(armed));
+    auto armed_pass = benchmark_.engine.arm(pass);
+    if (!armed_pass) return armed_pass.error();
+    armed_passes_.push_back(*std::move(armed_pass));
     counters_.push_back(os::kNoCounters);
 
     if (const auto requests = armed_passes_.back()->requests(); !requests.empty()) {
@@ -78,53 +82,70 @@ Result<void> StepRunner::prepare() {
     }
   }
 
+  // With --until, a run ends when it writes a line that matches a pattern.
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
-  if (auto programs = programs_.prepare(); !programs) return programs;
 
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
-    const Hooks& hooks = plan_.commands[c].hooks;
-    // A setup or prepare hook may make or replace the program.
-    if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_for_counter_loss(c);
+  if (auto registered = programs_.prepare(); !registered) return registered;
+
+  // The kernel stops counting some programs, such as those that change the user. A setup or prepare
+  // hook may make or replace the program, so it is examined only later.
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
+    const Hooks& hooks = plan_.commands[command].hooks;
+    const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
+    if (!may_be_made_later) look_for_counter_loss(command);
   }
-  if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
 
-  auto overheads =
+  if (auto registered = hooks_.register_hooks(context_.user); !registered) return registered;
+
+  // The start of the shell is subtracted from each run later.
+  auto shell_overheads =
       measure_shell(plan_, context_.launcher, context_.user, context_.pending_interrupt);
-  if (!overheads) return overheads.error();
-  session_.overheads = *std::move(overheads);
+  if (!shell_overheads) return shell_overheads.error();
+  session_.overheads = *std::move(shell_overheads);
 
+  // Counting slows runs, so it is off until the first counting round.
   if (plan_.setting.events.count_passes(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
+// A step is one run of one command, and a round has one or more steps. Each run that ends adds its
+// record to `result_`.
 FinishedRounds StepRunner::run(const RunSteps& action) {
-  const auto& [steps, is_kept] = action;
+  const std::span<const Step> steps = action.steps;
   const std::vector<Pace> paces_before = paces_;
 
-  // Each round of an action has the same number of steps.
-  leading_steps_done_ = 0;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
-  steps_per_round_ =
-      static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+  leading_steps_done_ = 0;
   time_of_whole_rounds_ = {};
 
+  // All rounds of an action have as many steps as the first one.
+  steps_per_round_ =
+      static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+
+  // Counting slows the runs that follow, so settling rounds, which come between, switch it off.
   const RoundKind kind = result_.first.kind;
   if (kind == RoundKind::Settling) benchmark_.engine.pause();
-  if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
+
+  // Another program may have taken the counters since the latest counting rounds.
+  const bool begins_to_count = kind == RoundKind::Counting && latest_kind_ != kind;
+  if (begins_to_count) check_counters();
   latest_kind_ = kind;
 
-  // If the session ends in between, only whole rounds count.
-  if (run_with_repetitions({steps.begin(), steps.end()})) {
+  const bool are_all_done = run_with_repetitions({steps.begin(), steps.end()});
+  if (are_all_done) {
     result_.paces = paces_;
   } else {
+    // Only whole rounds count. Repeated runs may belong to the incomplete one, so they go to the
+    // session at once, and not into the result that may be kept for --resume.
     result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
     result_.time = time_of_whole_rounds_;
     for (const RedoneRun& redone : result_.redone) add_redone(redone);
     result_.redone.clear();
   }
 
-  // A later --resume does not know of rounds that are not kept.
-  if (!is_kept) result_.paces = paces_ = paces_before;
+  // A later --resume does not know of rounds that are not kept. So that it decides alike, they
+  // leave the paces as they were.
+  if (!action.is_kept_for_resume) result_.paces = paces_ = paces_before;
   return std::move(result_);
 }
 
@@ -218,13 +239,17 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
              : std::min(size, armed_passes_[steps.front().pass]->max_batch_size());
 }
 
+// Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
+// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
 std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
-                                                         nanoseconds unknown) const {
+                                                         nanoseconds unknown_run_time) const {
   if (action.steps.front().kind != RoundKind::Timed) return std::nullopt;
-  if (runs_one_by_one() || action.steps.size() > os::Launcher::kMaxBatch) return std::nullopt;
+  const bool fits_into_batch = !runs_one_by_one() && action.steps.size() <= os::Launcher::kMaxBatch;
+  if (!fits_into_batch) return std::nullopt;
 
-  // Counting, repeated and untuned runs would follow the other benchmarks' runs, but be numbered
-  // before them.
+  // The runs of a suite are numbered in the order in which they ran. A turn with counting, repeated
+  // or untuned runs would have these after the shared batch, but they would get their numbers
+  // before the runs of the other benchmarks in the batch.
   const bool has_counting_runs = !armed_passes_.empty();
   const bool may_have_repeated_or_untuned_runs =
       context_.machine != nullptr &&
@@ -232,19 +257,19 @@ std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
   if (has_counting_runs || may_have_repeated_or_untuned_runs) return std::nullopt;
 
   std::chrono::duration<double> time{};
-  bool are_paces_known = true;
+  bool are_run_times_known = true;
   for (const Step& step : action.steps) {
-    const RunningMean& pace = paces_[step.command].run_seconds;
-    if (pace.count > 0) {
-      time += std::chrono::duration<double>(pace.mean);
+    const RunningMean& run_seconds = paces_[step.command].run_seconds;
+    if (run_seconds.count > 0) {
+      time += std::chrono::duration<double>(run_seconds.mean);
     } else {
-      time += unknown;
-      are_paces_known = false;
+      time += unknown_run_time;
+      are_run_times_known = false;
     }
   }
 
   // In a long batch, the progress line would name a command that is not running.
-  const bool may_be_long = !are_paces_known || time > kBatchTime;
+  const bool may_be_long = !are_run_times_known || time > kBatchTime;
   if (observer_.wants_progress() && may_be_long) return std::nullopt;
   return std::chrono::duration_cast<nanoseconds>(time);
 }
@@ -286,31 +311,39 @@ std::size_t StepRunner::run_between_hooks(const Step& step,
   return done;
 }
 
+// `first_run_in_batch`: index that the first of these runs has in its batch, which may contain runs
+// of other benchmarks before them.
 Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps,
-                                                          std::size_t place) {
+                                                          std::size_t first_run_in_batch) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
+    // A hook may have made the program just now, so it is examined only here, if not before.
     look_for_counter_loss(step.command);
+
     const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
     if (!program) return program.error();
 
+    // The variable tells the run the path of the file to which it may write its metrics.
     os::Launch launch{.program = *program};
-    launch.launch_variable_value = reported_.metric_file_path(place + launches.size());
+    launch.launch_variable_value = reported_.metric_file_path(first_run_in_batch + launches.size());
     ask_for_end_state(step, launch);
 
+    // A control group measures the peak memory of all processes of a run together.
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
       if (!group) return group.error();
       launch.control_group_file = *std::move(group);
     }
 
+    // With --until, the listener ends the run at a certain line of its output.
     if (awaited_) {
       awaited_->begin();
       launch.listener = &*awaited_;
     }
 
-    if (!armed_passes_.empty()) {
+    const bool counts_events = !armed_passes_.empty();
+    if (counts_events) {
       const auto& armed = armed_passes_[step.pass];
       launch.counters = counters_[step.pass];
       launch.counts_calling_threads = armed->counts_calling_threads();

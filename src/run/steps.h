@@ -46,9 +46,9 @@ class StepRunner {
   FinishedRounds run(const RunSteps& action);
 
   /// Returns an estimate of the time of `action`; nullopt if other benchmarks' runs must not be in
-  /// its batch. `unknown`: estimate for the first run of a command.
-  std::optional<std::chrono::nanoseconds> time_if_shareable(const RunSteps& action,
-                                                            std::chrono::nanoseconds unknown) const;
+  /// its batch. `unknown_run_time`: estimate for the first run of a command.
+  std::optional<std::chrono::nanoseconds> time_if_shareable(
+      const RunSteps& action, std::chrono::nanoseconds unknown_run_time) const;
 
   /// Appends the launches of `action` to a batch that several benchmarks share. Returns false and
   /// leaves `batch` as it is if they cannot be made. run() meets the error again.
@@ -126,7 +126,8 @@ class StepRunner {
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
-  Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);
+  Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps,
+                                                std::size_t first_run_in_batch);
   void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;

@@ -157,42 +157,56 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
       std::ceil(all * blocks / (timed_rounds_per_untuned * static_cast<double>(kBlocks))));
 }
 
+// A gate is a condition on one metric of one command.
 GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(runs) {
   for (const Gate& gate : plan.gates) {
-    if (std::ranges::find(metrics_, gate.metric) == metrics_.end()) metrics_.push_back(gate.metric);
+    const bool is_new_metric =
+        std::ranges::find(gated_metrics_, gate.metric) == gated_metrics_.end();
+    if (is_new_metric) gated_metrics_.push_back(gate.metric);
 
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
-    for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-      if (!is_gated(gate.condition, plan.reference, c, plan.commands.size())) continue;
+    for (std::size_t command = 0; command < plan.commands.size(); ++command) {
+      if (!is_gated(gate.condition, plan.reference, command, plan.commands.size())) continue;
       gates_.push_back(
-          {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, kind});
+          {{.condition = gate.condition, .candidate = command, .metric = gate.metric}, kind});
+
+      // If the command and its reference are measured with different settings, no number of rounds
+      // can decide the gate.
       if (gate.condition.limit.needs_reference())
-        gates_.back().other_settings = find_obstacles(plan, gate.metric, c);
+        gates_.back().other_settings = find_obstacles(plan, gate.metric, command);
     }
   }
 
+  // Verdicts are shown in this order: those on candidates with the same reference together.
   std::ranges::stable_sort(gates_, {}, [&](const WatchedGate& gate) {
     return plan.reference.group_of(gate.verdict.candidate);
   });
 
-  // All gates share the error rate, those of a suite's other benchmarks, too. A decision to keep
-  // has an error rate of its own.
-  const auto is_for_failing = [](const WatchedGate& gate) {
+  make_schedules();
+}
+
+/// Plans at which numbers of rounds the gates look at the results, and how large an error each look
+/// may have, so that the error of the whole session is limited.
+void GateWatch::make_schedules() {
+  // All conditions that may fail a command share one error rate, with those of the other benchmarks
+  // of a suite. A condition on which a command is kept has its own error rate.
+  const auto can_fail_command = [](const WatchedGate& gate) {
     return !gate.verdict.condition.is_for_keeping();
   };
-  const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(gates_, is_for_failing));
+  const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(gates_, can_fail_command));
   const std::size_t sharing_gates =
-      std::max<std::size_t>({own_gates, plan.decisions_sharing_error_rate, 1});
-  const double error_of_keeping = plan.error_of_keeping.value_or(1.0 - plan.confidence);
-  const std::size_t min_runs = plan.setting.stop.min_runs;
+      std::max<std::size_t>({own_gates, plan_.decisions_sharing_error_rate, 1});
+  const double error_of_keeping = plan_.error_of_keeping.value_or(1.0 - plan_.confidence);
+  const std::size_t min_runs = plan_.setting.stop.min_runs;
 
+  // A metric has values in one kind of round only.
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated}) {
-    const gate::LookTiming looks = schedule_looks(plan, kind);
-    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, sharing_gates, min_runs,
-                           looks);
+    const gate::LookTiming looks = schedule_looks(plan_, kind);
+    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan_.confidence, sharing_gates,
+                           min_runs, looks);
     schedules_.try_emplace(
         {kind, ConditionPurpose::Keep},
-        gate::Schedule::for_keeping(plan.confidence, error_of_keeping, min_runs, looks));
+        gate::Schedule::for_keeping(plan_.confidence, error_of_keeping, min_runs, looks));
   }
 }
 
@@ -294,7 +308,7 @@ gate::Findings GateWatch::close() {
     }
     findings.verdicts.push_back(std::move(gate.verdict));
   }
-  for (const std::size_t metric : metrics_)
+  for (const std::size_t metric : gated_metrics_)
     findings.gated_metric_tails.push_back({metric, tail_probabilities_of(metric)});
   return findings;
 }
@@ -335,35 +349,45 @@ std::vector<Series> PrecisionWatch::make_series() const {
 }
 
 bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds) {
-  const std::size_t first = group.front();
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
 
-  // A check takes longer with more rounds, so the next one waits until there are 1% more.
-  const bool is_next_group = first != first_command_at_latest_check_;
+  // A check reads all rounds, so the next one waits until there are 1% more.
+  const std::size_t first_command = group.front();
+  const bool is_next_group = first_command != first_command_at_latest_check_;
   const std::uint64_t rounds_at_next_check =
       rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne;
   if (!is_next_group && rounds < rounds_at_next_check) return false;
+
   rounds_at_latest_check_ = rounds;
-  first_command_at_latest_check_ = first;
+  first_command_at_latest_check_ = first_command;
+  return is_precise_enough(group);
+}
+
+/// True if more runs of this group, which are either alternating commands or one command, are not
+/// needed for --precision.
+bool PrecisionWatch::is_precise_enough(std::span<const std::uint32_t> group) const {
+  const std::vector<Series> series = make_series();
+  const std::uint32_t first = group.front();
+  const bool runs_by_itself = group.size() == 1;
 
   // A reference that runs by itself, before its candidates, stops when its own mean is precise
   // enough. The difference of two equally precise means is wider than each by the square root of 2.
-  const std::vector<Series> series = make_series();
-  if (!plan_.reference.is_candidate(first) && group.size() == 1) {
+  const bool is_reference = !plan_.reference.is_candidate(first);
+  if (runs_by_itself && is_reference) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(series[first]);
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
 
-  // A candidate that runs by itself also stops then, because only more runs of its reference would
-  // help.
-  const bool is_group_of_one = group.size() == 1 && plan_.reference.index_in_session(first);
-  for (const std::uint32_t c : group) {
-    if (!plan_.reference.is_candidate(c) || !is_too_wide(series, c)) continue;
-    const bool has_done_its_share = is_group_of_one && is_within_share(series, c, c);
-    if (!has_done_its_share) return false;
-  }
-  return true;
+  // A candidate that runs by itself stops when its own mean is precise enough, too. If the
+  // difference is still too wide, only more runs of the reference would help. A reference in a
+  // baseline has no more runs, so its candidates go on.
+  const bool can_leave_rest_to_reference =
+      runs_by_itself && plan_.reference.index_in_session(first).has_value();
+  return std::ranges::none_of(group, [&](std::uint32_t command) {
+    if (!plan_.reference.is_candidate(command) || !is_too_wide(series, command)) return false;
+    return !can_leave_rest_to_reference || !is_within_share(series, command, command);
+  });
 }
 
 bool PrecisionWatch::needs_more_runs(std::size_t command) const {
@@ -399,25 +423,29 @@ bool PrecisionWatch::is_too_wide(std::span<const Series> series, std::size_t can
   return !half_width || *half_width > plan_.precision->relative_half_width;
 }
 
-std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
+// Reports whether the session reached --precision: by the half width of the widest interval.
+std::optional<Precision> PrecisionWatch::close(PrecisionEnd why_rounds_ended) const {
   if (!plan_.precision) return std::nullopt;
 
-  const std::vector<Series> series = make_series();
+  const std::vector<Series> series_by_command = make_series();
   Precision result{.wanted_half_width = plan_.precision->relative_half_width,
                    .half_width = 0.0,
                    .fewest_values_of_command = std::numeric_limits<std::size_t>::max(),
-                   .end = end,
+                   .end = why_rounds_ended,
                    .metric = metric().name};
 
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
+  for (const Series& series : series_by_command)
     result.fewest_values_of_command =
-        std::min(result.fewest_values_of_command, series[c].values.size());
+        std::min(result.fewest_values_of_command, series.values.size());
 
-  const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.is_candidate(0);
-  if (is_alone) result.half_width = half_width_of_mean(series[0]);
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    if (plan_.reference.is_candidate(c))
-      result.half_width = take_wider(result.half_width, half_width_of_delta(series, c));
+  // Intervals are those of differences from a reference. A command that is compared with nothing
+  // has the interval of its mean.
+  const bool is_compared = plan_.commands.size() > 1 || plan_.reference.is_candidate(0);
+  if (!is_compared) result.half_width = half_width_of_mean(series_by_command.front());
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
+    if (plan_.reference.is_candidate(command))
+      result.half_width =
+          take_wider(result.half_width, half_width_of_delta(series_by_command, command));
 
   const bool is_reached =
       result.half_width && *result.half_width <= plan_.precision->relative_half_width;
@@ -426,14 +454,17 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
     return result;
   }
 
-  // Later rounds, made for gates, may have widened the interval again.
-  if (end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
+  // It was reached once. Later rounds, made for gates, have widened the interval again.
+  if (why_rounds_ended == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
 
-  // With --layouts, more layouts may reach what more runs cannot.
-  if (plan_.setting.layouts == 1) return result;
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    if (is_alone || plan_.reference.is_candidate(c))
-      result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(series, c));
+  // With --layouts, which measures several variants of a program, the user may need more layouts
+  // rather than more runs.
+  const bool has_layouts = plan_.setting.layouts > 1;
+  if (!has_layouts) return result;
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
+    if (!is_compared || plan_.reference.is_candidate(command))
+      result.layouts_to_reach =
+          std::max(result.layouts_to_reach, layouts_to_reach(series_by_command, command));
 
   return result;
 }

@@ -197,6 +197,7 @@ class GateWatch {
     bool is_early = false;
   };
 
+  void make_schedules();
   const gate::Schedule& schedule_of(const WatchedGate& gate) const;
   /// Returns the number of rounds at the last planned look if the first one is after `first`
   /// rounds; 0 for 0.
@@ -207,7 +208,7 @@ class GateWatch {
 
   const Plan& plan_;
   const Runs& runs_;
-  std::vector<std::size_t> metrics_;
+  std::vector<std::size_t> gated_metrics_;
   std::vector<WatchedGate> gates_;
   /// Schedules of both purposes for each kind of round. They look after the same rounds.
   std::map<ScheduleKey, gate::Schedule> schedules_;
@@ -227,14 +228,14 @@ class PrecisionWatch {
   /// baseline.
   bool needs_more_runs(std::size_t command) const;
 
-  /// Returns the precision of the runs so far; nullopt if the plan has no precision. `end`: reason
-  /// why the timed rounds ended.
-  std::optional<Precision> close(PrecisionEnd end) const;
+  /// Returns the precision of the runs so far; nullopt if the plan has no precision.
+  std::optional<Precision> close(PrecisionEnd why_rounds_ended) const;
 
  private:
   const Metric& metric() const { return plan_.metrics[plan_.precision->metric]; }
   /// Returns the series of the precision's metric, for each command.
   std::vector<Series> make_series() const;
+  bool is_precise_enough(std::span<const std::uint32_t> group) const;
   bool is_too_wide(std::span<const Series> series, std::size_t candidate) const;
   /// True if the mean of `command`, which is the candidate or its reference, is so precise that it
   /// allows the wanted precision of their difference.

@@ -1,4 +1,4 @@
-#include "programs/bisect/workshop.h"
+#include "programs/bisect/worker.h"
 
 #include "app/deliver.h"
 #include "app/measure.h"
@@ -39,6 +39,11 @@ constexpr std::string_view kUnbuiltEntry = "unbuilt";
 
 Stop stop_for_signal() {
   return Stop{status_of_signal(os::first_interrupt_signal())};
+}
+
+/// Returns the result of a build that succeeded.
+OrStop<std::string> no_failure() {
+  return std::string();
 }
 
 // The end of a search whose reason has been said.
@@ -121,11 +126,11 @@ void add_functions(const Results& results, const std::string& metric,
 
 }  // namespace
 
-std::string Workshop::path_of(Tree tree) const {
+std::string Worker::path_of(Tree tree) const {
   return work_ + "/" + name_of(tree);
 }
 
-void Workshop::print(const std::string& text) {
+void Worker::print(const std::string& text) {
   if (has_lost_output_) return;
   const auto stream = shown_on(request_.options.output);
   const auto written = os::write_to(stream, os::locale_uses_utf8() ? text : report::to_ascii(text));
@@ -134,13 +139,13 @@ void Workshop::print(const std::string& text) {
   refuse(written.error(), ExitStatus::Failed);
 }
 
-void Workshop::say(const std::string& text) {
+void Worker::say(const std::string& text) {
   if (request_.options.output.verbosity != Verbosity::Quiet) print(text + "\n");
 }
 
 /// Makes a call of lauka that compares the command in two folders. It has the launcher, which the
 /// caller must take back.
-Call Workshop::make_call(std::vector<std::string> folders, std::vector<std::string> names) {
+Call Worker::make_call(std::vector<std::string> folders, std::vector<std::string> names) {
   Call call{request_.options, std::move(launcher_)};
   CommandOptions& commands = call.options.commands;
   commands.command_lines.push_back(commands.command_lines.front());
@@ -152,7 +157,7 @@ Call Workshop::make_call(std::vector<std::string> folders, std::vector<std::stri
   return call;
 }
 
-std::optional<int> Workshop::check_options() {
+std::optional<int> Worker::check_options() {
   Call call = make_call({}, {"good", "bad"});
   call.options.gates.conditions = {Condition{.metric = request_.metric()}};
 
@@ -168,70 +173,80 @@ std::optional<int> Workshop::check_options() {
   return status;
 }
 
-Result<void> Workshop::begin(const std::string& head) {
+// Opens the work folder and the log in it. If the log is about the same search, which `head`
+// describes, it tells what an interrupted call has done already.
+Result<void> Worker::begin(const std::string& head) {
   const os::ActAs owner(user_);
   if (owner.error()) return *owner.error();
 
-  // Journal::open refuses a file with this name that is not the log of a search.
-  std::error_code no_log;
-  const bool is_used = std::filesystem::file_size(work_ + "/log", no_log) > 0 && !no_log;
-
-  // Folders of others are never removed.
+  // A log shows that an earlier search has made the worktrees. Without one, folders with their
+  // names belong to somebody else, and are never removed. A file that is not a log is refused
+  // below.
+  const std::string log_path = work_ + "/log";
+  std::error_code error;
+  const std::uintmax_t log_bytes = std::filesystem::file_size(log_path, error);
+  const bool has_log = !error && log_bytes > 0;
   for (const Tree tree : kTrees)
-    if (!is_used && os::is_there(path_of(tree)))
+    if (!has_log && os::is_there(path_of(tree)))
       return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
                    "remove it, or use --work DIR with another folder"};
 
-  std::error_code error;
   std::filesystem::create_directories(work_, error);
   if (error)
     return Error{fmt::format("the folder {} cannot be made: {}", cited(work_), error.message()),
                  "use --work DIR"};
   if (auto full = find_full_disk()) {
-    std::filesystem::remove(work_, error);  // only if it is empty
+    std::filesystem::remove(work_, error);  // does nothing if the folder is not empty
     return *std::move(full);
   }
 
-  auto journal = Journal::open(work_ + "/log", head);
+  auto journal = Journal::open(log_path, head);
   if (!journal) return journal.error();
   journal_ = *std::move(journal);
   read_entries();
   return {};
 }
 
-void Workshop::read_entries() {
-  // Another search may have left its builds in the worktrees.
+// Learns from the log what earlier calls have done. Entries that are not about builds are the
+// caller's (earlier_entries()).
+void Worker::read_entries() {
   if (journal_->has_dropped_search()) {
     say("lauka-bisect drops an earlier, interrupted search, because it had another command line or "
         "other ends");
+
+    // The dropped search may have left its builds in the worktrees.
     for (const Tree tree : kTrees) repository_.remove_worktree(path_of(tree));
   }
 
   for (const std::string& entry : journal_->earlier_entries()) {
     const std::vector<std::string_view> words = split(entry, ' ');
-    const bool is_of_build =
-        words[0] == kBuildingEntry || words[0] == kBuiltEntry || words[0] == kUnbuiltEntry;
-    if (!is_of_build) {
+    const std::string_view kind = words.front();
+    const bool is_about_build =
+        kind == kBuildingEntry || kind == kBuiltEntry || kind == kUnbuiltEntry;
+    if (!is_about_build)
       entries_.push_back(entry);
-      continue;
-    }
-
-    if (words.size() < 3) continue;
-    const std::string tree(words[1]);
-    if (words[0] == kBuildingEntry) {
-      built_ids_.erase(tree);
-      half_built_.insert(tree);
-    } else if (words[0] == kBuiltEntry) {
-      half_built_.erase(tree);
-      built_ids_[tree] = words[2];
-    } else {
-      half_built_.erase(tree);
-      if (std::filesystem::exists(output_file_of({.id = std::string(words[2])}))) keeps_folder_ = true;
-    }
+    else if (words.size() >= 3)
+      read_build_entry(kind, std::string(words[1]), std::string(words[2]));
   }
 }
 
-void Workshop::end() {
+/// Takes an entry that says that the build of a commit in a worktree began, succeeded or failed.
+void Worker::read_build_entry(std::string_view kind, const std::string& tree,
+                              const std::string& commit_id) {
+  if (kind == kBuildingEntry) {
+    built_ids_.erase(tree);
+    half_built_.insert(tree);
+    return;
+  }
+
+  half_built_.erase(tree);
+  if (kind == kBuiltEntry)
+    built_ids_[tree] = commit_id;
+  else if (std::filesystem::exists(output_file_of({.id = commit_id})))
+    keeps_folder_ = true;
+}
+
+void Worker::end() {
   for (const Tree tree : kTrees) repository_.remove_worktree(path_of(tree));
   // A signal may have ended git. With the log, the next call removes the rest.
   if (os::first_interrupt_signal() != 0) return;
@@ -247,12 +262,12 @@ void Workshop::end() {
 }
 
 /// Returns the path of the file with the output of the build of a commit, if it failed.
-std::string Workshop::output_file_of(const Commit& commit) const {
+std::string Worker::output_file_of(const Commit& commit) const {
   return fmt::format("{}/failed-{}.txt", work_, commit.short_id());
 }
 
 /// Writes the output of a build that failed into the work folder, where it stays after the search.
-void Workshop::keep_output(const Commit& commit, const std::string& output) {
+void Worker::keep_output(const Commit& commit, const std::string& output) {
   const os::ActAs owner(user_);
   if (owner.error()) return;
   auto file = os::ExportFile::open(output_file_of(commit));
@@ -262,7 +277,7 @@ void Workshop::keep_output(const Commit& commit, const std::string& output) {
 }
 
 /// Returns the reason why nothing can be built in the work folder; nullopt if there is space.
-std::optional<Error> Workshop::find_full_disk() const {
+std::optional<Error> Worker::find_full_disk() const {
   std::error_code error;
   const auto space = std::filesystem::space(work_, error);
   if (error || space.available >= kMinFreeBytes) return std::nullopt;
@@ -271,76 +286,96 @@ std::optional<Error> Workshop::find_full_disk() const {
 }
 
 /// Every build and every run may fail on a full disk, so no commit is to blame.
-std::optional<Stop> Workshop::stop_if_disk_is_full() const {
+std::optional<Stop> Worker::stop_if_disk_is_full() const {
   const auto full = find_full_disk();
   if (!full) return std::nullopt;
   return Stop{refuse(*full, ExitStatus::Failed)};
 }
 
-/// Returns why the build failed; empty if it succeeded, or was interrupted.
-OrStop<std::string> Workshop::run_build(Tree tree, const Commit& commit) {
-  if (request_.build.empty()) return std::string();
+/// Runs the command of --build, once for each layout. Returns why the build failed; empty if it
+/// succeeded, or was interrupted, as the caller finds out. If the commit is not to blame for the
+/// failure, the search stops.
+OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
+  if (request_.build.empty()) return no_failure();
+
+  // The environment, which lauka takes as one list for each command, is the same for all commits.
+  const auto& environments = request_.options.commands.environment;
+  const bool has_layouts = request_.options.run.layouts.has_value();
   const std::uint64_t layouts = request_.options.run.layouts.value_or(1);
-  const auto& environment = request_.options.commands.environment;
 
   std::vector<Build> builds;
   builds.reserve(layouts);
   for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
-    Build& next = builds.emplace_back();
-    next.name_in_messages = commit.short_id();
-    next.line =
-        request_.options.run.layouts ? fill_in_layout(request_.build, layout) : request_.build;
-    next.folder = path_of(tree);
-    if (!environment.empty()) next.environment = environment.front();
+    Build& build = builds.emplace_back();
+    build.name_in_messages = commit.short_id();
+    build.line = has_layouts ? fill_in_layout(request_.build, layout) : request_.build;
+    build.folder = path_of(tree);
+    if (!environments.empty()) build.environment = environments.front();
   }
 
-  const auto failed = run_builds_by(*launcher_, builds, user_);
-  if (os::first_interrupt_signal() != 0) return std::string();
-  if (!failed) return Stop{refuse(failed.error(), ExitStatus::Failed)};
-  if (!*failed) return std::string();
-  if (std::holds_alternative<NotStarted>((*failed)->outcome))
+  const auto run = run_builds_by(*launcher_, builds, user_);
+  if (os::first_interrupt_signal() != 0) return no_failure();
+  if (!run) return Stop{refuse(run.error(), ExitStatus::Failed)};
+  const std::optional<BuildFailed>& failed = *run;
+  if (!failed) return no_failure();
+
+  // A shell that does not start, or a full disk, would fail the build of any commit.
+  if (std::holds_alternative<NotStarted>(failed->outcome))
     return Stop{refuse({fmt::format("the build of {} {}", commit.short_id(),
-                                    report::outcome_text((*failed)->outcome)),
+                                    report::outcome_text(failed->outcome)),
                         "try the command of --build in your checkout"},
                        ExitStatus::Failed)};
   if (const auto stop = stop_if_disk_is_full()) return *stop;
-  keep_output(commit, (*failed)->output_end);
-  return "does not build: the build " + report::outcome_text((*failed)->outcome);
+
+  keep_output(commit, failed->output_end);
+  return "does not build: the build " + report::outcome_text(failed->outcome);
 }
 
-OrStop<std::string> Workshop::build(Tree tree, const Commit& commit) {
+// Logs the build when it begins and when it ends, so that a later call knows which worktrees it can
+// use as they are. Returns why the commit cannot be built; empty if it is built.
+OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
   if (has_lost_output_) return kStopAsFailed;
-  const std::string name = name_of(tree);
-  const auto built = built_ids_.find(name);
-  if (built != built_ids_.end() && built->second == commit.id &&
-      os::is_regular_file(path_of(tree) + "/.git"))
-    return std::string();
+  if (is_built(tree, commit)) return no_failure();
 
   say(fmt::format("building {}", describe(commit)));
   if (has_lost_output_) return kStopAsFailed;
-  add_entry(fmt::format("{} {} {}", kBuildingEntry, name, commit.id));
-  built_ids_.erase(name);
+
+  const std::string tree_name = name_of(tree);
+  add_entry(fmt::format("{} {} {}", kBuildingEntry, tree_name, commit.id));
+  built_ids_.erase(tree_name);
   auto checked_out = repository_.check_out(path_of(tree), commit.id);
 
   // An interrupted build may have left half a file, which the next build would take for whole.
-  if (checked_out && half_built_.contains(name)) checked_out = repository_.clean(path_of(tree));
-  half_built_.insert(name);
+  const bool was_interrupted = half_built_.contains(tree_name);
+  if (checked_out && was_interrupted) checked_out = repository_.clean(path_of(tree));
+  half_built_.insert(tree_name);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (!checked_out) return Stop{refuse(checked_out.error(), ExitStatus::Failed)};
 
+  // A worktree lacks some files of a commit, such as those of submodules.
   const auto obstacle = repository_.find_obstacle(commit.id);
-  auto made = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
+  auto failure_or_stop = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
-  std::string failure = std::get<std::string>(std::move(made));
-  half_built_.erase(name);
+  if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
+
+  std::string failure = std::get<std::string>(std::move(failure_or_stop));
+  half_built_.erase(tree_name);
+  const bool has_succeeded = failure.empty();
   add_entry(
-      fmt::format("{} {} {}", failure.empty() ? kBuiltEntry : kUnbuiltEntry, name, commit.id));
-  if (failure.empty()) built_ids_[name] = commit.id;
+      fmt::format("{} {} {}", has_succeeded ? kBuiltEntry : kUnbuiltEntry, tree_name, commit.id));
+  if (has_succeeded) built_ids_[tree_name] = commit.id;
   return failure;
 }
 
-std::optional<Stop> Workshop::build_or_stop(Tree tree, const Commit& commit) {
+/// True if the latest build in a worktree was that of `commit`, and the worktree is still there.
+/// Its file .git is what makes a folder a worktree.
+bool Worker::is_built(Tree tree, const Commit& commit) const {
+  const auto built_id = built_ids_.find(name_of(tree));
+  return built_id != built_ids_.end() && built_id->second == commit.id &&
+         os::is_regular_file(path_of(tree) + "/.git");
+}
+
+std::optional<Stop> Worker::build_or_stop(Tree tree, const Commit& commit) {
   const auto made = build(tree, commit);
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   const std::string& failure = std::get<std::string>(made);
@@ -351,7 +386,7 @@ std::optional<Stop> Workshop::build_or_stop(Tree tree, const Commit& commit) {
 }
 
 /// Returns a word of the command that names a file in the user's folder, but not in the worktree.
-std::optional<std::string> Workshop::find_left_out_file(Tree tree) const {
+std::optional<std::string> Worker::find_left_out_file(Tree tree) const {
   const auto words = split_words(request_.options.commands.command_lines.front());
   if (!words) return std::nullopt;
   for (const std::string& path : *words) {
@@ -361,7 +396,7 @@ std::optional<std::string> Workshop::find_left_out_file(Tree tree) const {
   return std::nullopt;
 }
 
-Error Workshop::make_failure_message(const CommitInTree& side, const std::string& failure) const {
+Error Worker::make_failure_message(const CommitInTree& side, const std::string& failure) const {
   const auto left_out = find_left_out_file(side.tree);
   return {fmt::format("the commit {} {}", describe(side.commit), failure),
           left_out ? fmt::format("{} is not in the commit's worktree, so give its absolute path",
@@ -372,9 +407,8 @@ Error Workshop::make_failure_message(const CommitInTree& side, const std::string
 
 /// Returns the `failure` of a `command` (0: the reference) as what the comparison has shown. Ends
 /// the search if no commit is to blame.
-OrStop<MeasuredCandidate> Workshop::take_failure(const ComparedCommits& compared,
-                                                 std::size_t command,
-                                                 const std::string& failure) const {
+OrStop<MeasuredCandidate> Worker::take_failure(const ComparedCommits& compared, std::size_t command,
+                                               const std::string& failure) const {
   const bool is_of_reference = command == 0;
   if (is_of_reference && !compared.is_reference_untested)
     return Stop{refuse(make_failure_message(compared.reference, failure), ExitStatus::Failed)};
@@ -382,35 +416,43 @@ OrStop<MeasuredCandidate> Workshop::take_failure(const ComparedCommits& compared
   return MeasuredCandidate{.failure = failure, .is_failure_of_reference = is_of_reference};
 }
 
-/// Says why a session ended early. Returns a commit's failure, if it is the cause.
-OrStop<MeasuredCandidate> Workshop::take_early_end(const Call& call,
-                                                   const ComparedCommits& compared) const {
-  const SessionResult& measured = call.benchmarks.front().session_result;
-  const EarlyEnd& end = *measured.session.cut_short;
+/// Says why a session, which compares two commits, ended early. Returns the failure of a commit if
+/// that is the cause. Otherwise the cause lies with the machine or with how lauka was called, so
+/// the search stops.
+OrStop<MeasuredCandidate> Worker::take_early_end(const Call& call,
+                                                 const ComparedCommits& compared) const {
+  const Benchmark& benchmark = call.benchmarks.front();  // the only one
+  const SessionResult& measured = benchmark.session_result;
+  const EarlyEnd& reason = *measured.session.cut_short;
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
                                                   report::AdviceToEndRuns::None));
 
-  const auto* const run = std::get_if<RunFailed>(&end);
-  const auto* const hook = std::get_if<HookFailed>(&end);
-  // The message about another reference is complete already.
+  // Command 0 is the reference, and command 1 the candidate. If a reference fails that ran in an
+  // earlier session, the lines above say all that is to say.
   const std::size_t first_to_blame = compared.is_reference_untested ? 0 : 1;
-  const bool has_shell = call.benchmarks.front().plan.shell.has_value();
   if (measured.command_at_fault && *measured.command_at_fault >= first_to_blame)
     return take_failure(compared, *measured.command_at_fault,
                         "lacks the metric or the output that is expected of it");
-  if (hook != nullptr && hook->command >= first_to_blame &&
-      is_fault_of_command(hook->outcome, true))
-    return take_failure(compared, hook->command, "fails: a hook did not succeed");
-  if (run != nullptr && is_fault_of_command(run->outcome, has_shell))
-    return take_failure(compared, run->step.command,
-                        "fails: the command " + report::outcome_text(run->outcome));
+
+  constexpr bool hooks_have_shell = true;
+  const auto* const failed_hook = std::get_if<HookFailed>(&reason);
+  if (failed_hook != nullptr && failed_hook->command >= first_to_blame &&
+      is_fault_of_command(failed_hook->outcome, hooks_have_shell))
+    return take_failure(compared, failed_hook->command, "fails: a hook did not succeed");
+
+  const bool commands_have_shell = benchmark.plan.shell.has_value();
+  const auto* const failed_run = std::get_if<RunFailed>(&reason);
+  if (failed_run != nullptr && is_fault_of_command(failed_run->outcome, commands_have_shell))
+    return take_failure(compared, failed_run->step.command,
+                        "fails: the command " + report::outcome_text(failed_run->outcome));
+
   return kStopAsFailed;
 }
 
 /// Returns a commit's failure if it is the reason why the commits cannot be compared. Ends the
 /// search if something else is.
-OrStop<MeasuredCandidate> Workshop::take_hindrance(const gate::Hindrance& hindrance,
-                                                   const ComparedCommits& compared) const {
+OrStop<MeasuredCandidate> Worker::take_hindrance(const gate::Hindrance& hindrance,
+                                                 const ComparedCommits& compared) const {
   const std::string failure = "cannot be compared by " + request_.metric();
   const auto command = find_command_at_fault(hindrance);
   if (command == 1U) return MeasuredCandidate{.failure = failure};
@@ -426,54 +468,72 @@ OrStop<MeasuredCandidate> Workshop::take_hindrance(const gate::Hindrance& hindra
       ExitStatus::Failed)};
 }
 
-OrStop<MeasuredCandidate> Workshop::compare(const CommitInTree& reference,
-                                            const CommitInTree& candidate, Question question) {
-  if (has_lost_output_) return kStopAsFailed;
-  const auto& own_folders = request_.options.commands.working_folders;
-  const std::string subfolder = own_folders.empty() ? "" : "/" + own_folders.front();
+/// Makes the call of lauka that answers a question about two commits.
+Call Worker::make_comparison_call(const ComparedCommits& compared, Question question) {
+  const CommitInTree& reference = compared.reference;
+  const CommitInTree& candidate = compared.candidate;
+  const auto& folders = request_.options.commands.working_folders;
+  const std::string subfolder = folders.empty() ? "" : "/" + folders.front();
   Call call =
       make_call({path_of(reference.tree) + subfolder, path_of(candidate.tree) + subfolder},
                 {"commit " + reference.commit.short_id(), "commit " + candidate.commit.short_id()});
   call.options.gates.conditions = std::move(question.gates);
   call.options.gates.confidence = 1.0 - question.error;
   call.options.gates.max_half_width = question.precision;
-  call.options.run.time_per_command *= question.times_of_duration;
   call.options.gates.precision_metric = request_.metric();
-  call.says_hints = !std::exchange(has_measured_, true);
+  call.options.run.time_per_command *= question.times_of_duration;
 
-  std::optional<int> status = add_benchmarks(call);
-  if (!status) status = prepare(call);
+  // Hints are the same for each comparison of a search, so only the first one shows them.
+  call.says_hints = !has_measured_;
+  has_measured_ = true;
+  return call;
+}
 
-  std::optional<std::size_t> missing;
-  if (!status) missing = find_command_without_program(call.benchmarks.front().plan, call.user);
-  if (!status && !missing) status = measure(call);
-  launcher_ = std::move(call.launcher);
-  if (os::first_interrupt_signal() != 0) return stop_for_signal();
+// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
+// commit is a result, too. Anything else that prevents the comparison stops the search.
+OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
+                                          const CommitInTree& candidate, Question question) {
+  if (has_lost_output_) return kStopAsFailed;
   const ComparedCommits compared{reference, candidate, question.is_reference_untested};
-  if (missing)
-    return take_failure(compared, *missing, "does not make the program that is to be run");
-  // The reason has been said. It lies with the command line or the machine, and not with a commit.
-  if (status) return kStopAsFailed;
+  const bool lists_functions = question.lists_functions;
+  Call call = make_comparison_call(compared, std::move(question));
+
+  // Each step returns an exit status if it has failed and has said why.
+  std::optional<int> failed_status = add_benchmarks(call);
+  if (!failed_status) failed_status = prepare(call);
+  std::optional<std::size_t> command_without_program;
+  if (!failed_status)
+    command_without_program = find_command_without_program(call.benchmarks.front().plan, call.user);
+  if (!failed_status && !command_without_program) failed_status = measure(call);
+  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
+
+  if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (command_without_program)
+    return take_failure(compared, *command_without_program,
+                        "does not make the program that is to be run");
+
+  // A failed step lies with the command line or the machine, and not with a commit.
+  if (failed_status) return kStopAsFailed;
 
   SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call, compared);
 
   // Without comparable values, an undecided gate says nothing about a change.
-  MeasuredCandidate comparison{.verdicts = measured.findings.verdicts};
-  for (const gate::Verdict& verdict : comparison.verdicts)
+  MeasuredCandidate result{.verdicts = measured.findings.verdicts};
+  for (const gate::Verdict& verdict : result.verdicts)
     if (verdict.hindrance.obstacle != gate::Obstacle::None)
       return take_hindrance(verdict.hindrance, compared);
 
-  // An undecided gate has waited for its last look. The number of rounds is then that of any such
-  // session, and says nothing about their noise.
-  if (std::ranges::find(comparison.verdicts, gate::Answer::Inconclusive, &gate::Verdict::answer) !=
-      comparison.verdicts.end())
-    measured.session.ended_by_gates = false;
+  // An undecided gate has waited for its last look at the results. The number of rounds is then
+  // that of any such session, and says nothing about their noise.
+  const bool is_undecided = std::ranges::find(result.verdicts, gate::Answer::Inconclusive,
+                                              &gate::Verdict::answer) != result.verdicts.end();
+  if (is_undecided) measured.session.ended_by_gates = false;
 
   const Results results = analyse_session(call);
-  add_change(results, request_.metric(), comparison);
-  if (question.lists_functions) add_functions(results, request_.metric(), comparison);
-  return comparison;
+  add_change(results, request_.metric(), result);
+  if (lists_functions) add_functions(results, request_.metric(), result);
+  return result;
 }
 
 }  // namespace lauka::bisect

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -69,8 +70,8 @@ struct Stop {
 template <typename T>
 using OrStop = std::variant<T, Stop>;
 
-/// What a Workshop works with; the references must outlive it.
-struct WorkshopSetup {
+/// What a Worker works with; the references must outlive it.
+struct WorkerSetup {
   const Request& request;
   const Repository& repository;
   std::unique_ptr<os::Launcher> launcher{};
@@ -86,9 +87,9 @@ struct ComparedCommits {
 };
 
 /// Builds commits in worktrees, measures them, and keeps what is done in a log.
-class Workshop {
+class Worker {
  public:
-  explicit Workshop(WorkshopSetup setup)
+  explicit Worker(WorkerSetup setup)
       : request_(setup.request),
         launcher_(std::move(setup.launcher)),
         user_(std::move(setup.user)),
@@ -134,6 +135,8 @@ class Workshop {
 
  private:
   Call make_call(std::vector<std::string> folders, std::vector<std::string> names);
+  Call make_comparison_call(const ComparedCommits& compared, Question question);
+  bool is_built(Tree tree, const Commit& commit) const;
   OrStop<std::string> run_build(Tree tree, const Commit& commit);
   std::string output_file_of(const Commit& commit) const;
   void keep_output(const Commit& commit, const std::string& output);
@@ -146,6 +149,8 @@ class Workshop {
   OrStop<MeasuredCandidate> take_hindrance(const gate::Hindrance& hindrance,
                                            const ComparedCommits& compared) const;
   void read_entries();
+  void read_build_entry(std::string_view kind, const std::string& tree,
+                        const std::string& commit_id);
   std::string path_of(Tree tree) const;
 
   const Request& request_;

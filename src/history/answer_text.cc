@@ -88,13 +88,8 @@ std::string describe_differences_between_machines(const FleetEffect& effect) {
   std::string text = "the difference between the machines is within the margin of error";
   if (combined.deviation_between_machines > 0.0) {
     // The changes are logarithms of ratios, so expm1() converts their deviation to a fraction.
-    constexpr int decimals = 1;
-    const std::string signed_deviation =
-        report::signed_percent(std::expm1(combined.deviation_between_machines), decimals);
-
-    // A standard deviation is shown without a sign.
-    const std::string deviation = signed_deviation.substr(1);
-    text = fmt::format("the change differs between machines by {} (standard deviation)", deviation);
+    text = fmt::format("the change differs between machines by {:.1f}% (standard deviation)",
+                       100.0 * std::expm1(combined.deviation_between_machines));
   }
 
   // These are the usual numbers of a meta-analysis: I² is the share of the differences that the

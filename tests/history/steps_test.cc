@@ -375,6 +375,19 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
 }
 
+TEST_CASE("a small difference between machines is written as a number") {
+  std::vector<MetricHistory> all;
+  for (const int machine : {1, 2, 3}) {
+    MetricHistory series = series_of_values({1.0, 1.0});
+    series.variant.machine_class = fmt::format("m{}", machine);
+    for (SessionPoint& point : series.points)
+      point.values.ratio_to_reference = LogRatio{0.0002 * machine, 0.00002};
+    all.push_back(series);
+  }
+  const std::string text = fleet_text(combine_by_title(all).at(0), {});
+  CHECK(has(text, "the change differs between machines by 0.0% (standard deviation)"));
+}
+
 TEST_CASE("a combined change that is not significant says which one would have been found") {
   const auto text_of = [](double change) {
     std::vector<MetricHistory> all;

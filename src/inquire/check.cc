@@ -114,8 +114,8 @@ void add_lines_on_limits(const Machine& machine, const Allowance& allowance,
                                 machine.cpus, cpu_list_text(allowance.cpus)),
          .remedy = "start lauka without taskset, or in a container without a cpuset"});
 
-  // A throttled command stands still for some time, which makes its times useless. Each of the
-  // other limits leaves the times of most commands alone.
+  // A throttled command stands still for some time, so its times cannot be trusted. This makes the
+  // quota a problem.
   if (allowance.cpu_quota)
     lines.push_back(
         {.topic = "CPU quota",
@@ -332,9 +332,9 @@ std::string_view name_of(Severity standing) {
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
-// The order of the lines is that of the output: first how lauka can count, then the processor's
-// settings, then what else the machine does, and at last what only some machines have. Facts that
-// are optional do not exist on every system.
+// The lines are in the order of the output: how lauka can count, the processor's settings, what
+// else the machine does, and what only some machines have. Optional facts, and their lines, do not
+// exist on every system.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
   for (const EngineFacts& engine : engines) {

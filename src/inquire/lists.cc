@@ -327,7 +327,7 @@ std::string explain_events(Explanation explanation) {
   const std::size_t pass_count = explanation.passes.size();
   if (pass_count == 0) return text + "there are no events to count\n";
 
-  // `competition` is the reason why one pass is not enough.
+  // If events compete for counters, `competition` says so.
   if (pass_count == 1) {
     text += "lauka needs 1 pass, in which every run counts all of these events\n";
   } else {

@@ -45,7 +45,7 @@ KeptRow make_kept_row(const SeriesDecision& decision) {
           write_time(decision.time),       list_labels(decision)};
 }
 
-/// Returns a table of the candidates that became the new base; empty without any.
+/// Returns a table of the candidates that were kept; empty without any.
 std::string write_table_of_kept(const std::vector<SeriesDecision>& kept_decisions) {
   if (kept_decisions.empty()) return "";
   std::vector<KeptRow> rows{{"number", "kept", "change", "rounds", "time (UTC)", "labels"}};

@@ -242,8 +242,9 @@ void keep_smaller(std::optional<T>& least, const std::optional<T>& other) {
 
 }  // namespace
 
-// Looks for an ancestor of lauka's own group in which groups for runs can be made (see the top of
-// this file). The nearest one is the likeliest to belong to this user.
+// If each run has a control group, the kernel measures the peak memory of all its processes
+// together. These groups cannot be made in lauka's own group, because it has processes. So this
+// looks for the nearest ancestor that takes them.
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr)
     return make_unmeasured_error({"this system has no control groups", kKernelRemedy});
@@ -267,7 +268,7 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
          "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
          "the container"});
 
-  const std::string own_folder = mount->folder + *own_path;
+  const std::string own_folder = mount->folder + *own_path;  // gets what outlives its run
   std::string ancestor_path = *own_path;
   std::optional<Error> reported_obstacle;
 

@@ -235,7 +235,7 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   }
 
   int status = 0;
-  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
+  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;  // else stays TimedOut
   if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
   if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
 

@@ -387,6 +387,8 @@ class LauncherProcess {
     plan.executed_at_ns = &ended.executed_at_ns;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
     if (!has_copies) plan.end_state = end_state;
+
+    // The environment may have a variable with another value in each run.
     if (char** const entry = program.environment.launch_entry) *entry = launch.variable_entry;
 
     OpenedRunFiles opened;
@@ -401,7 +403,7 @@ class LauncherProcess {
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
     if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
-    opened = OpenedRunFiles{};
+    opened = OpenedRunFiles{};  // closes the files
     if (plan.control_group >= 0) close(plan.control_group);
     count_left_behind(ended);
 

@@ -202,7 +202,7 @@ class FilesBelow final : public SettingFiles {
     if (!is_own || others_may_write)
       return make_refusal("it belongs to another user, or others may write to it");
 
-    // Half a journal would restore only some of the settings.
+    // A part of a journal would restore only some of the settings.
     auto text = read_rest(file.get(), max_bytes);
     if (!text) return make_refusal(std::generic_category().message(errno));
     const bool is_whole = static_cast<off_t>(text->size()) == about.st_size;

@@ -114,9 +114,10 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* seen_path,
   const std::string_view opened = opened_path == nullptr ? "" : opened_path;
   const std::size_t program_size = std::min(program.size(), opened.size());
   const std::string root_of_process(opened.substr(0, opened.size() - program_size));
-  const std::string own_root;  // "": paths begin with "/"
+  const std::string own_root;  // "", because paths begin with "/"
 
-  // Prefers the file that the build id names, because it fits this very build of the program.
+  // Without a container, both roots are the same. Prefers the file that the build id names, because
+  // it fits this very build of the program.
   for (const std::string& root : {root_of_process, own_root}) {
     DebugFile debug;
     if (!build_id.empty()) {

@@ -270,6 +270,8 @@ class PosixLauncher final : public Launcher {
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
 
+  /// Hands a batch to the launcher process, hears its runs until it has ended, and collects the
+  /// results.
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     if (launcher_error_) return *launcher_error_;  // the launcher process has died
@@ -515,7 +517,7 @@ class PosixLauncher final : public Launcher {
   Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
     const SharedEnded& shared = state_->ended[run_index];
     const SharedProgram& program = *state_->launches[run_index].program;
-    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
+    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;  // for later questions
 
     // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
     const auto listener_ns = files_.ended_by_listener_ns();

@@ -139,6 +139,8 @@ bool would_root_lose_counters(ProgramFile file, const Credentials& rights) {
 
 }  // namespace
 
+// Paths are relative to `folder`, in which the program will run. lauka is in another folder, so it
+// checks a file by the path that path_seen_from() returns.
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& path,
                                  const std::string& folder) {
   const bool is_path = word.find('/') != std::string::npos;
@@ -175,16 +177,19 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                .unknown_name = word};
 }
 
+// The kernel closes the counters of a process that gains rights by executing a file, such as a
+// setuid program. The user then wants to know which file that is.
 std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
                                                       const LinuxCalls& calls) {
   // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
 
-  const auto found = find_program(spec);
+  // Files are read with the rights of the user who will run the program.
+  const auto program = find_program(spec);
   const ActAs user(spec.user);
-  if (!found || user.error()) return std::nullopt;
-  std::string path = path_seen_from(spec.folder, *found);
+  if (!program || user.error()) return std::nullopt;
+  std::string path = path_seen_from(spec.folder, *program);
 
   // Follows the interpreters of scripts to the file that the kernel executes in the end, whose
   // rights decide. The interpreter of a script may be a script, too.
@@ -208,9 +213,10 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
     const auto loss = find_loss(*file, rights);
     if (!loss) return std::nullopt;
 
+    // Another user may be able to count the program by running lauka as root.
     const bool is_root = rights.user == 0;
-    const bool root_helps = !is_root && !would_root_lose_counters(*file, rights);
-    return CounterLossFile{*loss, path, root_helps};
+    const bool can_root_count = !is_root && !would_root_lose_counters(*file, rights);
+    return CounterLossFile{.loss = *loss, .file = path, .counted_as_root = can_root_count};
   }
 
   return std::nullopt;

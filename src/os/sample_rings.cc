@@ -42,7 +42,9 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
   const auto usual_period = static_cast<double>(attributes.sample_period);
   attributes.sample_period = static_cast<std::uint64_t>(usual_period * period_factor(run));
   constexpr int no_leader = -1;
-  guard_ = calls_->open_counter(guard_of(attributes), {process}, no_leader);  // see guard_of()
+
+  // This event keeps the kernel from mixing up the counters of processes (see guard_of()).
+  guard_ = calls_->open_counter(guard_of(attributes), {process}, no_leader);
   if (guard_ < 0) return -guard_;
 
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
@@ -73,7 +75,7 @@ std::vector<Reading> SampleRings::read_counters() const {
   return readings;
 }
 
-// Gives the listener all new records in one call, those of one CPU after those of the other.
+// Gives the listener all new records in one call, one CPU after the other.
 void SampleRings::move_to(SampleListener& listener) {
   std::vector<std::byte> records;
   for (std::byte* const ring : rings_) {

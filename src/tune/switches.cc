@@ -255,7 +255,7 @@ class SettingFinder {
     if (depends_on_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
     } else if (setting.current_value == wanted) {
-      // Accepted before the file is checked, because nothing needs to be written.
+      // Accepted even if the file cannot be written, because nothing needs to be written.
       setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_cpuset_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
@@ -438,8 +438,8 @@ SwitchSummary summarize_switch(std::string_view switch_name,
     if (setting.row->name != switch_name) continue;
     summary.is_requested = setting.is_requested;  // the same for all settings of the switch
 
-    // Switching on a controller only prepares another setting of the switch, so it is not shown. It
-    // is shown if it is impossible.
+    // Switching on a controller of control groups only prepares another setting of the switch. So
+    // it is shown only if it is impossible.
     const bool can_be_tuned = !setting.wanted.empty();
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
     ++summary.setting_count;
@@ -483,9 +483,9 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
+// Values are compared as texts, so that of a CPU list, for example, is brought into the form in
+// which lauka writes such lists. Most values are in their only form already.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
-  // Values are compared as texts, so each value is brought into one form: that in which lauka
-  // writes it. Most values are in this form already.
   text = trimmed(text);
   const std::string as_it_is(text);
 

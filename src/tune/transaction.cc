@@ -227,7 +227,6 @@ Result<void> claim_machine(os::SettingFiles& files) {
   }
 
   // SettingFiles::lock() returns EPERM for a folder that others may write to.
-
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
       error == EPERM
@@ -256,8 +255,8 @@ std::string journal_text(const Journal& journal) {
   return text + std::string(kLastLine) + "\n";
 }
 
-// The format of a journal is described at the top of this file. A lauka that was killed may have
-// left half a journal.
+// A journal lists the settings that lauka changes, so that they can be restored. Its first line is
+// "lauka-tune-1 BOOT PID", and its last is "end". Without that, lauka was killed while it wrote.
 std::optional<Journal> parse_journal(std::string_view text) {
   // What follows the last line break is empty, unless the last line was not written to its end.
   auto lines = split(text, '\n');
@@ -274,7 +273,8 @@ std::optional<Journal> parse_journal(std::string_view text) {
   Journal journal{.boot = std::string(head[Boot]), .pid = static_cast<int>(*pid)};
   journal.is_whole = unfinished_line.empty() && lines.back() == kLastLine;
 
-  // Skips the line "end", which has only one field, and changes that lauka would not make.
+  // The other lines are "PATH\tBEFORE\tTUNED". Skips the line "end", which has only one field, and
+  // changes that lauka would not make, because somebody else may have written them.
   for (std::size_t i = 1; i < lines.size(); ++i) {
     enum Field : std::size_t { Path, ValueBefore, TunedValue, FieldCount };
     const auto fields = split(lines[i], '\t');
@@ -317,6 +317,9 @@ void restore_if_written_by(os::SettingFiles& files, int pid) {
     static_cast<void>(restore_leftover_settings(files, kPatience));
 }
 
+// Changes settings of the machine that make times vary, such as the CPUs' clock. The session
+// restores them at its end. If lauka is killed before, a later lauka restores them with the
+// journal's help.
 Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& files,
                                                             const TuneRequest& request,
                                                             const CpuChoice& cpus) {
@@ -421,7 +424,8 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& setti
     if (!setting.is_requested) continue;
     const bool can_be_tuned = !setting.wanted.empty();
 
-    // Switching on a controller only prepares another setting, so it is not noted.
+    // Switching on a controller of control groups only prepares another setting, so it is not
+    // noted.
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
 
     int latency_error = 0;

@@ -356,8 +356,8 @@ std::vector<MetricLine> metrics_here(
   // Of the built-in metrics, only tree_peak_memory needs something that a machine may lack: control
   // groups.
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
-    const bool is_tree_peak = metric.name == kTreePeakMemory;
-    const bool is_available = is_tree_peak ? has_tree_peak : true;
+    const bool needs_groups = metric.name == kTreePeakMemory;
+    const bool is_available = !needs_groups || has_tree_peak;
     lines.push_back({.name = std::string(metric.name),
                      .unit = std::string(unit_symbol(metric.unit)),
                      .availability = yes_or_no(is_available),

@@ -397,11 +397,12 @@ bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& fac
   const std::size_t end_of_name = line.rfind(')');
   if (end_of_name == std::string::npos) return false;
 
-  // `fields` begins with field 3.
-  constexpr std::size_t state_at = 3 - 3;
-  constexpr std::size_t parent_at = 4 - 3;
-  constexpr std::size_t start_at = 22 - 3;
-  constexpr std::size_t exit_code_at = 52 - 3;
+  // Fields have numbers from 1 in the manual, proc(5). `fields` begins after the name.
+  constexpr std::size_t first_field = 3;
+  constexpr std::size_t state_at = 3 - first_field;
+  constexpr std::size_t parent_at = 4 - first_field;
+  constexpr std::size_t start_at = 22 - first_field;
+  constexpr std::size_t exit_code_at = 52 - first_field;
   const auto fields = blank_separated(std::string_view(line).substr(end_of_name + 1));
   if (fields.size() <= start_at) return false;
   const auto parent = parse_number(fields[parent_at]);

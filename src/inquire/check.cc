@@ -53,25 +53,30 @@ CheckLine check_engine(const EngineFacts& engine) {
   return {topic, engine.notes.empty() ? Severity::Ok : Severity::Note, finding};
 }
 
-/// Says how many counters can be used, and what holds the others.
+/// Says how many counters of the processor can be used, and what holds the others. `topic`: the
+/// line's heading.
 CheckLine check_counters(const CounterFacts& counters, const std::string& topic) {
-  CheckLine line{
-      topic, Severity::Ok,
-      fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count)};
+  CheckLine line{.topic = topic,
+                 .severity = Severity::Ok,
+                 .finding = fmt::format("{} of {} count", counters.working_counters,
+                                        counters.listed_counter_count)};
 
-  // The remedy of the last finding stays, because it comes with the worst severity.
+  // A line has one remedy. That of the last finding stays, because findings are added in the order
+  // of their severity.
   const auto add_finding = [&](Severity severity, const std::string& finding, const char* remedy) {
     line.severity = std::max(line.severity, severity);
     line.finding += "; " + finding;
     line.remedy = remedy;
   };
 
-  // A counter that can be opened but does not count is in use by the host.
+  // A counter that is free for the kernel of this machine, but does not count, is in use by the
+  // host of the virtual machine.
   const std::size_t held_by_host = counters.free_counters - counters.working_counters;
   if (held_by_host > 0)
     add_finding(Severity::Note,
                 fmt::format("the host of this virtual machine holds {}", held_by_host), "");
 
+  // The others are held on this machine: one by the kernel's watchdog, the rest by programs.
   std::size_t held_here = counters.listed_counter_count - counters.free_counters;
   if (held_here > 0 && counters.watchdog) {
     add_finding(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
@@ -99,28 +104,37 @@ CheckLine check_core_kinds(const MachineFacts& facts) {
 }
 
 /// Says which CPUs, how much CPU time and how much memory commands may use, if that is not all.
-void add_lines_on_limits(const Machine& machine, std::vector<CheckLine>& lines) {
-  const Allowance& allowance = *machine.allowance;
+void add_lines_on_limits(const Machine& machine, const Allowance& allowance,
+                         std::vector<CheckLine>& lines) {
   if (allows_only_some_cpus(machine))
-    lines.push_back({"allowed CPUs", Severity::Note,
-                     fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
-                                 machine.cpus, cpu_list_text(allowance.cpus)),
-                     "start lauka without taskset, or in a container without a cpuset"});
+    lines.push_back(
+        {.topic = "allowed CPUs",
+         .severity = Severity::Note,
+         .finding = fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
+                                machine.cpus, cpu_list_text(allowance.cpus)),
+         .remedy = "start lauka without taskset, or in a container without a cpuset"});
 
+  // A throttled command stands still for some time, so its times cannot be trusted. This makes the
+  // quota a problem.
   if (allowance.cpu_quota)
     lines.push_back(
-        {"CPU quota", Severity::Problem,
-         fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
-                     *allowance.cpu_quota),
-         "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"});
+        {.topic = "CPU quota",
+         .severity = Severity::Problem,
+         .finding =
+             fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
+                         *allowance.cpu_quota),
+         .remedy = "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"});
 
-  if (allowance.memory_limit)
-    lines.push_back(
-        {"memory limit", Severity::Note,
-         fmt::format("the control group may use {}; beyond that, its caches shrink, and then "
-                     "commands are killed",
-                     report::quantity(static_cast<double>(*allowance.memory_limit), Unit::Bytes)),
-         "raise or remove the limit (docker --memory, systemd MemoryMax=)"});
+  if (allowance.memory_limit) {
+    const auto limit_bytes = static_cast<double>(*allowance.memory_limit);
+    lines.push_back({.topic = "memory limit",
+                     .severity = Severity::Note,
+                     .finding = fmt::format(
+                         "the control group may use {}; beyond that, its caches shrink, and then "
+                         "commands are killed",
+                         report::quantity(limit_bytes, Unit::Bytes)),
+                     .remedy = "raise or remove the limit (docker --memory, systemd MemoryMax=)"});
+  }
 }
 
 CheckLine check_clock(const MachineFacts& facts) {
@@ -143,7 +157,7 @@ bool has_powersave_as_usual_mode(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
 
-/// Says whether the CPUs' governors keep the clock speed steady.
+/// Says whether the CPUs' governors, the kernel's rules for the clock speed, keep the speed steady.
 CheckLine check_governor(const MachineFacts& facts) {
   if (facts.governors.empty()) {
     const char* const why =
@@ -160,7 +174,8 @@ CheckLine check_governor(const MachineFacts& facts) {
     names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
     if (governor.name != "performance") is_steady = false;
 
-    // With other drivers, powersave means the lowest clock.
+    // Some drivers call their normal mode "powersave". With all others, it is the lowest clock
+    // speed.
     if (governor.name == "powersave" && !has_powersave_as_usual_mode(facts.governor_driver))
       is_slow = true;
   }
@@ -171,10 +186,13 @@ CheckLine check_governor(const MachineFacts& facts) {
 
   finding += is_slow ? ", so the clock has its lowest speed"
                      : ", so the clock follows the load, and short runs are slower";
-  return {"CPU governor", is_slow ? Severity::Problem : Severity::Note, finding,
-          choose_remedy(
-              facts, "governor",
-              "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")};
+  const std::string remedy = choose_remedy(
+      facts, "governor",
+      "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
+  return {.topic = "CPU governor",
+          .severity = is_slow ? Severity::Problem : Severity::Note,
+          .finding = finding,
+          .remedy = remedy};
 }
 
 CheckLine check_turbo(const MachineFacts& facts) {
@@ -314,12 +332,17 @@ std::string_view name_of(Severity standing) {
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
+// The lines are in the order of the output: how lauka can count, the processor's settings, what
+// else the machine does, and what only some machines have. Optional facts, and their lines, do not
+// exist on every system.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
   for (const EngineFacts& engine : engines) {
     lines.push_back(check_engine(engine));
+
+    // A processor with several core kinds has a set of counters, a PMU, for each kind.
+    const bool has_one_pmu = engine.counters.size() == 1;
     for (const CounterFacts& counters : engine.counters) {
-      const bool has_one_pmu = engine.counters.size() == 1;
       lines.push_back(
           check_counters(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
     }
@@ -335,7 +358,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   if (tune_would_help) lines.push_back(list_helpful_switches(facts));
 
   lines.push_back(check_load(facts));
-  if (facts.machine.allowance) add_lines_on_limits(facts.machine, lines);
+  if (const auto& allowance = facts.machine.allowance)
+    add_lines_on_limits(facts.machine, *allowance, lines);
   lines.push_back(check_power(facts));
   lines.push_back(check_virtual_machine(facts));
 
@@ -355,35 +379,38 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
 
-  // Each of these may be unknown. For example, a container may have no file that names its system.
+  // The title names the machine. Each part may be unknown. For example, a container may have no
+  // file that names its system.
   std::string kernel;
   if (!machine.kernel.empty()) kernel = fmt::format("{} {}", machine.system, machine.kernel);
   std::vector<std::string> title = {machine.os, kernel, machine.architecture, machine.cpu_model};
   std::erase(title, "");
   std::string text = one_line(comma_separated(title)) + "\n\n";
 
-  // Findings begin behind the topic, the severity and two blanks after each. A width of 0 means
-  // that they are not wrapped.
+  // A table has three columns, with two blanks between them: the topic, the severity and the
+  // finding. Only findings are wrapped.
   constexpr std::size_t severity_width = 7;
   constexpr std::size_t min_finding_width = 20;
   std::size_t topic_width = 0;
   for (const CheckLine& line : lines) topic_width = std::max(topic_width, line.topic.size());
-  const std::size_t indent = topic_width + 2 + severity_width + 2;
-  std::size_t finding_width = 0;
-  if (width != 0) finding_width = std::max(width, indent + min_finding_width) - indent;
+  const std::size_t finding_column = topic_width + 2 + severity_width + 2;
+
+  std::size_t finding_width = 0;  // 0: not wrapped
+  if (width != 0)
+    finding_width = std::max(width, finding_column + min_finding_width) - finding_column;
 
   for (const CheckLine& line : lines) {
-    std::string margin = fmt::format("{:<{}}  {:<{}}  ", line.topic, topic_width,
-                                     name_of(line.severity), severity_width);
+    std::string first_columns = fmt::format("{:<{}}  {:<{}}  ", line.topic, topic_width,
+                                            name_of(line.severity), severity_width);
     const std::string finding = one_line(line.finding);
     for (const std::string_view part : wrapped(finding, finding_width)) {
-      text.append(margin).append(part) += '\n';
-      margin.assign(indent, ' ');
+      text.append(first_columns).append(part) += '\n';
+      first_columns.assign(finding_column, ' ');  // for the further lines of the finding
     }
 
     // Remedies are not wrapped, so that commands in them can be copied.
     if (!line.remedy.empty())
-      text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
+      text += std::string(finding_column, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
 
   const auto count_lines = [&](Severity severity) {

@@ -38,41 +38,49 @@ std::array<std::size_t, 3> measure_columns(const std::vector<Row>& rows) {
 /// Where the last column of a list is, which describes the row.
 enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
 
-/// Returns the rows as a list for a terminal with this many columns; 0: does not wrap lines.
-std::string list_text(const std::vector<Row>& rows, std::size_t columns, DescriptionPlace place) {
+/// Returns the rows as a table. Wraps the descriptions, which stand in the last column or below
+/// each row, for a terminal of `terminal_width` cells; 0: does not wrap them.
+std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
+                      DescriptionPlace place) {
+  const bool wraps = terminal_width != 0;
+
+  // Two blanks follow each column.
   const std::array<std::size_t, 3> widths = measure_columns(rows);
-  const std::size_t front_width = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
-  const bool has_room_beside = columns == 0 || front_width + kMinDescriptionWidth <= columns;
+  const std::size_t description_column = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
+  const bool has_room_beside =
+      !wraps || description_column + kMinDescriptionWidth <= terminal_width;
   const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
 
   constexpr std::size_t indent_below = 4;
   constexpr std::size_t min_width_below = 8;
-  const std::size_t indent = is_beside ? front_width : indent_below;
+  const std::size_t indent = is_beside ? description_column : indent_below;
   const std::size_t min_width = is_beside ? kMinDescriptionWidth : min_width_below;
   std::size_t description_width = 0;
-  if (columns != 0) description_width = std::max(columns, indent + min_width) - indent;
+  if (wraps) description_width = std::max(terminal_width, indent + min_width) - indent;
 
   std::string text;
-  const auto add_line = [&text](std::string_view line) {
+  const auto add_line_without_final_blanks = [&text](std::string_view line) {
     text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
   };
 
   for (const Row& row : rows) {
-    std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
-                                    widths[1], row[2], widths[2]);
+    std::string first_columns = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
+                                            widths[1], row[2], widths[2]);
     const std::string& description = row[3];
 
-    // A long name may move the description out of its column.
-    const bool starts_below = columns != 0 && (!is_beside || front.size() != indent);
+    // After a name that is too long for its column, the description goes to the next line, where it
+    // finds its column free.
+    const bool has_long_name = first_columns.size() != description_column;
+    const bool starts_below = wraps && (!is_beside || has_long_name);
     if (starts_below || description.empty()) {
-      add_line(front);
-      front.assign(indent, ' ');
+      add_line_without_final_blanks(first_columns);
+      first_columns.assign(indent, ' ');
     }
 
     if (description.empty()) continue;
     for (const std::string_view line : wrapped(description, description_width)) {
-      add_line(front + std::string(line));
-      front.assign(indent, ' ');
+      add_line_without_final_blanks(first_columns + std::string(line));
+      first_columns.assign(indent, ' ');
     }
   }
 
@@ -171,11 +179,13 @@ std::string ipc_cell(const ThreadWork& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-/// Writes a group's cells of one row, or its headings if `work` is null.
-std::string write_cells(const ColumnGroup& columns, const ThreadWork* work) {
+/// Writes a column group's cells of one row, or its headings if `work` is null. The group says
+/// which columns it has.
+std::string write_cells_or_headings(const ColumnGroup& columns, const ThreadWork* work) {
   const bool writes_headings = work == nullptr;
   const ThreadWork values = writes_headings ? ThreadWork{} : *work;
 
+  // One list of the columns serves for both, so that headings and cells cannot differ in width.
   std::string text;
   const auto add_cell = [&](std::string_view heading, int width, const std::string& value) {
     if (!text.empty()) text += ' ';
@@ -183,17 +193,27 @@ std::string write_cells(const ColumnGroup& columns, const ThreadWork* work) {
   };
 
   constexpr int time_width = 8;
-  if (columns.has_user_and_system) add_cell("usr", time_width, seconds_cell(values.user_seconds));
-  if (columns.has_user_and_system) add_cell("sys", time_width, seconds_cell(values.system_seconds));
+  if (columns.has_user_and_system) {
+    add_cell("usr", time_width, seconds_cell(values.user_seconds));
+    add_cell("sys", time_width, seconds_cell(values.system_seconds));
+  }
   if (columns.has_cpu_time) add_cell("cpu", time_width, seconds_cell(values.cpu_seconds));
-  if (!columns.has_cycle_columns) return text;
-
-  constexpr int count_width = 15;
-  constexpr int ipc_width = 3;
-  add_cell("cycles", count_width, count_cell(values.cycles));
-  add_cell("insns", count_width, count_cell(values.instructions));
-  add_cell("IPC", ipc_width, ipc_cell(values));
+  if (columns.has_cycle_columns) {
+    constexpr int count_width = 15;
+    constexpr int ipc_width = 3;
+    add_cell("cycles", count_width, count_cell(values.cycles));
+    add_cell("insns", count_width, count_cell(values.instructions));
+    add_cell("IPC", ipc_width, ipc_cell(values));
+  }
   return text;
+}
+
+std::string write_cells(const ColumnGroup& columns, const ThreadWork& work) {
+  return write_cells_or_headings(columns, &work);
+}
+
+std::string write_headings(const ColumnGroup& columns) {
+  return write_cells_or_headings(columns, nullptr);
 }
 
 std::string write_first_cell(std::string_view text) {
@@ -286,10 +306,13 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
   return list_text(rows, columns, DescriptionPlace::BelowIfNarrow);
 }
 
+// A processor has only a few counters, so many events need several passes: each run counts the
+// events of one pass.
 std::string explain_events(Explanation explanation) {
   std::size_t counter_width = 0;
   std::size_t event_width = 0;
 
+  // Makes each text printable in a cell, and measures it.
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass) {
       row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
@@ -303,6 +326,8 @@ std::string explain_events(Explanation explanation) {
 
   const std::size_t pass_count = explanation.passes.size();
   if (pass_count == 0) return text + "there are no events to count\n";
+
+  // If events compete for counters, `competition` says so.
   if (pass_count == 1) {
     text += "lauka needs 1 pass, in which every run counts all of these events\n";
   } else {
@@ -322,31 +347,39 @@ std::string explain_events(Explanation explanation) {
   return text;
 }
 
+// Lists all metrics that lauka knows, and says which of them this machine has ("here").
 std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;
-  lines.reserve(std::size(kBuiltInMetrics) + std::size(kKnownMetrics));
+
+  // Of the built-in metrics, only tree_peak_memory needs something that a machine may lack: control
+  // groups.
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
-    const bool is_here = metric.name != kTreePeakMemory || has_tree_peak;
-    lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
-                     yes_or_no(is_here), std::string(metric.meaning)});
+    const bool needs_groups = metric.name == kTreePeakMemory;
+    const bool is_available = !needs_groups || has_tree_peak;
+    lines.push_back({.name = std::string(metric.name),
+                     .unit = std::string(unit_symbol(metric.unit)),
+                     .availability = yes_or_no(is_available),
+                     .meaning = std::string(metric.meaning)});
   }
   add_lines_on_core_kinds(cores, lines);
 
-  // Each of these needs an option, some events or nothing.
+  // Each of these needs an option, some events or nothing. An option is shown in place of "yes".
   for (const KnownMetric& metric : kKnownMetrics) {
     std::string availability;
     if (metric.needs.starts_with("--")) {
       availability = metric.needs;
     } else {
       const auto events = split(metric.needs, ',');
-      const bool is_here = metric.needs.empty() || can_count({events.begin(), events.end()});
-      availability = yes_or_no(is_here);
+      const bool is_available = metric.needs.empty() || can_count({events.begin(), events.end()});
+      availability = yes_or_no(is_available);
     }
 
-    lines.push_back({std::string(metric.name), std::string(metric.unit), availability,
-                     std::string(metric.meaning)});
+    lines.push_back({.name = std::string(metric.name),
+                     .unit = std::string(metric.unit),
+                     .availability = availability,
+                     .meaning = std::string(metric.meaning)});
   }
 
   return lines;
@@ -361,42 +394,48 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
          "LAUKA_METRICS\nadd others. If the list says no for an event, lauka --check says why.\n";
 }
 
+// On a machine with several core kinds, the table has a group of columns for each of them, such as
+// "P" and "E", with the group's title above its columns.
 std::string threads_table(const ThreadTable& threads) {
+  const std::vector<ColumnGroup>& groups = threads.column_groups;
   std::string text;
 
-  if (threads.column_groups.size() > 1) {
+  // A single group needs no title.
+  if (groups.size() > 1) {
     text += write_first_cell("");
-    for (const ColumnGroup& columns : threads.column_groups)
-      text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
+    for (const ColumnGroup& group : groups)
+      text += fmt::format(" {:^{}} |", group.title, write_headings(group).size());
     text += "\n";
   }
 
   text += write_first_cell("TID");
-  for (const ColumnGroup& columns : threads.column_groups)
-    text += " " + write_cells(columns, nullptr) + " |";
+  for (const ColumnGroup& group : groups) text += " " + write_headings(group) + " |";
   text += "\n";
 
-  for (const ThreadRow& line : threads.thread_rows) {
-    text += write_first_cell(fmt::format("{}", line.id));
-    for (std::size_t i = 0; i < threads.column_groups.size(); ++i)
-      text += " " + write_cells(threads.column_groups[i], &line.work_by_column_group[i]) + " |";
-    text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
+  for (const ThreadRow& row : threads.thread_rows) {
+    text += write_first_cell(fmt::format("{}", row.id));
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      text += " " + write_cells(groups[i], row.work_by_column_group[i]) + " |";
+    text += (row.name.empty() ? "" : " " + one_line(row.name)) + "\n";
   }
 
   text += write_first_cell("total");
-  for (std::size_t i = 0; i < threads.column_groups.size(); ++i) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
     ThreadWork total;
-    for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column_group[i]);
-    text += " " + write_cells(threads.column_groups[i], &total) + " |";
+    for (const ThreadRow& row : threads.thread_rows) total.add(row.work_by_column_group[i]);
+    text += " " + write_cells(groups[i], total) + " |";
   }
 
   return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
 }
 
+// Writes what a thread has done in one interval. `kinds`: names of the machine's core kinds, in the
+// order of `sample.work_by_kind`.
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
                      nanoseconds time, std::string& text) {
   text += "{";
 
+  // A member is written by add(), or by begin() and appending its value to the text.
   JsonMembers members(text);
   fmt::format_to(std::back_inserter(members.begin("time")), "{:.6f}", to_seconds(time));
   members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
@@ -411,10 +450,12 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("p_share", compute_share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
 
-  // With fewer than two kinds, the work by kind would say no more than the work on all kinds.
+  // With fewer than two kinds, the work by kind would say no more than the work on all kinds, so
+  // the object stays empty.
   members.begin("kinds") += "{";
+  const bool has_several_kinds = kinds.size() >= 2;
   const std::size_t kind_count =
-      kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.work_by_kind.size());
+      has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
 
   for (std::size_t kind = 0; kind < kind_count; ++kind) {
     if (kind > 0) text += ",";
@@ -428,21 +469,23 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   text += "}}\n";
 }
 
+// Reads at fixed times, which lie whole intervals after the beginning, so that delays do not add
+// up.
 Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching) {
+  // A read returns what happened since the previous read. The first one only sets the beginning.
   const nanoseconds began = watching.now();
-  // Samples count from the previous read, so this first read only sets where they begin.
   static_cast<void>(stream.read(began));
 
   // Limits the duration, so that adding it cannot overflow.
   const nanoseconds longest = nanoseconds::max() - began;
-  const nanoseconds last = began + std::min(watching.max_duration.value_or(longest), longest);
+  const nanoseconds end = began + std::min(watching.max_duration.value_or(longest), longest);
 
   std::string text;
-  nanoseconds due = began + watching.interval;
-  while (stream.has_live_process() && due <= last) {
+  nanoseconds next_read = began + watching.interval;
+  while (stream.has_live_process() && next_read <= end) {
     nanoseconds now = watching.now();
-    while (now < due && !watching.must_stop()) {
-      watching.wait(due - now);
+    while (now < next_read && !watching.must_stop()) {
+      watching.wait(next_read - now);
       now = watching.now();
     }
     if (watching.must_stop()) break;
@@ -455,8 +498,8 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
     }
 
     // Skips the times that have passed meanwhile, instead of reading several times in a row.
-    const std::int64_t intervals_passed = (watching.now() - due) / watching.interval;
-    due += watching.interval * std::max<std::int64_t>(1, intervals_passed + 1);
+    const std::int64_t intervals_passed = (watching.now() - next_read) / watching.interval;
+    next_read += watching.interval * std::max<std::int64_t>(1, intervals_passed + 1);
   }
 
   return {};

@@ -45,13 +45,13 @@ KeptRow make_kept_row(const SeriesDecision& decision) {
           write_time(decision.time),       list_labels(decision)};
 }
 
-/// Returns the kept candidates as a table; empty without any.
-std::string write_table_of_kept(const std::vector<SeriesDecision>& kept) {
-  if (kept.empty()) return "";
+/// Returns a table of the candidates that were kept; empty without any.
+std::string write_table_of_kept(const std::vector<SeriesDecision>& kept_decisions) {
+  if (kept_decisions.empty()) return "";
   std::vector<KeptRow> rows{{"number", "kept", "change", "rounds", "time (UTC)", "labels"}};
-  rows.reserve(kept.size() + 1);
-  for (const SeriesDecision& decision : kept) rows.push_back(make_kept_row(decision));
+  for (const SeriesDecision& decision : kept_decisions) rows.push_back(make_kept_row(decision));
 
+  // Widths are counted in cells of the terminal, because names may have any characters.
   std::array<std::size_t, kKeptColumnCount> widths{};
   for (const KeptRow& row : rows)
     for (std::size_t i = 0; i < kKeptColumnCount; ++i)
@@ -65,8 +65,8 @@ std::string write_table_of_kept(const std::vector<SeriesDecision>& kept) {
       line += row[i] + std::string(blanks, ' ');
     }
 
-    const std::size_t size_without_blanks = line.find_last_not_of(' ') + 1;
-    text += line.substr(0, size_without_blanks) + "\n";
+    const std::size_t size_without_final_blanks = line.find_last_not_of(' ') + 1;
+    text += line.substr(0, size_without_final_blanks) + "\n";
   }
   return text;
 }
@@ -107,25 +107,31 @@ std::string write_advice_on_total(const CandidateSeries& series,
 
 }  // namespace
 
+// A series tests one candidate after the other against a base, and keeps those that are better.
+// Each try is reserved before it is measured, so that a try which was broken off counts, too.
 std::string series_text(const CandidateSeries& series, const std::string& file,
-                        std::size_t columns) {
-  const std::vector<SeriesDecision> kept = series.kept_decisions();
-  const std::size_t tried = series.reservations.size();
-  const std::size_t undecided = tried - series.decisions.size();
+                        std::size_t terminal_width) {
+  const std::vector<SeriesDecision> kept_decisions = series.kept_decisions();
+  const std::size_t tried_count = series.reservations.size();
+  const std::size_t undecided_count = tried_count - series.decisions.size();
 
-  std::string text =
-      fmt::format("{}: {} tried, {} kept", cited(file), plural(tried, "candidate"), kept.size());
-  if (undecided > 0)
-    text += fmt::format("; {} without a decision, which {} as not kept", undecided,
-                        undecided == 1 ? "counts" : "count");
+  std::string text = fmt::format("{}: {} tried, {} kept", cited(file),
+                                 plural(tried_count, "candidate"), kept_decisions.size());
+  if (undecided_count > 0)
+    text += fmt::format("; {} without a decision, which {} as not kept", undecided_count,
+                        undecided_count == 1 ? "counts" : "count");
+
+  // The terms are what all candidates have in common. Only a series without candidates lacks them.
   text += fmt::format("\n{}, at --confidence {:g}\n", one_line(list_conditions(*series.terms)),
                       100.0 * series.terms->confidence);
 
-  text += write_table_of_kept(kept) + "\n";
-  text += report::wrapped_to_cells(write_outlook(series), columns) + "\n";
-  if (!kept.empty())
-    text += "\n" + report::wrapped_to_cells(write_advice_on_total(series, kept), columns) +
-            "\n    lauka -- FIRST LAST\n";
+  text += write_table_of_kept(kept_decisions) + "\n";
+  text += report::wrapped_to_cells(write_outlook(series), terminal_width) + "\n";
+  if (!kept_decisions.empty())
+    text +=
+        "\n" +
+        report::wrapped_to_cells(write_advice_on_total(series, kept_decisions), terminal_width) +
+        "\n    lauka -- FIRST LAST\n";
   return text;
 }
 

@@ -25,6 +25,10 @@ constexpr const char* kVersion2Remedy =
     "later";
 constexpr const char* kKernelRemedy = "use Linux 5.19 or later";
 
+/// Takes the place of a controller's name where the only hierarchy of version 2 is meant. In
+/// version 1, each controller names its own hierarchy.
+constexpr std::string_view kVersion2 = "";
+
 std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
@@ -34,8 +38,8 @@ struct HierarchyMount {
   std::string folder;  // where it is mounted
 };
 
-/// Returns the path of a process's group from the text of /proc/PID/cgroup. An empty `controller`
-/// means version 2, with the line "0::/x"; a line of version 1 is "4:cpu,cpuacct:/x".
+/// Returns the path of a process's group from the text of /proc/PID/cgroup. The line of version 2
+/// is "0::/x" (`controller` is kVersion2); a line of version 1 is "4:cpu,cpuacct:/x".
 std::optional<std::string> find_group_in(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
@@ -51,7 +55,7 @@ std::optional<std::string> find_group_in(std::string_view cgroup, std::string_vi
 }
 
 /// Finds the mount of a hierarchy in the text of /proc/PID/mountinfo. A line is "30 23 0:26 /
-/// /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw". An empty `controller` means version 2.
+/// /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw". `controller`: may be kVersion2.
 std::optional<HierarchyMount> find_mount_in(std::string_view mountinfo,
                                             std::string_view controller) {
   for (const std::string_view line : split(mountinfo, '\n')) {
@@ -238,15 +242,20 @@ void keep_smaller(std::optional<T>& least, const std::optional<T>& other) {
 
 }  // namespace
 
+// If each run has a control group, the kernel measures the peak memory of all its processes
+// together. These groups cannot be made in lauka's own group, because it has processes. So this
+// looks for the nearest ancestor that takes them.
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr)
     return make_unmeasured_error({"this system has no control groups", kKernelRemedy});
 
   const std::string cgroup = read_own_proc_file(*files, "cgroup");
-  const auto mount = find_mount_in(read_own_proc_file(*files, "mountinfo"), "");
-  const auto own_group = find_group_in(cgroup, "");
+  const auto mount = find_mount_in(read_own_proc_file(*files, "mountinfo"), kVersion2);
+  const auto own_group = find_group_in(cgroup, kVersion2);
 
-  if (find_group_in(cgroup, "memory"))
+  // A controller works in only one hierarchy. If version 1 has this one, version 2 lacks it.
+  const bool has_version_1_memory = find_group_in(cgroup, "memory").has_value();
+  if (has_version_1_memory)
     return make_unmeasured_error(
         {"the memory controller belongs to cgroup v1 here", kVersion2Remedy});
   if (!mount || !own_group)
@@ -259,27 +268,31 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
          "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
          "the container"});
 
-  const std::string own_folder = mount->folder + *own_path;
-  std::string path = *own_path;
-  std::optional<Error> reason;
+  const std::string own_folder = mount->folder + *own_path;  // gets what outlives its run
+  std::string ancestor_path = *own_path;
+  std::optional<Error> reported_obstacle;
 
   // Tries the ancestors of lauka's own group, from its parent to the root group, whose path is "".
+  // If lauka is in the root group, tries that group alone.
   while (true) {
-    const std::size_t parent_size = path.empty() ? 0 : path.rfind('/');
-    path.resize(parent_size);
-    const std::string folder = mount->folder + path;
+    const std::size_t parent_size = ancestor_path.empty() ? 0 : ancestor_path.rfind('/');
+    ancestor_path.resize(parent_size);
+    const std::string folder = mount->folder + ancestor_path;
     auto groups = std::make_unique<RunGroups>(*files, folder, own_folder);
 
-    std::optional<Error> why_not_here = find_obstacle_in(*files, folder, *groups);
-    if (!why_not_here) {
+    std::optional<Error> obstacle = find_obstacle_in(*files, folder, *groups);
+    if (!obstacle) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
 
-    // A group that passes on the memory controller was nearly usable, so the user learns what its
-    // obstacle is.
-    if (!reason || is_memory_passed_on(*files, folder)) reason = std::move(why_not_here);
-    if (path.empty()) return make_unmeasured_error(*reason);
+    // Only one obstacle is reported. That of a group which passes on the memory controller helps
+    // the user most, because such a group was nearly usable.
+    if (!reported_obstacle || is_memory_passed_on(*files, folder))
+      reported_obstacle = std::move(obstacle);
+
+    const bool was_root_group = ancestor_path.empty();
+    if (was_root_group) return make_unmeasured_error(*reported_obstacle);
   }
 }
 

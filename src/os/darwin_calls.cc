@@ -110,36 +110,40 @@ struct SpawnAttributes : NonCopyable {
   }
 };
 
+/// Starts a process as `request` says, in the form that posix_spawn() needs. Returns 0 or an errno,
+/// and sets `pid` if the process was started.
 int spawn(const SpawnRequest& request, pid_t* pid) {
-  SpawnAttributes orders;
-  posix_spawnattr_setflags(&orders.attributes, static_cast<short>(request.flags));
-  posix_spawnattr_setpgroup(&orders.attributes, 0);
+  SpawnAttributes child;
+  posix_spawnattr_setflags(&child.attributes, static_cast<short>(request.flags));
+  posix_spawnattr_setpgroup(&child.attributes, 0);  // 0: a new group, if the flags ask for one
 
   if (request.default_signals != nullptr)
-    posix_spawnattr_setsigdefault(&orders.attributes, request.default_signals);
+    posix_spawnattr_setsigdefault(&child.attributes, request.default_signals);
   if (request.signal_mask != nullptr)
-    posix_spawnattr_setsigmask(&orders.attributes, request.signal_mask);
+    posix_spawnattr_setsigmask(&child.attributes, request.signal_mask);
 
-  // The function is private. Its address is null on a system that lacks it.
+  // The clamp, a limit of the scheduling class, keeps the process on efficiency cores. The function
+  // is private: its address is null on a system that lacks it, where the clamp is left out.
   if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
-    posix_spawnattr_set_qos_clamp_np(&orders.attributes,
+    posix_spawnattr_set_qos_clamp_np(&child.attributes,
                                      static_cast<std::uint64_t>(request.qos_clamp));
 
+  // A program must not run as the wrong user or in the wrong folder, so these errors prevent it.
   if (request.identity != nullptr) {
-    if (const int error = orders.run_as(*request.identity); error != 0) return error;
+    if (const int error = child.run_as(*request.identity); error != 0) return error;
   }
   if (request.folder != nullptr) {
-    const int error = posix_spawn_file_actions_addchdir_np(&orders.files, request.folder);
+    const int error = posix_spawn_file_actions_addchdir_np(&child.files, request.folder);
     if (error != 0) return error;
   }
 
-  orders.connect(request.input, STDIN_FILENO);
-  orders.connect(request.output, STDOUT_FILENO);
-  orders.connect(request.error, STDERR_FILENO);
+  child.connect(request.input, STDIN_FILENO);
+  child.connect(request.output, STDOUT_FILENO);
+  child.connect(request.error, STDERR_FILENO);
   for (std::size_t i = 0; i < request.inherited_count; ++i)
-    posix_spawn_file_actions_addinherit_np(&orders.files, request.inherited[i]);
+    posix_spawn_file_actions_addinherit_np(&child.files, request.inherited[i]);
 
-  return posix_spawn(pid, request.path, &orders.files, &orders.attributes, request.argv,
+  return posix_spawn(pid, request.path, &child.files, &child.attributes, request.argv,
                      request.environment);
 }
 

@@ -101,18 +101,21 @@ const FileCalls& file_calls() {
   return kCalls;
 }
 
+// A target is written in one of three ways: through a descriptor that lauka has inherited, such as
+// standard output; directly into it; or, so that the old contents stay until the new ones are
+// complete, into a temporary file, which commit() moves or copies to the target.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch is a target
 Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
   const ResolvedPath resolved = resolve(target);
-  std::optional<int> descriptor = resolved.descriptor;
-  if (target == kStandardOutput) descriptor = STDOUT_FILENO;
+  std::optional<int> inherited = resolved.descriptor;  // such as 1 for /dev/stdout
+  if (target == kStandardOutput) inherited = STDOUT_FILENO;
 
-  if (descriptor) {
-    const bool is_output = descriptor == STDOUT_FILENO;
+  if (inherited) {
+    const bool is_output = inherited == STDOUT_FILENO;
     const std::string shown_name = is_output ? std::string(kStandardOutput) : target;
     std::unique_ptr<ExportFile> output(new ExportFile(shown_name, calls));
-    const int error = output->adopt_duplicate_of(*descriptor);
+    const int error = output->adopt_duplicate_of(*inherited);
     if (error != 0) return output->make_target_error(error);
     return output;
   }
@@ -127,16 +130,19 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return make_write_error(target, errno);
 
-  // Devices and pipes are written to. A link in /proc may lead to a file without a path.
-  const bool is_replaced = !exists || (S_ISREG(old_file.st_mode) && is_same_file(path, old_file));
-  if (is_replaced) file->open_temporary();
+  // Devices and pipes have no old contents to keep. A link in /proc may lead to a file that no
+  // longer has a path, so nothing can take the file's place.
+  const bool wants_temporary =
+      !exists || (S_ISREG(old_file.st_mode) && is_same_file(path, old_file));
+  if (wants_temporary) file->open_temporary();
 
   std::string why_in_place;
-  const bool has_temporary = is_replaced && bool(file->file_);
+  const bool has_temporary = wants_temporary && bool(file->file_);
   if (!has_temporary) {
+    // A target that does not exist cannot be created either. Its errno is from open_temporary().
     if (exists) file->file_ = Descriptor(open_target(target));
     if (!file->file_) return make_write_error(target, errno);
-    if (is_replaced) why_in_place = "no file can be created in its folder";
+    if (wants_temporary) why_in_place = "no file can be created in its folder";
   } else if (exists) {
     why_in_place = why_not_replaceable(path, old_file, calls);
 

@@ -227,11 +227,11 @@ Error make_foreign_link_error(const std::string& target, const std::string& fore
           "name another file"};
 }
 
+// Walks the path part by part. realpath() would fail for a file that does not exist yet, and would
+// not show the links on the way, which may be traps or stand for descriptors.
 ResolvedPath resolve(const std::string& path) {
-  // Walks the path part by part. realpath() would fail for a file that does not exist yet, and
-  // would not show the links on the way.
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;
+  constexpr int most_links = 40;  // the limit of Linux; more must be a loop
 
   std::error_code error;
   ResolvedPath resolved{path};
@@ -244,7 +244,8 @@ ResolvedPath resolve(const std::string& path) {
   };
   add_parts_of(fs::absolute(path, error));
 
-  for (int links = 0; !parts_left.empty() && links <= most_links;) {
+  int followed_links = 0;
+  while (!parts_left.empty() && followed_links <= most_links) {
     const fs::path part = std::move(parts_left.back());
     parts_left.pop_back();
     if (part == "..") walked = walked.parent_path();
@@ -254,14 +255,17 @@ ResolvedPath resolve(const std::string& path) {
     const auto descriptor = find_descriptor_in(walked, part.string());
     if (descriptor && parts_left.empty()) resolved.descriptor = descriptor;
 
+    // The first part of an absolute path, also of a link's target, is "/".
     const fs::path next = part.is_absolute() ? part : walked / part;
     struct stat link {};
-    if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
+    const bool is_link = lstat(next.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+    if (!is_link) {
       walked = next;
       continue;
     }
 
-    ++links;
+    // The parts of the link's target take the place of the link's name.
+    ++followed_links;
     if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
     add_parts_of(fs::read_symlink(next, error));
   }
@@ -297,20 +301,22 @@ Result<InputFile> InputFile::open(const std::string& path, std::size_t most_byte
   return InputFile(std::move(file), is_device ? std::min(most_bytes, kMebibyte) : most_bytes);
 }
 
+// Returns nothing both at the end of the file and after an error. Only the latter sets error_.
 std::string_view InputFile::next() {
   if (error_) return {};
   piece_.resize(kInputPieceBytes);
 
-  ssize_t got = -1;
+  ssize_t read_bytes = -1;
   do {
-    got = read(file_.get(), piece_.data(), piece_.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) {
+    read_bytes = read(file_.get(), piece_.data(), piece_.size());
+  } while (read_bytes < 0 && errno == EINTR);
+  if (read_bytes < 0) {
     error_ = make_read_error(errno);
     return {};
   }
 
-  const auto count = static_cast<std::size_t>(got);
+  // The limit of size is enforced here, because a pipe does not tell its size in advance.
+  const auto count = static_cast<std::size_t>(read_bytes);
   if (count > bytes_allowed_) {
     error_ = make_size_error();
     return {};

@@ -85,8 +85,8 @@ class HelperProgram::Deadline {
     return lasting_stop_;
   }
 
-  /// Returns what stop_signal_of_descendant() returned last.
-  int last_lasting_stop() const { return lasting_stop_; }
+  /// Returns what stop_signal_of_descendant() returned last, without a new look.
+  int last_stop_of_descendant() const { return lasting_stop_; }
 
  private:
   static constexpr nanoseconds kBetweenLooks = std::chrono::seconds(1);
@@ -104,21 +104,23 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const auto path = find_program(spec);
   const Descriptor null_device(open("/dev/null", O_RDWR | O_CLOEXEC));
   Pipe output;
-  Pipe failure;
-  if (!path || !null_device || !output.open() || !failure.open()) return;
+  Pipe start_failure;
+  if (!path || !null_device || !output.open() || !start_failure.open()) return;
   output_ = std::move(output.read_end);
 
-  // All strings are made before fork, because the child must not allocate memory.
+  // All strings are made before fork, because the child must not allocate memory: another thread
+  // of lauka may hold the allocator's lock, which the child would inherit.
   std::vector<std::string> words = spec.words;
   const std::vector<char*> argv = pointers_to(words);
 
+  const std::string launch_value;  // varies among the launches of a measured program only
   std::vector<std::string> variables;
-  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
-  const std::vector<char*> own_environment = pointers_to(variables);
+  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
+  const std::vector<char*> changed_environment = pointers_to(variables);
 
   const HelperPlan plan{.path = path->c_str(),
                         .argv = argv.data(),
-                        .environment = variables.empty() ? environ : own_environment.data(),
+                        .environment = variables.empty() ? environ : changed_environment.data(),
                         .null_device = null_device.get(),
                         .output = output.write_end.get(),
                         .parent = getpid()};
@@ -126,49 +128,61 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const pid_t pid = fork();
   if (pid == 0) {
     // become_program() returns only if it failed. wait() reads from the pipe why it did.
-    const NotStarted failed{become_program(plan, spec), errno};
-    static_cast<void>(!write(failure.write_end.get(), &failed, sizeof failed));
-    _exit(127);
+    const NotStarted reason{become_program(plan, spec), errno};
+    static_cast<void>(!write(start_failure.write_end.get(), &reason, sizeof reason));
+    constexpr int status_of_shells = 127;
+    _exit(status_of_shells);
   }
 
   if (pid < 0) return;
 
-  // The child does the same, so that the group exists whichever of the two runs first.
+  // The child makes itself the leader of a group, too, so that the group exists whichever of the
+  // two processes runs first.
   setpgid(pid, pid);
   pid_ = pid;
-  start_failure_ = std::move(failure.read_end);
+  start_failure_ = std::move(start_failure.read_end);
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// Reads the program's output to its end. Returns false if time runs out or the program is stopped.
+/// Reads the program's output to its end, and adds to `output` at most `most_bytes` bytes from the
+/// output's beginning or end. Returns false if time runs out or the program is stopped.
 bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part part,
                                 std::string& output) const {
-  // A signal that asks lauka to end does not end poll() if it comes just before, so poll() is
-  // short.
+  // poll() must be short, because a signal that asks lauka to end does not wake a poll() that
+  // begins just after the signal.
   constexpr nanoseconds max_poll = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
 
   for (;;) {
-    // Asked before reading, because a program that ends between the two may still write something.
+    // Asked before reading, so that what the program wrote just before its end is still read.
     const bool was_over = is_over();
-    const ssize_t got = read(output_.get(), piece.data(), piece.size());
-    const bool has_failed = got < 0 && errno != EAGAIN && errno != EINTR;
+    const ssize_t count = read(output_.get(), piece.data(), piece.size());
+    const bool is_closed = count == 0;
+    const bool is_empty = count < 0 && (errno == EAGAIN || errno == EINTR);
+    const bool has_failed = count < 0 && !is_empty;
 
-    // A descendant may keep the pipe open after the program's end.
-    if (got == 0 || has_failed || (got < 0 && was_over)) return true;
+    // A descendant may keep the pipe open after the program's end. The output ends with the
+    // program.
+    if (is_closed || has_failed || (is_empty && was_over)) return true;
 
     const nanoseconds left = deadline.update_time_left();
     if (left <= nanoseconds(0)) return false;
-    if (got < 0 && has_stopped(deadline)) return false;
 
-    if (got > 0) {
-      const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-      output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());
-      if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
-    } else {
+    if (is_empty) {
+      if (has_stopped(deadline)) return false;
       pollfd ready{output_.get(), POLLIN, 0};
-      const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, max_poll));
-      poll(&ready, 1, static_cast<int>(wait.count()));
+      const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, max_poll));
+      poll(&ready, 1, static_cast<int>(most.count()));
+      continue;
+    }
+
+    // What exceeds the limit is read, too, because the program must not wait for a full pipe.
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(count));
+    if (part == Part::Beginning) {
+      output += bytes.substr(0, most_bytes - output.size());
+    } else {
+      output += bytes;
+      if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
     }
   }
 }
@@ -204,25 +218,30 @@ bool HelperProgram::wait_for_end(Deadline& deadline) const {
 }
 
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
-  if (pid_ == 0) return {NotStarted{}};
-  Answer answer{TimedOut{}};
+  const bool was_started = pid_ != 0;
+  if (!was_started) return {NotStarted{}};
+
+  Answer answer{.outcome = TimedOut{}};
   Deadline deadline(deadline_, pid_);
-  if (!read_output(deadline, most_bytes, part, answer.output) || !wait_for_end(deadline)) {
+  const bool has_ended =
+      read_output(deadline, most_bytes, part, answer.output) && wait_for_end(deadline);
+  if (!has_ended) {
+    // The program or a descendant was stopped; if neither was, time has run out.
     const int own_stop = stop_signal();
-    if (const int signal = own_stop != 0 ? own_stop : deadline.last_lasting_stop(); signal != 0)
-      answer.outcome = Stopped{signal};
+    const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
+    if (stop != 0) answer.outcome = Stopped{stop};
     kill_it();
     return answer;
   }
 
   int status = 0;
-  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
+  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;  // else stays TimedOut
   if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
   if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
 
-  // A program that could not be executed has exited, too, and left the reason in the pipe.
-  NotStarted failed;
-  if (read(start_failure_.get(), &failed, sizeof failed) == sizeof failed) answer.outcome = failed;
+  // A child that could not execute the program has exited, too, and left the reason in the pipe.
+  NotStarted reason;
+  if (read(start_failure_.get(), &reason, sizeof reason) == sizeof reason) answer.outcome = reason;
   return answer;
 }
 

@@ -95,8 +95,8 @@ struct ChildPlan {
   const sigset_t* all_signals;
   StandardFiles files{};
   int control_group = -1;
-  pid_t group = 0;  // process group to join; 0: a new group
-  const rlimit* descriptors = nullptr;
+  pid_t group = 0;                                    // process group to join; 0: a new group
+  const rlimit* original_descriptor_limit = nullptr;  // null: the launcher has not changed it
   bool uses_own_cpus = true;
   volatile std::int64_t* executed_at_ns = nullptr;
   SharedProcessState* end_state = nullptr;  // null: not read
@@ -126,41 +126,48 @@ bool become_user(const SharedUser& user) {
   // The child must prepare itself between vfork and execve, which the analyzer forbids.
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
-  if (pid != 0) return pid;
+  const bool is_parent = pid != 0;
+  if (is_parent) return pid;
 
+  const SharedProgram& program = *plan.program;
   setpgid(0, plan.group);
-  // Joins the control group with lauka's own rights, before the change of user.
+
+  // Joins the control group with lauka's own rights, before the change of user. If this fails, the
+  // run goes on, and the group tells nothing about it.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
-  if (plan.program->user != nullptr && !become_user(*plan.program->user))
-    give_up(plan, LaunchStep::BecomeUser);
-  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0)
+  if (program.user != nullptr && !become_user(*program.user)) give_up(plan, LaunchStep::BecomeUser);
+  if (program.folder != nullptr && chdir(program.folder) != 0)
     give_up(plan, LaunchStep::EnterFolder);
 
   // Without this, the run would go on if lauka and the launcher were killed at the same time.
   signal_after_parent_death(SIGKILL);
 
+  // Without a descriptor of its own, a stream stays what it is for lauka.
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
-  if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
+
+  // The program gets the limit of descriptors and the signal settings that lauka was started with.
+  if (plan.original_descriptor_limit != nullptr)
+    setrlimit(RLIMIT_NOFILE, plan.original_descriptor_limit);
   if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
 
-  // Discards pending signals, which were meant for lauka. A child that stopped before execve would
-  // block the launcher for ever.
+  // Before unblocking signals, discards those that are pending, which were meant for lauka. One of
+  // them could stop the child before execve, and vfork would block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
 
-  const SharedProgram& program = *plan.program;
   // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
       syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0)
     give_up(plan, LaunchStep::Prepare);
 
+  char* const* const changed_environment = program.environment.variables;
   *plan.executed_at_ns = now_ns();
   execve(program.path, program.argv,
-         program.environment.variables != nullptr ? program.environment.variables : environ);
+         changed_environment != nullptr ? changed_environment : environ);
   give_up(plan, LaunchStep::Execute);
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
 }
@@ -205,27 +212,32 @@ class Jobs {
     plan_.executed_at_ns = &executed_at_ns_;
   }
 
-  /// Runs all copies, and writes into the shared memory how they ended.
+  /// Runs all copies, and writes into the shared memory how they ended. If one copy decides the
+  /// outcome of the run early, kill_all() kills the other copies and this process.
   void run_all() {
     for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
       if (!start_job(job)) return;
     }
 
-    for (std::uint32_t running_count = plan_.program->jobs; running_count > 0;) {
+    std::uint32_t running_count = plan_.program->jobs;
+    while (running_count > 0) {
       int status = 0;
-      const pid_t changed = waitpid(-1, &status, WUNTRACED);
-      if (changed < 0 && errno != EINTR) break;
-      if (changed <= 0) continue;
+      const pid_t changed_copy = waitpid(-1, &status, WUNTRACED);
+      const bool was_interrupted = changed_copy < 0 && errno == EINTR;
+      if (was_interrupted) continue;
+      if (changed_copy < 0) break;
 
+      // Nothing would continue a stopped copy.
       if (WIFSTOPPED(status)) {
-        end_all(Stopped{WSTOPSIG(status)});
+        kill_all(Stopped{WSTOPSIG(status)});
         return;
       }
 
       --running_count;
-      if (!note_end(status)) return;
+      if (!note_end_or_kill_all(status)) return;
     }
 
+    // The children of this process are the copies, so their usage is the usage of the run.
     shared_.ended_at_ns = now_ns();
     rusage used{};
     getrusage(RUSAGE_CHILDREN, &used);
@@ -250,8 +262,8 @@ class Jobs {
       ++shared_.started_count;
       return true;
     }
-    end_all(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
-                    : NotStarted{plan_.failed_step, plan_.error_number});
+    kill_all(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
+                     : NotStarted{plan_.failed_step, plan_.error_number});
     return false;
   }
 
@@ -270,18 +282,19 @@ class Jobs {
   }
 
   /// Notes how one copy ended. If this decides the run, kills all copies and returns false.
-  bool note_end(int status) {
+  bool note_end_or_kill_all(int status) {
     const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
     if (!plan_.program->jobs_outlive_failure) {
-      end_all(outcome);
+      kill_all(outcome);
       return false;
     }
     if (succeeded(shared_.outcome)) shared_.outcome = outcome;
     return true;
   }
 
-  void end_all(const Outcome& outcome) {
+  /// Kills the process group: all copies, and this process.
+  void kill_all(const Outcome& outcome) {
     shared_.outcome = outcome;
     shared_.were_killed = true;
     kill(0, SIGKILL);
@@ -328,16 +341,19 @@ class LauncherProcess {
   }
 
  private:
-  /// Runs the programs of the batch one after the other, until one of them ends the batch.
+  /// Runs the programs of the batch one after the other, until one of them ends the batch. Writes
+  /// their results into the shared memory.
   void run_launches() {
     state_.ended_count = 0;
-    used_readings_ = 0;
-    const std::int64_t began_ns = now_ns();
+    used_readings_ = 0;  // the memory for readings of counters is free again
+    const std::int64_t batch_began_ns = now_ns();
 
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       const SharedLaunch& launch = state_.launches[i];
-      const std::int64_t latest_ns = launch.latest_start_ns;  // since the batch began; 0: no limit
-      if (i > 0 && latest_ns > 0 && now_ns() - began_ns > latest_ns) break;
+
+      // The first run starts however late it is, because a batch has at least one result.
+      const bool has_limit = i > 0 && launch.latest_start_ns > 0;
+      if (has_limit && now_ns() - batch_began_ns > launch.latest_start_ns) break;
 
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
@@ -346,7 +362,7 @@ class LauncherProcess {
       } else {
         SharedProcessState* const end_state =
             launch.reads_end_state ? &state_.end_states[i] : nullptr;
-        if (end_state != nullptr) end_state->is_known = false;
+        if (end_state != nullptr) end_state->is_known = false;  // forgets an earlier batch's state
         run_one(launch, end_state, ended);
       }
       state_.ended_count = i + 1;
@@ -357,60 +373,81 @@ class LauncherProcess {
     }
   }
 
-  /// Runs one program with its files, counters and control group, and waits for its end.
+  /// Runs one program with its files, counters and control group, and waits for its end. Writes the
+  /// results to `ended`, and the state of the process at its end to `end_state` (may be null).
   void run_one(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
+    const SharedProgram& program = *launch.program;
+    const bool has_copies = program.jobs > 1;
     ended.began_ns = now_ns();
-    setup_.files->truncate_output();
+    setup_.files->truncate_output();  // drops what the previous run stored
 
-    ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
+    // The state at the end and the position in the input are facts about one process, so a run of
+    // several copies has neither.
+    ChildPlan plan{&program, &setup_.started_with, &all_signals_};
     plan.executed_at_ns = &ended.executed_at_ns;
-    if (launch.program->jobs == 1) plan.end_state = end_state;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
-    if (char** const variable = launch.program->environment.launch_entry)
-      *variable = launch.variable_entry;
+    if (!has_copies) plan.end_state = end_state;
+
+    // The environment may have a variable with another value in each run.
+    if (char** const entry = program.environment.launch_entry) *entry = launch.variable_entry;
 
     OpenedRunFiles opened;
-    if (const auto failed = open_files(*launch.program, setup_, opened, plan.files)) {
+    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
       ended.outcome = *failed;
     } else {
-      const bool joins_batch_group =
-          state_.control_group_file[0] != '\0' || launch.program->cpus == nullptr;
-      const auto& group_file =
-          joins_batch_group ? state_.control_group_file : state_.control_group_file_on_program_cpus;
-      if (group_file[0] != '\0')
-        plan.control_group = ::open(group_file.data(), O_WRONLY | O_CLOEXEC);
-
-      ended.counter_error = counters_.open(launch.counters);
-      ended.optional_counter_error = counters_.optional_counter_error();
-      plan.descriptors = counters_.original_limit();
-
-      RegionPage region;
-      if (const int error = hand_down_region(launch, region); error != 0) {
-        ended.outcome = NotStarted{LaunchStep::Prepare, error};
-      } else if (ended.counter_error == 0) {
-        execute(plan, ended);
-        read_counters(launch.counters, ended);
-      }
-
-      ended.region = region.use();
-      counters_.close(launch.counters);
-      if (launch.program->input_path != nullptr && launch.program->jobs == 1)
+      plan.control_group = open_control_group(program);
+      execute_with_counters(launch, plan, ended);
+      if (program.input_path != nullptr && !has_copies)
         ended.input = check_input_read(plan.files.input);
     }
 
-    if (launch.program->is_output_stored)
-      setup_.files->pass_on(launch.program->sink, opened.output.get());
-    opened = OpenedRunFiles{};
+    // Stored output reaches its destination only now, so that nothing can slow down the run.
+    if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
+    opened = OpenedRunFiles{};  // closes the files
     if (plan.control_group >= 0) close(plan.control_group);
-
-    // The launcher has become the parent of what the program left behind. waitpid returns 0 while
-    // such a process still runs, and -1 if there is none.
-    pid_t reaped = 0;
-    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
-    const bool had_children = std::exchange(has_children_, reaped == 0);
-    if (has_children_) ended.outlived = count_outlived(had_children);
+    count_left_behind(ended);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
+  }
+
+  /// Opens the file with which a run joins its control group. The batch's group has precedence over
+  /// the group for programs with CPUs of their own. Returns -1 if there is no group.
+  int open_control_group(const SharedProgram& program) const {
+    const bool joins_batch_group = state_.control_group_file[0] != '\0' || program.cpus == nullptr;
+    const auto& group_file =
+        joins_batch_group ? state_.control_group_file : state_.control_group_file_on_program_cpus;
+    return group_file[0] != '\0' ? ::open(group_file.data(), O_WRONLY | O_CLOEXEC) : -1;
+  }
+
+  /// Opens a run's counters and region, executes the program, and reads both. Does not execute the
+  /// program if a required counter or the region is missing.
+  void execute_with_counters(const SharedLaunch& launch, ChildPlan& plan, SharedEnded& ended) {
+    ended.counter_error = counters_.open(launch.counters);
+    ended.optional_counter_error = counters_.optional_counter_error();
+    plan.original_descriptor_limit = counters_.original_limit();
+
+    RegionPage region;
+    if (const int error = hand_down_region(launch, region); error != 0) {
+      ended.outcome = NotStarted{LaunchStep::Prepare, error};
+    } else if (ended.counter_error == 0) {
+      execute(plan, ended);
+      read_counters(launch.counters, ended);
+    }
+
+    ended.region = region.use();
+    counters_.close(launch.counters);
+  }
+
+  /// Counts the processes that a run has left behind, whose parent the launcher has become: those
+  /// that have ended without a waiting parent, and those that still run.
+  void count_left_behind(SharedEnded& ended) {
+    pid_t reaped = 0;
+    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
+
+    // waitpid returns 0 while a child still runs, and -1 if there is none.
+    const bool has_children = reaped == 0;
+    const bool had_children = std::exchange(has_children_, has_children);
+    if (has_children) ended.outlived = count_outlived(had_children);
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
@@ -604,6 +641,26 @@ class LauncherProcess {
   const sigset_t awaited_signals_ = signal_set({SIGCHLD, kWakeSignal, SIGALRM});
 };
 
+/// The limits of setrlimit() by their numbers, with the names that lauka shows.
+constexpr auto kLimitNames = std::to_array<std::pair<std::size_t, const char*>>({
+    {RLIMIT_AS, "as"},
+    {RLIMIT_CORE, "core"},
+    {RLIMIT_CPU, "cpu"},
+    {RLIMIT_DATA, "data"},
+    {RLIMIT_FSIZE, "fsize"},
+    {RLIMIT_LOCKS, "locks"},
+    {RLIMIT_MEMLOCK, "memlock"},
+    {RLIMIT_MSGQUEUE, "msgqueue"},
+    {RLIMIT_NICE, "nice"},
+    {RLIMIT_NOFILE, "nofile"},
+    {RLIMIT_NPROC, "nproc"},
+    {RLIMIT_RSS, "rss"},
+    {RLIMIT_RTPRIO, "rtprio"},
+    {RLIMIT_RTTIME, "rttime"},
+    {RLIMIT_SIGPENDING, "sigpending"},
+    {RLIMIT_STACK, "stack"},
+});
+
 [[noreturn]] void end_launcher(const LauncherSetup& setup) {
   if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
   _exit(0);
@@ -611,12 +668,15 @@ class LauncherProcess {
 
 }  // namespace
 
+// The main loop of the launcher process, which runs the measured programs for lauka.
 void serve_as_launcher(const LauncherSetup& setup) {
   // Leaves lauka's process group. SIGSTOP and SIGKILL, which cannot be blocked, must not reach this
   // process when they are sent to that group, because this process ends the run if lauka is killed.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits the processes that a run leaves behind
+
+  // The kernel does not signal a death that came before the request to signal it.
   signal_after_parent_death(kWakeSignal);
   if (getppid() != setup.parent) _exit(0);
 
@@ -624,18 +684,20 @@ void serve_as_launcher(const LauncherSetup& setup) {
   LauncherProcess launcher(setup);
   for (;;) {
     char byte = 0;
-    const ssize_t got = read(setup.socket, &byte, 1);
-    if (got == 0 || (got < 0 && errno != EINTR)) end_launcher(setup);
-    if (got < 0) continue;
+    const ssize_t count = read(setup.socket, &byte, 1);
+    const bool was_interrupted = count < 0 && errno == EINTR;
+    if (was_interrupted) continue;
+    if (count <= 0) end_launcher(setup);
 
     launcher.run_batch();
 
-    // lauka died during the batch.
-    if (getppid() != setup.parent) {
+    const bool has_lauka_died = getppid() != setup.parent;
+    if (has_lauka_died) {
       launcher.kill_what_was_cancelled();
       end_launcher(setup);
     }
 
+    // Any byte tells lauka that the batch has ended.
     while (write(setup.socket, &byte, 1) < 0) {
       if (errno != EINTR) end_launcher(setup);
     }
@@ -659,30 +721,15 @@ void read_process_state(pid_t pid, SharedProcessState& state) {
         state.has_limits && syscall(SYS_prlimit64, pid, i, nullptr, &state.limits[i]) == 0;
 }
 
+// Translates the numbers and masks of system calls into names and lists. This may allocate memory,
+// so it happens in lauka, not in the launcher.
 std::optional<ProcessState> make_process_state(const SharedProcessState& state) {
-  constexpr auto names = std::to_array<std::pair<std::size_t, const char*>>({
-      {RLIMIT_AS, "as"},
-      {RLIMIT_CORE, "core"},
-      {RLIMIT_CPU, "cpu"},
-      {RLIMIT_DATA, "data"},
-      {RLIMIT_FSIZE, "fsize"},
-      {RLIMIT_LOCKS, "locks"},
-      {RLIMIT_MEMLOCK, "memlock"},
-      {RLIMIT_MSGQUEUE, "msgqueue"},
-      {RLIMIT_NICE, "nice"},
-      {RLIMIT_NOFILE, "nofile"},
-      {RLIMIT_NPROC, "nproc"},
-      {RLIMIT_RSS, "rss"},
-      {RLIMIT_RTPRIO, "rtprio"},
-      {RLIMIT_RTTIME, "rttime"},
-      {RLIMIT_SIGPENDING, "sigpending"},
-      {RLIMIT_STACK, "stack"},
-  });
   if (!state.is_known) return std::nullopt;
 
   ProcessState result{.nice = state.nice,
                       .scheduling_policy = scheduling_policy_name(state.scheduling_policy)};
 
+  // The affinity is a mask with one bit for each CPU, in words.
   constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
   for (std::size_t cpu = 0; cpu < 8 * state.cpus_bytes; ++cpu) {
     const unsigned long word = state.cpus[cpu / bits_of_word];
@@ -691,9 +738,9 @@ std::optional<ProcessState> make_process_state(const SharedProcessState& state) 
   }
 
   if (!state.has_limits) return result;
-  for (const auto& [index, name] : names) {
-    const rlim_t soft_limit = state.limits[index].rlim_cur;
-    std::optional<std::uint64_t> value;  // stays nullopt without a limit
+  for (const auto& [index, name] : kLimitNames) {
+    const rlim_t soft_limit = state.limits[index].rlim_cur;  // the one in force
+    std::optional<std::uint64_t> value;                      // stays nullopt without a limit
     if (soft_limit != RLIM_INFINITY) value = static_cast<std::uint64_t>(soft_limit);
     result.limits.push_back({name, value});
   }
@@ -766,25 +813,33 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPla
   return calls_->open_counter(attributes, place, leader);
 }
 
+// The kernel counts in groups, and one read of a group's leader gives the values of all its
+// members. A group's members follow its leader in the set.
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
-  for (std::size_t i = 0; i < set.count; ++i) {
-    if (set.requests[i].leader != i) continue;
-    readings[i] = Reading{};
-    if (set.descriptors[i] < 0) continue;
+  for (std::size_t leader = 0; leader < set.count; ++leader) {
+    const bool is_leader = set.requests[leader].leader == leader;
+    if (!is_leader) continue;
+
+    // A counter that could not be opened, such as an optional one, reads as zeros.
+    readings[leader] = Reading{};
+    if (set.descriptors[leader] < 0) continue;
 
     // Number of counters, time enabled, time running, then one value for each counter.
     constexpr std::size_t enabled_at = 1;
     constexpr std::size_t running_at = 2;
     constexpr std::size_t values_at = 3;
     std::array<std::uint64_t, values_at + kMaxCounters> group{};
-    const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
+    const long words = calls_->read_counter(set.descriptors[leader], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);
 
+    // The values come in the order in which the group's counters were opened, the leader's first.
     std::size_t next_value = values_at;
-    for (std::size_t k = i; k < set.count; ++k) {
-      if (set.requests[k].leader != i) continue;
+    for (std::size_t member = leader; member < set.count; ++member) {
+      if (set.requests[member].leader != leader) continue;
       if (next_value >= static_cast<std::size_t>(words)) return EIO;
-      readings[k] = Reading{group[next_value++], group[enabled_at], group[running_at]};
+      readings[member] = Reading{.value = group[next_value++],
+                                 .enabled_ns = group[enabled_at],
+                                 .running_ns = group[running_at]};
     }
   }
   return 0;

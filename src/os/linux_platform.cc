@@ -179,8 +179,10 @@ class FilesBelow final : public SettingFiles {
     return file ? read_rest(file.get(), kMaxReadBytes) : std::nullopt;
   }
 
+  /// Reads the journal of a tuning, which holds the values that the system's settings get back.
+  /// Returns nullopt if there is none.
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
-    constexpr std::size_t max_bytes = 64 << 20;
+    constexpr std::size_t max_bytes = 64 << 20;  // far more than the settings of a large machine
     const auto make_refusal = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove this file"};
@@ -193,17 +195,18 @@ class FilesBelow final : public SettingFiles {
       return make_refusal(std::generic_category().message(errno));
     if (!S_ISREG(about.st_mode)) return make_refusal("it is not a regular file");
 
-    // What the journal says is written to the system's settings, so nobody else may have written
-    // it.
+    // lauka writes the journal's values to the system's settings, perhaps as root. So a journal
+    // that somebody else may have written is refused.
     const bool is_own = about.st_uid == geteuid();
     const bool others_may_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if (!is_own || others_may_write)
       return make_refusal("it belongs to another user, or others may write to it");
 
+    // A part of a journal would restore only some of the settings.
     auto text = read_rest(file.get(), max_bytes);
     if (!text) return make_refusal(std::generic_category().message(errno));
-    if (static_cast<off_t>(text->size()) != about.st_size)
-      return make_refusal("it could not be read to its end");
+    const bool is_whole = static_cast<off_t>(text->size()) == about.st_size;
+    if (!is_whole) return make_refusal("it could not be read to its end");
     return text;
   }
 
@@ -339,15 +342,19 @@ std::optional<std::uint32_t> parse_id(std::string_view text) {
   return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
 
-std::vector<std::uint32_t> find_groups(const std::string& name) {
+/// Returns the ids of the groups that the user `user_name` is a member of.
+std::vector<std::uint32_t> find_groups(const std::string& user_name) {
   std::vector<std::uint32_t> groups;
-  std::istringstream printed(run_for_output({"/usr/bin/id", "-G", "--", name}));
-  for (std::string word; printed >> word;) {
+
+  // The program id also knows the groups of a directory service such as LDAP.
+  std::istringstream printed_ids(run_for_output({"/usr/bin/id", "-G", "--", user_name}));
+  for (std::string word; printed_ids >> word;) {
     if (const auto id = parse_id(word)) groups.push_back(*id);
   }
   if (!groups.empty()) return groups;
 
-  // GROUP:PASSWORD:GID:MEMBER,MEMBER
+  // Without an answer of that program, reads the local groups. A line of the file is
+  // "GROUP:PASSWORD:GID:MEMBER,MEMBER".
   constexpr std::size_t id_at = 2;
   constexpr std::size_t members_at = 3;
   std::ifstream file("/etc/group");
@@ -355,7 +362,7 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
     const auto fields = split(line, ':');
     if (fields.size() <= members_at) continue;
     for (const std::string_view member : split(fields[members_at], ',')) {
-      const auto id = member == name ? parse_id(fields[id_at]) : std::nullopt;
+      const auto id = member == user_name ? parse_id(fields[id_at]) : std::nullopt;
       if (id) groups.push_back(*id);
     }
   }
@@ -381,32 +388,43 @@ struct TickConverter {
   }
 };
 
-/// Sets `facts` from fields 3 (state), 4 (parent), 22 (start) and 52 (exit code) of /proc/PID/stat.
-/// Starts at the last bracket, because the name in field 2 may contain brackets. Returns false if
-/// the process is gone.
+/// Reads the parent, the start and the state of a process from /proc/PID/stat into `facts`. Returns
+/// false if the process is gone.
 bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const std::size_t bracket = line.rfind(')');
-  if (bracket == std::string::npos) return false;
 
-  // The indices begin with 0 for field 3.
-  constexpr std::size_t parent_at = 1;
-  constexpr std::size_t start_at = 19;
-  constexpr std::size_t code_at = 49;
-  const auto fields = blank_separated(std::string_view(line).substr(bracket + 1));
-  const auto parent = fields.size() > start_at ? parse_number(fields[parent_at]) : std::nullopt;
-  const auto started = parent ? parse_number(fields[start_at]) : std::nullopt;
-  if (!started) return false;
+  // Field 2 is the name in brackets. The last bracket ends it, because the name may contain some.
+  const std::size_t end_of_name = line.rfind(')');
+  if (end_of_name == std::string::npos) return false;
 
-  const std::string_view state = fields.front();
+  // Fields have numbers from 1 in the manual, proc(5). `fields` begins after the name.
+  constexpr std::size_t first_field = 3;
+  constexpr std::size_t state_at = 3 - first_field;
+  constexpr std::size_t parent_at = 4 - first_field;
+  constexpr std::size_t start_at = 22 - first_field;
+  constexpr std::size_t exit_code_at = 52 - first_field;
+  const auto fields = blank_separated(std::string_view(line).substr(end_of_name + 1));
+  if (fields.size() <= start_at) return false;
+  const auto parent = parse_number(fields[parent_at]);
+  const auto start_tick = parse_number(fields[start_at]);
+  if (!parent || !start_tick) return false;
+
+  const std::string_view state = fields[state_at];
+  const bool has_ended = state == "Z" || state == "X";
+  const bool is_stopped = state == "T";
   facts = {.parent = static_cast<pid_t>(*parent),
-           .is_zombie = state == "Z" || state == "X",
-           .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*started))};
+           .is_zombie = has_ended,
+           .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*start_tick))};
 
-  // Linux 5.19 and later show the signal as the exit code of a stopped process.
-  if (state != "T") return true;
-  const auto code = fields.size() > code_at ? parse_number(fields[code_at]) : std::nullopt;
-  facts.stop_signal = code && *code > 0 && *code < NSIG ? static_cast<int>(*code) : SIGSTOP;
+  if (is_stopped) {
+    // Linux 5.19 and later show the signal as the exit code of a stopped process. If the signal is
+    // not shown, SIGSTOP stands for it.
+    const auto code =
+        fields.size() > exit_code_at ? parse_number(fields[exit_code_at]) : std::nullopt;
+    const bool is_signal = code && *code > 0 && *code < NSIG;
+    facts.stop_signal = is_signal ? static_cast<int>(*code) : SIGSTOP;
+  }
+
   return true;
 }
 

@@ -100,20 +100,24 @@ DebugFile open_debug_file(const std::string& root, const std::string& program,
 }
 
 /// Finds a debug file for libdwfl, whose own callback may load a library that downloads files
-/// (debuginfod). `name`: path that the process sees. `file`: path that lauka opened, which ends
-/// with `name`. Returns a descriptor of the debug file, and its path in `found`; -1 if there is
-/// none.
-int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwarf_Addr /*base*/,
-                    const char* file, const char* link, GElf_Word checksum, char** found) {
+/// (debuginfod). `seen_path`: path of the program as the process sees it. `opened_path`: path that
+/// lauka opened, which ends with `seen_path`. `link` and `checksum`: content of the program's
+/// section .gnu_debuglink; null without the section. Returns a descriptor of the debug file, and
+/// its path in `found`; -1 if there is none.
+int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* seen_path,
+                    Dwarf_Addr /*base*/, const char* opened_path, const char* link,
+                    GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
-  const std::string program = name;
+  const std::string program = seen_path;
 
-  // A process in a container has another root folder, which is what precedes `name` in `file`.
-  const std::string_view opened = file == nullptr ? "" : file;
-  const std::size_t name_size = std::min(program.size(), opened.size());
-  const std::string root_of_process(opened.substr(0, opened.size() - name_size));
-  const std::string own_root;
+  // A process in a container has another root folder: what precedes `seen_path` in `opened_path`.
+  const std::string_view opened = opened_path == nullptr ? "" : opened_path;
+  const std::size_t program_size = std::min(program.size(), opened.size());
+  const std::string root_of_process(opened.substr(0, opened.size() - program_size));
+  const std::string own_root;  // "", because paths begin with "/"
 
+  // Without a container, both roots are the same. Prefers the file that the build id names, because
+  // it fits this very build of the program.
   for (const std::string& root : {root_of_process, own_root}) {
     DebugFile debug;
     if (!build_id.empty()) {

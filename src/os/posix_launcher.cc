@@ -154,20 +154,22 @@ class SharedPrograms {
   /// Writes a program's environment into the shared memory, and notes the entries that change from
   /// run to run.
   SharedEnvironment make_environment(const ProgramSpec& spec) {
-    const std::vector<std::string> variables = program_environment(spec, "");
-    SharedEnvironment environment{arena_.make<char*>(variables.size() + 1)};
-    char** own_variables = environ;
+    const std::string later_value;  // each run sets its own value of the launch variable
+    const std::vector<std::string> variables = program_environment(spec, later_value);
+    SharedEnvironment environment{.variables = arena_.make<char*>(variables.size() + 1)};
+    char** next_own = environ;
 
     for (std::size_t i = 0; i < variables.size(); ++i) {
-      const std::string& text = variables[i];
+      const std::string& text = variables[i];  // NAME=VALUE
       char*& entry = environment.variables[i];
 
-      // Most variables are lauka's own, in the same order. Using lauka's strings saves memory.
-      char** same = own_variables;
-      while (*same != nullptr && text != *same) ++same;
-      if (*same != nullptr) {
-        entry = *same;
-        own_variables = same + 1;
+      // Most variables are lauka's own. Using lauka's strings for them saves shared memory. They
+      // come in the same order, so each search goes on after the previous match.
+      char** match = next_own;
+      while (*match != nullptr && text != *match) ++match;
+      if (*match != nullptr) {
+        entry = *match;
+        next_own = match + 1;
       } else {
         entry = arena_.copy(text);
       }
@@ -268,54 +270,35 @@ class PosixLauncher final : public Launcher {
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
 
+  /// Hands a batch to the launcher process, hears its runs until it has ended, and collects the
+  /// results.
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
-    if (launcher_error_) return *launcher_error_;
+    if (launcher_error_) return *launcher_error_;  // the launcher process has died
     launches = launches.first(std::min(launches.size(), kMaxBatch));
-
-    state_->cancel = false;
-    state_->listener_ended_run = false;
-    state_->after_failure = after_failure;
-    state_->launch_count = launches.size();
-    copy_path(launches.empty() ? std::string() : launches.front().control_group_file,
-              state_->control_group_file);
-
-    try {
-      for (std::size_t i = 0; i < launches.size(); ++i) {
-        const Launch& launch = launches[i];
-        // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
-        const bool launcher_opens_counters =
-            launch.counters != kNoCounters && launch.sample_listener == nullptr;
-        auto* const counters =
-            launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr;
-        state_->launches[i] = {programs_.at(launch.program), counters,
-                               programs_.write_launch_variable(launch, i),
-                               launch.latest_start.count(), launch.reads_end_state};
-      }
-    } catch (const std::bad_alloc&) {
-      return make_arguments_error();
-    }
+    if (auto written = write_request(launches, after_failure); !written) return written.error();
 
     const bool heeds_interrupts = std::ranges::none_of(
         launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
 
-    // A launch with a listener is alone in its batch.
+    // A launch with a listener for output or samples is alone in its batch, so it is the first.
     const Launch& first = launches.front();
     OpenedRunFiles named_files;
-    Ended not_run;
+    Ended not_started;
     if (const auto failed = open_files_of_listened(first, named_files)) {
-      not_run.outcome = *failed;
-      return std::vector{not_run};
+      not_started.outcome = *failed;
+      return std::vector{not_started};
     }
 
     SampleRings rings(sampling_calls_);
-    not_run.counter_error = open_rings(first, rings);
-    if (not_run.counter_error != 0) return std::vector{not_run};
+    not_started.counter_error = open_rings(first, rings);
+    if (not_started.counter_error != 0) return std::vector{not_started};
 
     const std::int64_t began_ns = now_ns();
     const int error = run_batch(heeds_interrupts, tick, rings, first.sample_listener);
     if (error != 0) return clean_up_after_launcher(error, began_ns);
 
+    // The rings and pipes still hold what came last, just before the launcher's answer.
     if (first.sample_listener != nullptr) {
       rings.move_to(*first.sample_listener);
       first.sample_listener->end(rings.read_counters());
@@ -347,6 +330,35 @@ class PosixLauncher final : public Launcher {
   }
 
  private:
+  /// Writes a batch into the shared memory, from which the launcher reads it. Returns an error if
+  /// no shared memory is left.
+  Result<void> write_request(std::span<const Launch> launches, AfterFailure after_failure) {
+    state_->cancel = false;
+    state_->listener_ended_run = false;
+    state_->after_failure = after_failure;
+    state_->launch_count = launches.size();
+    copy_path(launches.front().control_group_file, state_->control_group_file);
+
+    try {
+      for (std::size_t i = 0; i < launches.size(); ++i) {
+        const Launch& launch = launches[i];
+        // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
+        const bool launcher_opens_counters =
+            launch.counters != kNoCounters && launch.sample_listener == nullptr;
+        state_->launches[i] = {
+            .program = programs_.at(launch.program),
+            .counters = launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr,
+            .variable_entry = programs_.write_launch_variable(launch, i),
+            .latest_start_ns = launch.latest_start.count(),
+            .reads_end_state = launch.reads_end_state};
+      }
+    } catch (const std::bad_alloc&) {
+      return make_arguments_error();
+    }
+
+    return {};
+  }
+
   /// Copies a path to shared memory, which keeps at most the beginning of a longer path.
   static void copy_path(const std::string& path, std::array<char, 4096>& into) {
     const std::size_t length = std::min(path.size(), into.size() - 1);
@@ -379,17 +391,20 @@ class PosixLauncher final : public Launcher {
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
 
-  /// Wakes the launcher and waits for its answer. Returns 0, or errno if the launcher does not
-  /// answer.
+  /// Makes the launcher run the batch, and waits until it reports the batch's end. Meanwhile reads
+  /// the runs' pipes and moves samples from `rings` to `samples` (may be null). Returns 0, or errno
+  /// if the launcher cannot be reached.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
   int run_batch(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
                 SampleListener* samples) {
+    // Signals arrive only while lauka waits. Ctrl-Z suspends lauka after the batch, and the user is
+    // told so meanwhile.
     SignalHold hold;
     char byte = 'r';  // the launcher ignores which byte wakes it
     if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
 
     const auto [output, error] = files_.pipe_read_ends();
-    bool is_cancelled = false;
+    bool was_cancelled = false;
     constexpr std::size_t launcher_at = 0;
     constexpr std::size_t output_at = 1;
     constexpr std::size_t error_at = 2;
@@ -402,31 +417,36 @@ class PosixLauncher final : public Launcher {
       fds[output_at] = {output, POLLIN, 0};
       fds[error_at] = {error, POLLIN, 0};
 
-      if (heeds_interrupts && !is_cancelled && first_interrupt_signal() != 0) {
+      if (heeds_interrupts && !was_cancelled && first_interrupt_signal() != 0) {
         cancel();
-        is_cancelled = true;
+        was_cancelled = true;
       }
 
-      const bool must_wake = tick || samples != nullptr || hold.must_report_suspension();
-      const timespec* const max_wait = must_wake ? &kTickTime : nullptr;
+      // Without regular work, lauka sleeps until something happens, and so disturbs the run least.
+      const bool has_regular_work = tick || samples != nullptr || hold.must_report_suspension();
+      const timespec* const max_wait = has_regular_work ? &kTickTime : nullptr;
       const int ready = ppoll(fds.data(), fds.size(), max_wait, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
 
-      if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
-      if (ready == 0 && tick) tick();
+      const bool timed_out = ready == 0;
+      if (timed_out && hold.must_report_suspension()) hold.report_suspension();
+      if (timed_out && tick) tick();
       if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
 
-      if ((fds[output_at].revents | fds[error_at].revents) != 0) {
+      const bool has_output = (fds[output_at].revents | fds[error_at].revents) != 0;
+      if (has_output) {
         read_pipes();
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
 
+      const bool has_answer = fds[launcher_at].revents != 0;
+      if (!has_answer) continue;
+
       // The launcher sends one byte when the batch has ended, and none if it has died.
-      if (fds[launcher_at].revents == 0) continue;
-      const ssize_t got = read(socket_.get(), &byte, 1);
-      if (got == 1) return 0;
-      return got == 0 ? ECONNRESET : errno;
+      const ssize_t count = read(socket_.get(), &byte, 1);
+      if (count == 1) return 0;
+      return count == 0 ? ECONNRESET : errno;
     }
   }
 
@@ -492,22 +512,24 @@ class PosixLauncher final : public Launcher {
     return all;
   }
 
-  /// Returns a run of the last batch, and kills the processes that it left if it was killed.
-  Ended collect_run(std::size_t run, AfterFailure after_failure) {
-    const SharedEnded& shared = state_->ended[run];
-    const SharedProgram& program = *state_->launches[run].program;
-    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
+  /// Returns a run of the last batch, as the launcher has left it in the shared memory. If the run
+  /// was killed, first kills the processes that it left.
+  Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
+    const SharedEnded& shared = state_->ended[run_index];
+    const SharedProgram& program = *state_->launches[run_index].program;
+    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;  // for later questions
 
-    // Kills processes that left a killed run's process group, so that they do not use the CPU
-    // during the next run.
+    // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
     const auto listener_ns = files_.ended_by_listener_ns();
     const bool has_status = has_exited_or_signalled(shared.outcome);
     const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
     const bool ended_by_listener = listener_ns && has_status;
-    const bool killed = ended_by_listener || (was_started && !has_status);
+    const bool was_killed = ended_by_listener || (was_started && !has_status);
 
+    // Some processes may have left the killed run's process group. They must not use the CPU during
+    // the next run. A run that was cancelled before it began has none.
     int surviving_descendant = 0;
-    if (killed && shared.began_ns != 0)
+    if (was_killed && shared.began_ns != 0)
       surviving_descendant = kill_descendants(pid_, shared.began_ns);
 
     Ended ended{.outcome = shared.outcome,
@@ -517,7 +539,7 @@ class PosixLauncher final : public Launcher {
                 .optional_counter_error = shared.optional_counter_error,
                 .started_count = shared.started_count,
                 .unawaited_processes = shared.unawaited_processes,
-                .outlived = killed ? 0 : shared.outlived,
+                .outlived = was_killed ? 0 : shared.outlived,
                 .input = shared.input,
                 .ended_by_listener = ended_by_listener};
 
@@ -527,28 +549,33 @@ class PosixLauncher final : public Launcher {
     const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
     ended.usage.wall_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
 
+    // A process that survived SIGKILL: the program's own, or one of its descendants. 0: none.
     set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
+
+    // A signal that killed the run may have been sent to all of the terminal's processes, so lauka
+    // may be about to get it, too. Then the user has cancelled the run, and it did not fail. Where
+    // failures do not end the batch, this does not wait for lauka's signal after each of them.
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     if (signalled != nullptr) {
       if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
       if (was_meant_for_lauka(signalled->signal)) ended.outcome = Cancelled{};
     }
 
-    add_readings(run, ended);
+    add_readings(run_index, ended);
     if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
     return ended;
   }
 
   /// Adds what was read of a run besides its end: its region, its counters and its process's state.
-  void add_readings(std::size_t run, Ended& ended) const {
-    const SharedEnded& shared = state_->ended[run];
-    const SharedLaunch& launch = state_->launches[run];
+  void add_readings(std::size_t run_index, Ended& ended) const {
+    const SharedEnded& shared = state_->ended[run_index];
+    const SharedLaunch& launch = state_->launches[run_index];
     if (launch.program->environment.region_entry != nullptr) ended.region = shared.region;
 
     const Reading* readings = state_->readings.data() + shared.first_reading_index;
     ended.readings.assign(readings, readings + shared.reading_count);
     if (launch.reads_end_state && has_exited_or_signalled(ended.outcome))
-      ended.end_state = make_process_state(state_->end_states[run]);
+      ended.end_state = make_process_state(state_->end_states[run_index]);
   }
 
   pid_t pid_;
@@ -565,11 +592,15 @@ class PosixLauncher final : public Launcher {
   std::optional<Error> launcher_error_;
 };
 
-Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
+/// Starts the launcher process by forking, after making everything that lauka shares with it: a
+/// pair of sockets, the runs' files and pipes, and memory. `after_lauka`: what the launcher process
+/// calls last (may be null).
+Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counter_calls,
                                                          ExitHandler after_lauka) {
   if (access("/dev/null", R_OK | W_OK) != 0)
     return system_error("lauka cannot use /dev/null", errno, "mount /dev, as containers do");
 
+  // Otherwise the socket could get the number of a standard stream that lauka was started without.
   fill_standard_descriptors();
   std::array ends = {-1, -1};
   const bool has_sockets = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
@@ -587,21 +618,22 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   LauncherSetup setup;
   // Not value-initialised: zeroing would make every page resident, and new shared memory is zero.
   setup.state = static_cast<SharedState*>(memory);
-  setup.perf_calls = counters;
+  setup.perf_calls = counter_calls;
   setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
   setup.parent = getpid();
   setup.socket = launcher_socket.get();
   setup.files = &files;
   setup.after_lauka = after_lauka;
 
-  // The launcher must start with all signals blocked.
+  // The launcher must start with all signals blocked, because it fetches signals while it waits.
   sigset_t all_signals;
   sigfillset(&all_signals);
   sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
+    // If the launcher kept lauka's end of the socket open, it could not notice lauka's closing it.
     close(socket.get());
-    serve_as_launcher(setup);
+    serve_as_launcher(setup);  // does not return
   }
 
   const int fork_error = errno;
@@ -613,7 +645,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(new PosixLauncher(
       {.pid = pid, .state = setup.state, .arena = arena, .socket = std::move(socket)},
-      std::move(files), counters));
+      std::move(files), counter_calls));
 }
 
 }  // namespace

@@ -282,9 +282,10 @@ inline constexpr std::string_view kJobEntryPrefix = "LAUKA_JOB=";
 
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
-/// Returns lauka's environment with the changes for a launch of `spec`. `value`: value of
+/// Returns lauka's environment with the changes for a launch of `spec`. `launch_value`: value of
 /// `spec.launch_variable`. For --jobs and --region adds kJobEntryPrefix with zeros and
 /// kRegionVariable with an empty value.
-std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
+std::vector<std::string> program_environment(const ProgramSpec& spec,
+                                             const std::string& launch_value);
 
 }  // namespace lauka::os

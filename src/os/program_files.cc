@@ -139,23 +139,29 @@ bool would_root_lose_counters(ProgramFile file, const Credentials& rights) {
 
 }  // namespace
 
+// Paths are relative to `folder`, in which the program will run. lauka is in another folder, so it
+// checks a file by the path that path_seen_from() returns.
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& path,
                                  const std::string& folder) {
-  if (word.find('/') != std::string::npos) return check_runnable(word, word, folder);
+  const bool is_path = word.find('/') != std::string::npos;
+  if (is_path) return check_runnable(word, word, folder);
 
-  const std::string folders =
+  const std::string searched_folders =
       path ? *path : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   const auto is_file = [](const std::string& file) {
     return check_access(file, F_OK) == 0 && !is_directory(file);
   };
 
-  // Like a shell, goes on after a file that may not be executed.
+  // Like a shell, takes an empty entry of PATH for the working folder, and goes on after a file
+  // that may not be executed.
   std::string not_executable;
-  for (const std::string_view searched : split(folders, ':')) {
-    const std::string candidate = std::string(searched.empty() ? "." : searched) + "/" + word;
-    const std::string from_here = path_seen_from(folder, candidate);
-    if (word.empty() || !is_file(from_here)) continue;
-    if (check_access(from_here, X_OK) == 0) return check_runnable(word, candidate, folder);
+  for (const std::string_view entry : split(searched_folders, ':')) {
+    if (word.empty()) break;  // the shell finds no program with an empty name
+    const std::string candidate = std::string(entry.empty() ? "." : entry) + "/" + word;
+    const std::string candidate_from_here = path_seen_from(folder, candidate);
+    if (!is_file(candidate_from_here)) continue;
+    if (check_access(candidate_from_here, X_OK) == 0)
+      return check_runnable(word, candidate, folder);
     not_executable = candidate;
   }
 
@@ -171,36 +177,46 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                .unknown_name = word};
 }
 
+// The kernel closes the counters of a process that gains rights by executing a file, such as a
+// setuid program. The user then wants to know which file that is.
 std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
                                                       const LinuxCalls& calls) {
   // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
 
-  const auto found = find_program(spec);
+  // Files are read with the rights of the user who will run the program.
+  const auto program = find_program(spec);
   const ActAs user(spec.user);
-  if (!found || user.error()) return std::nullopt;
-  std::string path = path_seen_from(spec.folder, *found);
+  if (!program || user.error()) return std::nullopt;
+  std::string path = path_seen_from(spec.folder, *program);
 
-  // A script's interpreter may be a script, too.
-  for (int i = 0; i <= kMaxInterpreters; ++i) {
+  // Follows the interpreters of scripts to the file that the kernel executes in the end, whose
+  // rights decide. The interpreter of a script may be a script, too.
+  for (int nested_interpreters = 0; nested_interpreters <= kMaxInterpreters;
+       ++nested_interpreters) {
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
 
     const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
-    if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
+    if (!interpreter.empty()) {
       path = path_seen_from(spec.folder, interpreter);
       continue;
     }
 
-    // The kernel may know an interpreter for a file in another format (binfmt_misc).
-    if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
+    // A file in another format than ELF is unknown: the kernel may execute an interpreter that is
+    // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
+    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with("\177ELF");
+    if (has_other_format) return std::nullopt;
 
     const Credentials rights = read_credentials(spec, calls);
     const auto loss = find_loss(*file, rights);
     if (!loss) return std::nullopt;
-    const bool root_keeps_counters = !would_root_lose_counters(*file, rights);
-    return CounterLossFile{*loss, path, rights.user != 0 && root_keeps_counters};
+
+    // Another user may be able to count the program by running lauka as root.
+    const bool is_root = rights.user == 0;
+    const bool can_root_count = !is_root && !would_root_lose_counters(*file, rights);
+    return CounterLossFile{.loss = *loss, .file = path, .counted_as_root = can_root_count};
   }
 
   return std::nullopt;

@@ -305,24 +305,31 @@ void RegionPage::request_thread_counts() {
   memory_->page.counts_threads = 1;
 }
 
+// Reads what the program has noted, with lauka/region.h, in the memory that lauka shares with it.
+// The program may still be writing there.
 RegionUse RegionPage::use() const {
   RegionUse use;
-  if (memory_ == nullptr) return use;
+  const bool was_handed_down = memory_ != nullptr;
+  if (!was_handed_down) return use;
+
   const lauka_region_page_& page = memory_->page;
   use.entries = load(page.entries);
   use.time_ns = load(page.time_ns);
   use.unmatched_ends = load(page.stray);
 
-  // The number has two counts: below bit 32 that of refused switches, from there on of lost locks.
+  // One word holds two counts. The lower half counts failures to switch a counter, and the upper
+  // half counts waits for a lock that took too long.
   const std::uint64_t failures = load(page.failures);
   use.counter_failures = failures & 0xffffffffU;
   use.lock_timeouts = failures >> 32U;
 
+  // A program that was killed while it entered or left the region still holds the lock.
   use.is_open = load(page.depth) != 0 || load(page.lock) != 0;
   use.instructions = load(page.instructions);
   use.cycles = load(page.cycles);
 
-  // A thread that still has its entry has not added its counts.
+  // A thread's entry holds its id until the thread adds its counts to the sums above. So each entry
+  // that still has an id is a thread whose counts are missing.
   use.uncounted_threads = load(page.uncounted);
   for (const lauka_region_thread_& thread : memory_->threads)
     if (load(thread.id) != 0) ++use.uncounted_threads;

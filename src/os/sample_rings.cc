@@ -31,21 +31,31 @@ SampleRings::~SampleRings() {
   if (guard_ >= 0) calls_->close_descriptor(guard_);
 }
 
+// The kernel writes samples into a ring, a buffer that it shares with lauka. A counter that
+// children inherit can have a ring only if it counts on a single CPU, so there is a counter for
+// each CPU.
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
-  if (calls_ == nullptr) return ENOSYS;
+  const bool has_counters = calls_ != nullptr;
+  if (!has_counters) return ENOSYS;
 
+  // With one period for all runs, equal runs would be sampled at the same places.
   const auto usual_period = static_cast<double>(attributes.sample_period);
   attributes.sample_period = static_cast<std::uint64_t>(usual_period * period_factor(run));
-  guard_ = calls_->open_counter(guard_of(attributes), {process}, -1);
+  constexpr int no_leader = -1;
+
+  // This event keeps the kernel from mixing up the counters of processes (see guard_of()).
+  guard_ = calls_->open_counter(guard_of(attributes), {process}, no_leader);
   if (guard_ < 0) return -guard_;
 
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
   for (int cpu = 0; cpu < cpus; ++cpu) {
-    const int counter = calls_->open_counter(attributes, {process, cpu}, -1);
-    if (counter == -ENODEV) continue;  // the CPU is offline
+    const int counter = calls_->open_counter(attributes, {process, cpu}, no_leader);
+    const bool is_cpu_offline = counter == -ENODEV;
+    if (is_cpu_offline) continue;
     if (counter < 0) return -counter;
     counters_.push_back(counter);
 
+    // The space for samples follows a page in which the kernel describes the ring.
     void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);
     lacks_memory_ = ring == nullptr;
     if (lacks_memory_) return errno;
@@ -65,21 +75,24 @@ std::vector<Reading> SampleRings::read_counters() const {
   return readings;
 }
 
+// Gives the listener all new records in one call, one CPU after the other.
 void SampleRings::move_to(SampleListener& listener) {
   std::vector<std::byte> records;
   for (std::byte* const ring : rings_) {
+    // The first page describes the ring: the kernel writes up to `head`, and lauka has read up to
+    // `tail`. Only lauka writes `tail`, so it reads its own value without precautions.
     const std::uint64_t head =
         __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHeadOffset), __ATOMIC_ACQUIRE);
     auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTailOffset);
-    const std::byte* const first_record = ring + page_bytes();
+    const std::byte* const data = ring + page_bytes();
 
-    // Head and tail count bytes since the beginning, so the records end at the end of the ring and
-    // go on at its begin.
-    for (std::uint64_t at = *tail; at != head;) {
-      const std::uint64_t offset = at % kRingBytes;
-      const std::uint64_t bytes = std::min(head - at, kRingBytes - offset);
-      records.insert(records.end(), first_record + offset, first_record + offset + bytes);
-      at += bytes;
+    // Both count all bytes ever written or read. A position in the ring is such a count modulo the
+    // ring's size, so what lies between them may wrap around at the end of the ring.
+    for (std::uint64_t position = *tail; position != head;) {
+      const std::uint64_t offset = position % kRingBytes;
+      const std::uint64_t bytes = std::min(head - position, kRingBytes - offset);
+      records.insert(records.end(), data + offset, data + offset + bytes);
+      position += bytes;
     }
 
     // Lets the kernel overwrite what was read.

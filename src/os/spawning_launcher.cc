@@ -126,24 +126,27 @@ class UsageReader {
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
     auto** buffer = reinterpret_cast<void**>(&usage);
-    const auto fill_usage = [&](int flavour) {
-      return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
+    const auto fill_usage = [&](int structure_version) {
+      return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
     };
 
-    // Older systems do not know the newest structure and refuse it with EINVAL.
+    // Older systems do not know the newest structure and refuse it with EINVAL. This one then stays
+    // with the older structure, whose fields are the first of the newest one.
     if (has_newest_usage_ && !fill_usage(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
       has_newest_usage_ = false;
     }
     if (!has_newest_usage_ && !fill_usage(kRusageV4)) return std::nullopt;
 
-    Read read{ns(usage.user_time + usage.child_user_time),
-              ns(usage.system_time + usage.child_system_time)};
+    // The kernel's `child` times are those of children that the process waited for.
+    Read read{.user_ns = ns(usage.user_time + usage.child_user_time),
+              .system_ns = ns(usage.system_time + usage.child_system_time)};
     read.totals.instructions = usage.instructions;
     read.totals.cycles = usage.cycles;
     read.totals.user_ns = ns(usage.user_time);
     read.totals.system_ns = ns(usage.system_time);
 
+    // Only the newest structure has the energy and the time on performance cores.
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
     read.totals.on_performance_cores_ns =
@@ -210,26 +213,30 @@ class SpawningLauncher final : public Launcher {
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     std::vector<Ended> ended_runs;
+
+    // Delays the suspension by Ctrl-Z to the end of the batch. The hold also blocks signals. These
+    // are unblocked at once, so that a request to end lauka is noticed during a run.
     SignalHold hold;
     hold_ = &hold;
-
-    // Unblocks the signals again, so that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
 
-    tick_ = &tick;
     const nanoseconds batch_began = now();
-    tick_due_ = {batch_began + kTickInterval, kTickInterval};
+    tick_ = &tick;
+    tick_due_ = {.at = batch_began + kTickInterval, .interval = kTickInterval};
 
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
-      const nanoseconds began = now();
-      const bool is_late =
-          launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
-      if (is_late && !ended_runs.empty()) break;
+      const nanoseconds run_began = now();
+      const bool has_limit = launch.latest_start.count() > 0;
+      const bool is_late = has_limit && run_began - batch_began > launch.latest_start;
+
+      // The first run starts however late it is, because a batch has at least one result.
+      const bool is_first = ended_runs.empty();
+      if (is_late && !is_first) break;
 
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
       Ended ended{.outcome = Cancelled{}, .usage = {}};
       if (!is_interrupted()) ended = run_one(launch);
-      ended.time_with_preparation = now() - began;
+      ended.time_with_preparation = now() - run_began;
       ended_runs.push_back(std::move(ended));
       if (ends_batch(ended_runs.back().outcome, after_failure)) break;
     }
@@ -259,43 +266,48 @@ class SpawningLauncher final : public Launcher {
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
-    last_sink_ = spec.output.is_stored_during_run ? OutputKind::Null : spec.output.sink;
-    files_.truncate_output();
+    const bool is_stored = spec.output.is_stored_during_run;
+    const bool has_listener = spec.output.has_listener;
+    last_sink_ = is_stored ? OutputKind::Null : spec.output.sink;
+    files_.truncate_output();  // drops what the previous run stored
 
-    Ended ended;
-    OpenedRunFiles opened;
-    const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles files = files_.standard_files(sink, spec.output.is_stored_during_run);
+    // What the program gets as its standard streams. A listener hears it through lauka's pipes.
+    const OutputKind sink_of_program = has_listener ? OutputKind::Pipe : spec.output.sink;
+    StandardFiles streams = files_.standard_files(sink_of_program, is_stored);
     files_.begin();
 
+    Ended ended;
+    OpenedRunFiles named_files;
     const auto is_unwanted = [this] { return is_interrupted(); };
-    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, opened)) {
+    if (const auto failed =
+            open_named(spec, NamedFiles::InputAndOutput, is_unwanted, named_files)) {
       ended.outcome = *failed;
     } else {
-      if (opened.input) files.input = opened.input.get();
+      if (named_files.input) streams.input = named_files.input.get();
 
       // Output that is stored or listened to reaches the named file through lauka.
-      const bool writes_file_itself =
-          !spec.output.is_stored_during_run && !spec.output.has_listener;
-      if (opened.output && writes_file_itself) files.output = files.error = opened.output.get();
-      if (spec.output.has_listener)
-        files_.begin(launch.listener, spec.output.sink, opened.output.get(),
+      const bool writes_file_itself = !is_stored && !has_listener;
+      if (named_files.output && writes_file_itself)
+        streams.output = streams.error = named_files.output.get();
+      if (has_listener)
+        files_.begin(launch.listener, spec.output.sink, named_files.output.get(),
                      [this] { return now().count(); });
 
-      execute(program, files, launch, ended);
-      if (opened.input) ended.input = check_input_read(opened.input.get());
+      execute(program, streams, launch, ended);
+      if (named_files.input) ended.input = check_input_read(named_files.input.get());
     }
 
+    // Stored output reaches its destination only now, so that nothing can slow down the run.
     files_.drain();
-    if (spec.output.is_stored_during_run) files_.pass_on(spec.output.sink, opened.output.get());
+    if (is_stored) files_.pass_on(spec.output.sink, named_files.output.get());
 
     return ended;
   }
 
-  /// Starts a program, watches it to its end, and notes its outcome and usage.
-  void execute(const Program& program, const StandardFiles& files, const Launch& launch,
+  /// Starts a program, watches it to its end, and notes its outcome and usage in `ended`.
+  void execute(const Program& program, const StandardFiles& streams, const Launch& launch,
                Ended& ended) {
-    RegionPage region;
+    RegionPage region;  // memory in which the program notes the use of its region
     const bool has_region = program.spec.has_region;
 
     if (has_region && !region.hand_down()) {
@@ -307,8 +319,9 @@ class SpawningLauncher final : public Launcher {
     const std::span<RunObserver* const> observers = launch.run_observers;
     for (RunObserver* observer : observers) observer->before_start();
 
-    const Spawned spawned = spawn(program, files, launch.launch_variable_value, region);
+    const Spawned spawned = spawn(program, streams, launch.launch_variable_value, region);
     if (const int error = spawned.error; error != 0) {
+      // One call changes the user and executes the program, so the errno must tell which failed.
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
       const LaunchStep step = cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute;
       ended.outcome = NotStarted{step, error};
@@ -322,22 +335,24 @@ class SpawningLauncher final : public Launcher {
 
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> killed = watch_to_end(pid, began, program.spec, observers);
+    const std::optional<Outcome> why_killed = watch_to_end(pid, began, program.spec, observers);
 
-    const nanoseconds end = await_zombie(pid);
-    ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
-    reap(pid, ended);
+    const nanoseconds wall_time = await_zombie(pid) - began;
+    ended.usage.wall_ns = static_cast<std::uint64_t>(wall_time.count());
+    reap(pid, ended);  // sets the outcome to the exit status or signal
     if (has_region) ended.region = region.use();
 
     // What the listener waits for may still be in the pipes.
     files_.drain();
 
+    // How the process ended is not the outcome if lauka or the user caused the end, or if the
+    // process ended by itself, but after its time limit.
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-    if (killed) {
-      ended.outcome = *killed;
+    if (why_killed) {
+      ended.outcome = *why_killed;
     } else if (const auto listener_end_ns = files_.ended_by_listener_ns()) {
       end_early(pid, nanoseconds(*listener_end_ns) - began, ended);
-    } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
+    } else if (const auto& limit = program.spec.timeout; limit && wall_time > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
       ended.outcome = Cancelled{};
@@ -364,10 +379,11 @@ class SpawningLauncher final : public Launcher {
     int error = 0;  ///< 0 if the process was made
   };
 
-  /// Makes the process of a program, which is suspended until it is continued.
-  Spawned spawn(const Program& program, const StandardFiles& files, const std::string& value,
-                RegionPage& region) {
-    // lauka ignores these signals. A program gets them as lauka was started with them.
+  /// Makes the process of a program, which is suspended until it is continued. `launch_value`:
+  /// value of the program's launch variable.
+  Spawned spawn(const Program& program, const StandardFiles& streams,
+                const std::string& launch_value, RegionPage& region) {
+    // lauka ignores these signals. A program ignores one only if lauka was started so, too.
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
@@ -378,26 +394,28 @@ class SpawningLauncher final : public Launcher {
 
     std::vector<std::string> variables;
     if (!inherits_environment_unchanged(program.spec))
-      variables = program_environment(program.spec, value);
+      variables = program_environment(program.spec, launch_value);
+
+    // The region's variable still lacks its value, the number of the memory's descriptor.
     if (program.spec.has_region)
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
                            std::string(region.variable_entry()));
-    const std::vector<char*> environment = pointers_to(variables);
+    const std::vector<char*> changed_environment = pointers_to(variables);
 
     // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
     // that a command starts would keep lauka's other descriptors open.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
 
-    SpawnIdentity identity;
+    SpawnIdentity identity;  // the request points to it
     SpawnRequest request{
         .path = program.path.c_str(),
         .argv = argv.data(),
-        .environment = variables.empty() ? environ : environment.data(),
+        .environment = variables.empty() ? environ : changed_environment.data(),
         .folder = program.spec.folder.empty() ? nullptr : program.spec.folder.c_str(),
-        .input = files.input,
-        .output = files.output,
-        .error = files.error,
+        .input = streams.input,
+        .output = streams.output,
+        .error = streams.error,
         .inherited = inherited.data(),
         .inherited_count = inherited.size(),
         .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
@@ -412,8 +430,8 @@ class SpawningLauncher final : public Launcher {
       request.identity = &identity;
     }
 
-    // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
-    // child is suspended, so its end is not missed.
+    // posix_spawn cannot make the child ignore a signal, but the child inherits what lauka ignores.
+    // So lauka ignores SIGCHLD meanwhile. It misses no end, because the child is suspended.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     Spawned spawned;
     spawned.error = calls_.spawn(request, &spawned.pid);
@@ -422,27 +440,32 @@ class SpawningLauncher final : public Launcher {
     return spawned;
   }
 
-  /// Watches a run until it has ended or was killed. Returns the outcome of a run that was killed
-  /// because it stopped, was cancelled or took too long; else nullopt.
+  /// Watches a run until it has ended or was killed, and meanwhile does the work that is due at
+  /// intervals. Returns the outcome of a run that was killed because it stopped, was cancelled or
+  /// took too long; else nullopt.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> watch_to_end(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                       std::span<RunObserver* const> observers) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool was_asked_to_end = false;
 
-    std::vector<DueWork> polls;
-    for (RunObserver* observer : observers)
-      polls.push_back({began + observer->interval(), observer->interval(), observer});
-    DueWork housekeeping{began + kHousekeepingInterval, kHousekeepingInterval};
+    std::vector<DueWork> observer_calls;
+    for (RunObserver* observer : observers) {
+      observer_calls.push_back({.at = began + observer->interval(),
+                                .interval = observer->interval(),
+                                .observer = observer});
+    }
+    DueWork housekeeping{.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval};
 
     for (;;) {
       nanoseconds wake_at = std::min({deadline, housekeeping.at, tick_due_.at});
-      for (const DueWork& poll : polls) wake_at = std::min(wake_at, poll.at);
+      for (const DueWork& call : observer_calls) wake_at = std::min(wake_at, call.at);
 
       const EventQueue::QueueEvents events = events_.wait(wake_at - now());
       if (events.readable) files_.drain_during_run();
       if (events.ended) return std::nullopt;
 
+      // Once the listener has enough, the run gets some time to end, in place of its time limit.
       const nanoseconds woken_at = now();
       if (files_.ended_by_listener_ns() && !was_asked_to_end) {
         was_asked_to_end = true;
@@ -459,6 +482,7 @@ class SpawningLauncher final : public Launcher {
         return std::nullopt;
       }
 
+      // Here, the deadline is that of the time limit.
       if (!why_killed && is_interrupted()) why_killed = Cancelled{};
       if (!why_killed && woken_at >= deadline) why_killed = TimedOut{*spec.timeout};
       if (why_killed) {
@@ -466,8 +490,9 @@ class SpawningLauncher final : public Launcher {
         return why_killed;
       }
 
-      for (DueWork& poll : polls)
-        if (poll.is_due(woken_at)) poll.observer->running(pid);
+      // is_due() also sets the next time.
+      for (DueWork& call : observer_calls)
+        if (call.is_due(woken_at)) call.observer->running(pid);
       if (housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
 
       if (tick_due_.is_due(woken_at)) {

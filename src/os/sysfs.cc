@@ -68,21 +68,31 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-Result<void> set_terms(std::string_view text, std::vector<Term>& terms) {
-  for (const std::string_view part : split(text, ',')) {
-    const std::string_view item = trimmed(part);
-    const std::size_t equals = item.find('=');
-    const std::string_view name = item.substr(0, equals);
+/// Adds the terms of an event's encoding, such as "event=0x3c,umask=0x1", to `terms`. A term
+/// replaces an earlier one of the same name.
+Result<void> set_terms(std::string_view encoding, std::vector<Term>& terms) {
+  for (const std::string_view part : split(encoding, ',')) {
+    const std::string_view name_and_value = trimmed(part);
+    const std::size_t equals = name_and_value.find('=');
+    const std::string_view name = name_and_value.substr(0, equals);
     if (name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
-    if (name == "name") continue;  // a label of perf for its own output
-    Term term{std::string(name), 1};
+
+    // perf accepts the term "name" as a label for its own output. It encodes nothing.
+    if (name == "name") continue;
+
+    constexpr std::uint64_t value_if_omitted = 1;
+    Term term{.name = std::string(name), .value = value_if_omitted};
     if (equals != std::string_view::npos) {
-      const std::string_view value = item.substr(equals + 1);
+      const std::string_view value = name_and_value.substr(equals + 1);
       term.value = parse_number(value);
 
-      // The kernel writes "event=0x3c,umask=?" for an event whose umask the user must give.
-      if (!term.value && value != "?")
-        return Error{fmt::format("'{}' is not a 64-bit number", item), "write 60 or 0x3c"};
+      // The kernel writes "event=0x3c,umask=?" for an event whose umask the user must give. Such a
+      // term stays without a value.
+      const bool is_left_to_user = value == "?";
+      if (!term.value && !is_left_to_user) {
+        return Error{fmt::format("'{}' is not a 64-bit number", name_and_value),
+                     "write 60 or 0x3c"};
+      }
     }
     set_term(terms, std::move(term));
   }
@@ -217,6 +227,8 @@ Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
                                : fmt::format("did you mean {}?", listed(nearest, "or"))};
 }
 
+// An event's code consists of a few 64-bit words ("config", "config1", ...). Each term sets some
+// bits of one word.
 Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
   const auto terms = expand(pmu, text);
   if (!terms) return terms.error();
@@ -227,12 +239,14 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
       return Error{fmt::format("the term '{}' needs a value", term.name),
                    fmt::format("write {}/{},{}=NUMBER/", pmu.name, text, term.name)};
 
-    // A term is a field that the PMU describes in a file, or a whole word such as "config1".
-    const auto file = read(pmu, "format", term.name);
+    // A term is a field whose bits the PMU describes in a file, or a whole word such as "config1".
+    const auto description = read(pmu, "format", term.name);
     const auto whole_word = find_word_index(term.name);
-    if (!file && !whole_word) return unknown_term(pmu, term.name);
+    if (!description && !whole_word) return unknown_term(pmu, term.name);
 
-    const auto format = file ? parse_format(*file) : TermFormat{*whole_word, {{0, 63}}};
+    constexpr TermFormat::Bits all_bits{.low = 0, .high = 63};
+    const auto format = description ? parse_format(*description)
+                                    : TermFormat{.word_index = *whole_word, .bits = {all_bits}};
     if (!format)
       return Error{
           fmt::format("lauka does not understand how this machine describes the bits of '{}'",

@@ -153,12 +153,15 @@ std::optional<double> parse_stolen_share(const std::string& stat) {
 /// Returns the name of the hypervisor under which this machine runs; nullopt if there is none that
 /// lauka knows.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
+  // Only some hypervisors, such as Xen, tell the kernel their name.
   if (auto type = read_first_line(calls, "/sys/hypervisor/type")) return type;
 
+  // Others show in what the firmware of the virtual machine says about its maker and model (DMI).
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string vendor = read_first_line(calls, dmi + "sys_vendor").value_or("");
   const std::string product = read_first_line(calls, dmi + "product_name").value_or("");
 
+  // Words of the firmware, and the hypervisor that uses them. The first match counts.
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
       {"QEMU", "QEMU"},
       {"KVM", "KVM"},
@@ -172,8 +175,8 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   }};
 
   const std::string vendor_and_product = vendor + " " + product;
-  for (const auto& [mark, name] : kNames) {
-    if (vendor_and_product.find(mark) != std::string::npos) return std::string(name);
+  for (const auto& [firmware_words, name] : kNames) {
+    if (vendor_and_product.find(firmware_words) != std::string::npos) return std::string(name);
   }
 
   return std::nullopt;
@@ -284,14 +287,15 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
   return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
 }
 
+// Sets what /proc/cpuinfo tells about the processor. The keys depend on the architecture.
 void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
-  machine.cpu_model = parse_cpu_model(cpuinfo);
-
   const auto value_of = [&](std::string_view key) {
     return find_value(cpuinfo, key, ':').value_or("");
   };
 
-  // x86 has a family, and ARM an implementer.
+  // The model is a name for people. The identity consists of the numbers that tell two processors
+  // with one name apart. x86 has a family, and Arm has an implementer.
+  machine.cpu_model = parse_cpu_model(cpuinfo);
   const std::string family = value_of("cpu family");
   const std::string implementer = value_of("CPU implementer");
   if (!family.empty())
@@ -304,6 +308,8 @@ void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
 
   machine.microcode = value_of("microcode");
 
+  // Only those features are kept by which libc chooses its functions, because they affect times.
+  // x86 lists the features as "flags", and Arm as "Features".
   const std::string all_features = find_value(cpuinfo, "flags", ':').value_or(value_of("Features"));
   machine.cpu_features.clear();
   for (const std::string_view feature : kFeaturesOfLibc)

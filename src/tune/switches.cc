@@ -112,19 +112,22 @@ std::optional<std::uint64_t> parse_index(std::string_view digits) {
   return *number;
 }
 
-/// Returns the files that can be read and match a pattern, in which '*' stands for a number.
+/// Returns the files that can be read and match a pattern, in which '*' stands for a number. They
+/// are sorted by this number.
 std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
-  if (pattern.find('*') == std::string_view::npos) {
+  const bool is_plain_path = pattern.find('*') == std::string_view::npos;
+  if (is_plain_path) {
     const std::string path(pattern);
     if (files.read(path)) return {path};
     return {};
   }
 
-  // A pattern is "folder/prefix*rest"; the prefix may be empty.
-  const auto [before, after] = split_at_star(pattern);
-  const std::size_t slash = before.rfind('/');
-  const std::string folder(before.substr(0, slash));
-  const std::string_view prefix = before.substr(slash + 1);
+  // For the pattern "/sys/cpu*/governor", the folder is "/sys", and the prefix of the names to look
+  // for is "cpu". The prefix may be empty.
+  const auto [before_star, after_star] = split_at_star(pattern);
+  const std::size_t slash = before_star.rfind('/');
+  const std::string folder(before_star.substr(0, slash));
+  const std::string_view prefix = before_star.substr(slash + 1);
 
   // The map sorts by number, so that cpu10 follows cpu9.
   std::map<std::uint64_t, std::string> path_by_number;
@@ -132,8 +135,8 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
     if (!name.starts_with(prefix)) continue;
     const auto number = parse_index(std::string_view(name).substr(prefix.size()));
     if (!number) continue;
-    std::string path(before);
-    path.append(std::to_string(*number)).append(after);
+    std::string path(before_star);
+    path.append(std::to_string(*number)).append(after_star);
     if (files.read(path)) path_by_number[*number] = std::move(path);
   }
 
@@ -211,6 +214,8 @@ class SettingFinder {
   /// Adds a copy of `prototype` for each file of its row, or one without a file if there is none.
   void add_settings_of_files(const SettingState& prototype) {
     const Switch& row = *prototype.row;
+
+    // Some switches have different files on different machines, and a row for each kind of file.
     const bool has_files_of_earlier_row =
         std::ranges::any_of(found_, [&](const SettingState& setting) {
           return setting.row->name == row.name && !setting.path.empty();
@@ -225,12 +230,14 @@ class SettingFinder {
       found_.push_back(std::move(setting));
     }
 
-    if (!paths.empty()) return;
-    found_.push_back(prototype);
-    found_.back().why_not = "not here";
+    if (paths.empty()) {
+      found_.push_back(prototype);
+      found_.back().why_not = "not here";
+    }
   }
 
-  /// Reads the current value, and decides whether it can be changed: sets `wanted` or `why_not`.
+  /// Reads the current value, and decides whether it can be changed. Sets `wanted` if so, and else
+  /// `why_not`, to the first reason that applies.
   void read_setting(SettingState& setting) {
     const Switch& row = *setting.row;
     const auto value = parse_value(row.form, files_.read(setting.path).value_or(""));
@@ -239,6 +246,7 @@ class SettingFinder {
       return;
     }
 
+    // Lists and masks of CPUs say where other work runs: everywhere but on the commands' CPUs.
     setting.current_value = *value;
     std::string wanted(row.wanted);
     if (depends_on_cpus(row.form))
@@ -247,11 +255,12 @@ class SettingFinder {
     if (depends_on_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
     } else if (setting.current_value == wanted) {
-      // Accepted before the file is checked, because nothing needs to be written.
+      // Accepted even if the file cannot be written, because nothing needs to be written.
       setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_cpuset_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && setting.current_value != "on") {
+      // The file then says "notsupported" or "forceoff", for example.
       setting.why_not = "the machine has no SMT that can be switched off";
     } else if (const int error = files_.check_writable(setting.path); error != 0) {
       note_refusal(setting, error);
@@ -422,24 +431,28 @@ struct SwitchSummary {
   bool is_requested = false;
 };
 
-SwitchSummary summarize_switch(std::string_view name, const std::vector<SettingState>& found) {
+SwitchSummary summarize_switch(std::string_view switch_name,
+                               const std::vector<SettingState>& settings) {
   SwitchSummary summary;
-  for (const SettingState& setting : found) {
-    if (setting.row->name != name) continue;
-    summary.is_requested = setting.is_requested;
+  for (const SettingState& setting : settings) {
+    if (setting.row->name != switch_name) continue;
+    summary.is_requested = setting.is_requested;  // the same for all settings of the switch
 
-    // Switching on a controller only prepares another setting of the switch.
-    if (setting.row->form == Form::Controllers && !setting.wanted.empty()) continue;
+    // Switching on a controller of control groups only prepares another setting of the switch. So
+    // it is shown only if it is impossible.
+    const bool can_be_tuned = !setting.wanted.empty();
+    if (setting.row->form == Form::Controllers && can_be_tuned) continue;
     ++summary.setting_count;
 
-    const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
-    if (setting.wanted.empty())
-      summary.unchanged.insert((has_known_value ? setting.current_value + ", " : "") +
-                               setting.why_not);
-    else if (setting.wanted == setting.current_value)
+    if (!can_be_tuned) {
+      const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
+      const std::string value = has_known_value ? setting.current_value + ", " : "";
+      summary.unchanged.insert(value + setting.why_not);
+    } else if (setting.wanted == setting.current_value) {
       summary.unchanged.insert(setting.current_value + " already");
-    else
+    } else {
       summary.changes.insert(setting.current_value + " -> " + setting.wanted);
+    }
   }
   return summary;
 }
@@ -470,18 +483,19 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
+// Values are compared as texts, so that of a CPU list, for example, is brought into the form in
+// which lauka writes such lists. Most values are in their only form already.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
-  // The result is as lauka writes it, so that equal values have equal texts.
   text = trimmed(text);
-  const std::string unchanged(text);
+  const std::string as_it_is(text);
 
   switch (form) {
     case Form::Word:
-      return is_word(text) ? std::optional(unchanged) : std::nullopt;
-    case Form::Chosen:  // "always [madvise] never"
+      return is_word(text) ? std::optional(as_it_is) : std::nullopt;
+    case Form::Chosen:  // "always [madvise] never" has the value "madvise"
       return parse_value(Form::Word, find_word_in_brackets(text));
     case Form::Number:
-      return parse_index(text) ? std::optional(unchanged) : std::nullopt;
+      return parse_index(text) ? std::optional(as_it_is) : std::nullopt;
     case Form::CpuList: {
       const auto cpus = parse_cpu_list(text);
       return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
@@ -491,15 +505,16 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
     case Form::Controllers: {
-      // The file lists the controllers that are switched on, but takes "+cpuset" or "-cpuset".
+      // The file lists the controllers that are switched on. "+cpuset" and "-cpuset" are what lauka
+      // writes to the file, and also keeps in its journal.
       const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
       return is_on ? "+cpuset" : "-cpuset";
     }
     case Form::Group:
-      return is_group_value(text) ? std::optional(unchanged) : std::nullopt;
+      return is_group_value(text) ? std::optional(as_it_is) : std::nullopt;
     case Form::Latency:
     case Form::Affinity:
-      break;  // no values of a file
+      break;  // these have no value that could be read from a file
   }
 
   return std::nullopt;
@@ -549,12 +564,15 @@ bool is_switched_on(const TuneRequest& request, std::string_view name) {
   return is_on;
 }
 
-std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus) {
+// The answer to --tune=list. Each switch has two lines: what tuning would change, and what the
+// switch is for.
+std::string list_text(const std::vector<SettingState>& settings, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {
-    if (row.help.empty()) continue;  // a further row of the switch above
-    const SwitchSummary summary = summarize_switch(row.name, found);
+    // Only the first of several rows of a switch has a help text. It stands for the switch.
+    if (row.help.empty()) continue;
+    const SwitchSummary summary = summarize_switch(row.name, settings);
 
     std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
     if (!values.empty() && !summary.unchanged.empty()) values += "; ";
@@ -575,28 +593,32 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
          "choice.\n";
 }
 
+// All of a vital's sources may be missing, as in a container. Then the vital stays nullopt.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   constexpr double millidegrees_per_degree = 1000.0;
   if (cpus.empty()) cpus = read_online_cpus(files);
 
   Vitals vitals;
   const std::string stat = files.read("/proc/stat").value_or("");
-  const auto lines = split(stat, '\n');
+  const auto stat_lines = split(stat, '\n');
 
   for (const std::uint32_t cpu : cpus) {
-    for (const char* const throttled : {"core", "package"}) {
-      const std::string path =
-          fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, throttled);
+    // The kernel counts how often a hot core, or its whole package, was slowed down.
+    for (const char* const throttled_unit : {"core", "package"}) {
+      const std::string path = fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder,
+                                           cpu, throttled_unit);
       const auto count = read_number(files, path);
       if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
     }
 
-    const std::string name = fmt::format("cpu{} ", cpu);
-    const auto line =
-        std::ranges::find_if(lines, [&](std::string_view text) { return text.starts_with(name); });
-    if (line != lines.end()) add_ticks(*line, vitals);
+    // The line shows the CPU's time in total, and what the hypervisor gave to other machines.
+    const std::string line_begin = fmt::format("cpu{} ", cpu);
+    const auto line = std::ranges::find_if(
+        stat_lines, [&](std::string_view text) { return text.starts_with(line_begin); });
+    if (line != stat_lines.end()) add_ticks(*line, vitals);
   }
 
+  // The temperature is that of the hottest sensor.
   const std::string zones = "/sys/devices/virtual/thermal";
   for (const std::string& zone : files.list(zones)) {
     if (!zone.starts_with("thermal_zone")) continue;

@@ -88,6 +88,6 @@ bool is_switched_on(const TuneRequest& request, std::string_view name);
 /// CPUs.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
-std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus);
+std::string list_text(const std::vector<SettingState>& settings, const CpuChoice& cpus);
 
 }  // namespace lauka::tune

@@ -125,17 +125,20 @@ bool was_changed_by_others(os::SettingFiles& files, const std::vector<SettingCha
 
 /// Restores the settings before tuning, except those that another program has changed since.
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
-  // Checks all settings first, because restoring a governor may change an energy preference.
+  // Checks all settings before it restores any. Otherwise an energy preference that the kernel
+  // changes when the governor is restored could seem to be changed by another program.
   std::set<const SettingChange*> changed_by_others;
   for (const SettingChange& change : changes)
     if (was_changed_by_others(files, changes, change)) changed_by_others.insert(&change);
 
-  // The last change is undone first.
+  // The last change is undone first, because a change may need an earlier one: a control group
+  // needs its controller.
   RestoreResult restored;
   for (std::size_t i = changes.size(); i-- > 0;) {
     const SettingChange& change = changes[i];
     const auto current = read_current_value(files, change);
-    if (!current || *current == change.value_before_tuning) continue;
+    const bool has_nothing_to_restore = !current || *current == change.value_before_tuning;
+    if (has_nothing_to_restore) continue;
 
     if (changed_by_others.contains(&change)) {
       restored.foreign_change_messages.push_back(fmt::format(
@@ -144,15 +147,16 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
       continue;
     }
 
+    // A controller that another group uses by now cannot be switched off. That is no failure.
     const int error = write_value(files, change, change.value_before_tuning);
-
-    // A controller that another group uses by now cannot be switched off.
-    if (error != 0 && change.row->form != Form::Controllers)
+    const bool has_failed = error != 0 && change.row->form != Form::Controllers;
+    if (has_failed) {
       restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
                                                       change.value_before_tuning,
                                                       message_of(error)));
-    else
+    } else {
       ++restored.restored_count;
+    }
   }
 
   return restored;
@@ -195,26 +199,34 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
 
 /// Makes and locks the journal's folder, so that only one lauka tunes the machine.
 Result<void> claim_machine(os::SettingFiles& files) {
-  constexpr int max_tries = 100;
+  constexpr int max_tries = 100;  // a millisecond apart
   int error = 0;
 
   for (int tries = 0; tries < max_tries; ++tries) {
     error = files.make_folder(kJournalFolder);
-    if (error != 0 && error != EEXIST) break;
+    const bool has_folder = error == 0 || error == EEXIST;
+    if (!has_folder) break;
 
     // The lock of a killed lauka may take a moment to go.
+    constexpr std::chrono::milliseconds no_patience{0};
     const auto writer_pid = journal_writer_pid(files);
     const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
-    error = lock_patiently(files, has_writer_died ? kPatience : std::chrono::milliseconds(0));
+    error = lock_patiently(files, has_writer_died ? kPatience : no_patience);
     if (error == 0) return {};
 
-    if (error == EWOULDBLOCK && writer_pid)
+    const bool is_locked_by_another = error == EWOULDBLOCK;
+    if (is_locked_by_another && writer_pid)
       return Error{fmt::format("another lauka (process {}) has tuned this machine", *writer_pid),
                    "wait until it has ended"};
-    if (error != EWOULDBLOCK && error != ENOENT) break;
-    files.pause();  // another process may be creating or removing the folder
+
+    // Without a journal, another process has locked the folder only for a moment: it is about to
+    // write the journal, or to remove the folder.
+    const bool was_folder_removed = error == ENOENT;
+    if (!is_locked_by_another && !was_folder_removed) break;
+    files.pause();
   }
 
+  // SettingFiles::lock() returns EPERM for a folder that others may write to.
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
       error == EPERM
@@ -243,6 +255,8 @@ std::string journal_text(const Journal& journal) {
   return text + std::string(kLastLine) + "\n";
 }
 
+// A journal lists the settings that lauka changes, so that they can be restored. Its first line is
+// "lauka-tune-1 BOOT PID", and its last is "end". Without that, lauka was killed while it wrote.
 std::optional<Journal> parse_journal(std::string_view text) {
   // What follows the last line break is empty, unless the last line was not written to its end.
   auto lines = split(text, '\n');
@@ -259,6 +273,8 @@ std::optional<Journal> parse_journal(std::string_view text) {
   Journal journal{.boot = std::string(head[Boot]), .pid = static_cast<int>(*pid)};
   journal.is_whole = unfinished_line.empty() && lines.back() == kLastLine;
 
+  // The other lines are "PATH\tBEFORE\tTUNED". Skips the line "end", which has only one field, and
+  // changes that lauka would not make, because somebody else may have written them.
   for (std::size_t i = 1; i < lines.size(); ++i) {
     enum Field : std::size_t { Path, ValueBefore, TunedValue, FieldCount };
     const auto fields = split(lines[i], '\t');
@@ -301,55 +317,68 @@ void restore_if_written_by(os::SettingFiles& files, int pid) {
     static_cast<void>(restore_leftover_settings(files, kPatience));
 }
 
+// Changes settings of the machine that make times vary, such as the CPUs' clock. The session
+// restores them at its end. If lauka is killed before, a later lauka restores them with the
+// journal's help.
 Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& files,
                                                             const TuneRequest& request,
                                                             const CpuChoice& cpus) {
   if (auto claimed = claim_machine(files); !claimed) return claimed.error();
-  std::unique_ptr<TuningSession> tuned(new TuningSession(files));
+  std::unique_ptr<TuningSession> session(new TuningSession(files));
 
-  // Settings left by an earlier lauka are restored first. Else they would pass for the values to
-  // restore.
+  // First restores settings that an earlier lauka has left. Otherwise they would pass for the
+  // values before tuning.
   auto leftovers = restore_from_journal_file(files);
-  const bool has_failed = leftovers && *leftovers && !(*leftovers)->failure_messages.empty();
-  if (!leftovers || has_failed) {
-    tuned->is_over_ = true;  // there is nothing to restore at its end
-    files.unlock();
-    if (!leftovers) return leftovers.error();
+  if (!leftovers) {
+    session->give_up_machine();
+    return leftovers.error();
+  }
+  const bool had_journal = leftovers->has_value();
+  if (had_journal && !(*leftovers)->failure_messages.empty()) {
+    session->give_up_machine();
     return Error{"what an earlier lauka changed cannot be restored: " +
                      (*leftovers)->failure_messages.front(),
                  fmt::format("restore this by hand, then remove {}", kJournalFolder)};
   }
 
-  tuned->leftovers_restored_ = *std::move(leftovers);
+  session->leftovers_restored_ = *std::move(leftovers);
   const std::vector<SettingState> settings = find_settings(files, request, cpus);
 
-  // A latency ends with its open device, and CPUs are no file: neither needs to be restored.
+  // Lists what the journal must know. A latency ends when its device is closed, and the commands'
+  // CPUs are no file, so neither of them has to be restored.
   for (const SettingState& setting : settings) {
     const Form form = setting.row->form;
     if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
-      tuned->changes_.push_back({.row = setting.row,
-                                 .path = setting.path,
-                                 .value_before_tuning = setting.current_value,
-                                 .tuned_value = setting.wanted});
+      session->changes_.push_back({.row = setting.row,
+                                   .path = setting.path,
+                                   .value_before_tuning = setting.current_value,
+                                   .tuned_value = setting.wanted});
   }
 
   // Writes the journal before the first change, so that a later lauka can restore what was changed.
   const Journal journal{.boot = read_boot_id(files),
                         .pid = files.own_pid(),
-                        .changes = tuned->changes_,
+                        .changes = session->changes_,
                         .is_whole = true};
   if (const int error = files.append(kJournalFile, journal_text(journal)); error != 0)
     return Error{
         fmt::format("--tune cannot write its journal {}: {}", kJournalFile, message_of(error)),
         "run lauka as root where /run can be written"};
 
-  for (const SettingChange& change : tuned->changes_)
-    if (const int error = tuned->change_setting(change); error != 0)
-      tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
+  // A setting that the kernel refuses does not prevent the others. The user learns of it later.
+  for (const SettingChange& change : session->changes_)
+    if (const int error = session->change_setting(change); error != 0)
+      session->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
 
-  tuned->in_force_.cpus = cpus.command_cpus;
-  tuned->hold_latency_and_note(settings);
-  return tuned;
+  session->in_force_.cpus = cpus.command_cpus;
+  session->hold_latency_and_note(settings);
+  return session;
+}
+
+/// Unlocks the machine, so that another lauka may tune it. This session has nothing to restore.
+void TuningSession::give_up_machine() {
+  is_over_ = true;
+  files_.unlock();
 }
 
 /// Changes a setting. If the kernel refuses or alters the new value, restores the old value.
@@ -388,18 +417,21 @@ void TuningSession::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found) {
-  for (const SettingState& setting : found) {
-    const bool can_be_used = !setting.wanted.empty();
+/// Bounds the latency if the user asked for it. Notes in in_force_, which the report shows, what
+/// was tuned and what could not be tuned.
+void TuningSession::hold_latency_and_note(const std::vector<SettingState>& settings) {
+  for (const SettingState& setting : settings) {
     if (!setting.is_requested) continue;
+    const bool can_be_tuned = !setting.wanted.empty();
 
-    // Switching on a controller only prepares another setting.
-    if (setting.row->form == Form::Controllers && can_be_used) continue;
+    // Switching on a controller of control groups only prepares another setting, so it is not
+    // noted.
+    if (setting.row->form == Form::Controllers && can_be_tuned) continue;
 
     int latency_error = 0;
-    if (setting.row->form == Form::Latency && can_be_used) {
-      const std::uint64_t latency = parse_number(setting.wanted).value_or(0);
-      latency_ = {setting.path, static_cast<std::int32_t>(latency)};
+    if (setting.row->form == Form::Latency && can_be_tuned) {
+      const std::uint64_t microseconds = parse_number(setting.wanted).value_or(0);
+      latency_ = {setting.path, static_cast<std::int32_t>(microseconds)};
       latency_error = files_.hold_latency(setting.path, latency_->second);
     }
 
@@ -408,21 +440,23 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
     const auto refusal = refused_.find(setting.path);
     if (refusal != refused_.end()) why_not = refusal->second;
 
-    // A switch has many settings, such as one for each CPU, but is noted once.
-    const std::string name(setting.row->name);
+    // A switch may have many settings, such as one for each CPU, but it is noted once: with the
+    // first reason why not, and with all different values before and during tuning.
+    const std::string switch_name(setting.row->name);
     if (!why_not.empty()) {
       auto& untuned = in_force_.not_possible;
-      const bool is_noted = std::ranges::find(untuned, name, &UntunedSwitch::name) != untuned.end();
-      if (!is_noted) untuned.push_back({name, why_not});
+      const bool is_noted =
+          std::ranges::find(untuned, switch_name, &UntunedSwitch::name) != untuned.end();
+      if (!is_noted) untuned.push_back({switch_name, why_not});
       continue;
     }
 
     auto& tuned = in_force_.switched;
-    auto noted = std::ranges::find(tuned, name, &TunedSwitch::name);
-    if (noted == tuned.end()) noted = tuned.insert(tuned.end(), {name});
-    add_distinct_value(noted->before, setting.current_value);
-    add_distinct_value(noted->during, setting.wanted);
-    ++noted->files;
+    auto note = std::ranges::find(tuned, switch_name, &TunedSwitch::name);
+    if (note == tuned.end()) note = tuned.insert(tuned.end(), {switch_name});
+    add_distinct_value(note->before, setting.current_value);
+    add_distinct_value(note->during, setting.wanted);
+    ++note->files;
   }
 }
 

@@ -99,7 +99,8 @@ class TuningSession : NonCopyable {
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
   int change_setting(const SettingChange& change);
-  void hold_latency_and_note(const std::vector<SettingState>& found);
+  void give_up_machine();
+  void hold_latency_and_note(const std::vector<SettingState>& settings);
 
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};

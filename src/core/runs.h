@@ -71,9 +71,6 @@ class PieceList {
   Value operator[](std::size_t place) const {
     return pieces_[place / kPieceSize][place % kPieceSize];
   }
-  void set(std::size_t place, Value value) {
-    pieces_[place / kPieceSize][place % kPieceSize] = value;
-  }
 
   void push_back(Value value) {
     if (pieces_.empty()) {
@@ -90,25 +87,32 @@ class PieceList {
   std::vector<std::vector<Value>> pieces_{};
 };
 
-/// A value for each run. The runs after the last one whose value is not `usual` take no memory.
+/// A value for each run, stored by pieces. The runs of a piece that follow the last one whose value
+/// is not `usual` take no memory. A session alternates between blocks of runs, and most metrics have
+/// values only in the blocks of one kind.
 template <typename Value>
 class RunColumn {
  public:
   explicit RunColumn(Value usual = {}) : usual_(usual) {}
 
-  Value at(std::size_t run) const { return run < values_.size() ? values_[run] : usual_; }
+  Value at(std::size_t run) const {
+    const std::size_t piece = run / kPieceSize;
+    const std::size_t place = run % kPieceSize;
+    return piece < pieces_.size() && place < pieces_[piece].size() ? pieces_[piece][place] : usual_;
+  }
 
   void put(std::size_t run, Value value) {
-    if (run < values_.size()) return values_.set(run, value);
-    if (is_usual(value)) return;
-    while (values_.size() < run) values_.push_back(usual_);
-    values_.push_back(value);
+    if (is_usual(value) && is_usual(at(run))) return;
+    const std::size_t place = run % kPieceSize;
+    std::vector<Value>& piece = make_piece(run / kPieceSize);
+    if (place >= piece.size()) piece.resize(place + 1, usual_);
+    piece[place] = value;
   }
 
   /// Makes run `i` have the value of the run `order[i]` so far.
   void reorder(std::span<const std::uint32_t> order) {
     RunColumn sorted(usual_);
-    for (std::size_t run = 0; !values_.empty() && run < order.size(); ++run)
+    for (std::size_t run = 0; !pieces_.empty() && run < order.size(); ++run)
       sorted.put(run, at(order[run]));
     *this = std::move(sorted);
   }
@@ -119,11 +123,22 @@ class RunColumn {
       *this = std::move(other);
       return;
     }
-    for (std::size_t run = 0; run < other.values_.size(); ++run)
-      put(first + run, other.values_[run]);
+    const std::size_t end = other.pieces_.size() * kPieceSize;
+    for (std::size_t run = 0; run < end; ++run)
+      if (const Value value = other.at(run); !is_usual(value)) put(first + run, value);
   }
 
  private:
+  static constexpr std::size_t kPieceSize = 256;
+
+  std::vector<Value>& make_piece(std::size_t index) {
+    if (index >= pieces_.size()) pieces_.resize(index + 1);
+    std::vector<Value>& piece = pieces_[index];
+    // The first piece grows by itself, because a suite has many short sessions.
+    if (index > 0 && piece.empty()) piece.reserve(kPieceSize);
+    return piece;
+  }
+
   bool is_usual(Value value) const {
     // The sign of a zero is exported, too.
     if constexpr (std::is_floating_point_v<Value>)
@@ -133,7 +148,7 @@ class RunColumn {
   }
 
   Value usual_;
-  PieceList<Value> values_{};
+  std::vector<std::vector<Value>> pieces_{};
 };
 
 /// A metric's value in each run: a number that is known, or is only an upper bound, or is missing.

@@ -313,11 +313,13 @@ std::string draw_shape(const OverviewRow& row, const Axis& axis) {
   const double left = svg_position(axis, low);
   const double bin_width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
 
+  // Values that differ by rounding only may have one position on the axis, and no shape.
+  if (bin_width <= 0.0) return "";
+
   // A further bin at each end stays empty, so that the shape tapers to the center line.
   std::vector<double> counts(bins + 2, 0.0);
   for (const double value : row.values) {
-    // Values that differ by rounding only may have one position on the axis, and no bins.
-    if (value < low || value > high || bin_width <= 0.0) continue;
+    if (value < low || value > high) continue;
     const double bin = (svg_position(axis, value) - left) / bin_width;
     counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
   }

@@ -296,31 +296,31 @@ struct WarningTextMaker {
     const std::string make_sure_that_code_differs =
         "make sure that the commands run different code, unless you want to measure noise";
 
-    // The words of the kind fit a line about several commands.
-    WarningText words{
-        .kind = "same_programs",
-        .of_kind = {.text = "each runs the same file with the same arguments as the command that "
-                            "it is compared with",
-                    .advice = make_sure_that_code_differs}};
-
+    std::string text;
+    std::string advice = make_sure_that_code_differs;
+    WarningText::OfKind of_kind{
+        .text =
+            "each runs the same file with the same arguments as the command that it is "
+            "compared with",
+        .advice = make_sure_that_code_differs};
     if (!warning.is_native) {
       // The code that a script or a launcher runs may be in another file, and may differ.
-      words.text = "the file that is run and its arguments are the same as those of " + reference;
-      words.advice = make_sure_that_code_differs;
+      text = "the file that is run and its arguments are the same as those of " + reference;
     } else if (warning.has_same_name) {
-      words.text = "the program and its arguments are identical to those of " + reference;
-      words.advice = "build the programs again, unless you want to measure noise";
+      text = "the program and its arguments are identical to those of " + reference;
+      advice = "build the programs again, unless you want to measure noise";
     } else {
-      words.text =
-          "the program (apart from its name) and its arguments are identical to those of " +
-          reference;
-      words.advice =
+      text = "the program (apart from its name) and its arguments are identical to those of " +
+             reference;
+      advice =
           "build the programs again, unless you want to measure noise or the program behaves "
           "according to its name";
-      words.of_kind.text =
-          "each runs a program that is identical to the one that it is compared with";
+      of_kind.text = "each runs a program that is identical to the one that it is compared with";
     }
-    return words;
+    return {.kind = "same_programs",
+            .text = std::move(text),
+            .advice = std::move(advice),
+            .of_kind = std::move(of_kind)};
   }
 
   WarningText operator()(const FewRuns& warning) const {
@@ -362,25 +362,27 @@ struct WarningTextMaker {
     const bool is_joined = !warning.file.empty();
     const std::string session = is_joined ? cited(warning.file) : "the baseline";
 
-    WarningText words{.kind = "foreign_baseline", .has_own_line = true};
+    std::string text;
+    std::string advice;
     if (!warning.names_machine) {
       const std::string_view expected_machine =
           is_joined ? "the machine of the reference" : "this machine";
-      words.text = session + " does not say on which machine it was measured";
-      words.advice = fmt::format(
-          "make sure that it was {}, or measure again with lauka --export-json", expected_machine);
+      text = session + " does not say on which machine it was measured";
+      advice = fmt::format("make sure that it was {}, or measure again with lauka --export-json",
+                           expected_machine);
     } else if (is_joined) {
-      words.text =
-          fmt::format("{} was measured under other conditions than the reference: {}", session,
-                      list_differences(warning.differences, DifferenceSide::Candidate));
-      words.advice =
-          "compare sessions of the same machine, or measure both commands in one session";
+      text = fmt::format("{} was measured under other conditions than the reference: {}", session,
+                         list_differences(warning.differences, DifferenceSide::Candidate));
+      advice = "compare sessions of the same machine, or measure both commands in one session";
     } else {
-      words.text = fmt::format("{} was measured under other conditions: {}", session,
-                               list_differences(warning.differences, DifferenceSide::Reference));
-      words.advice = "measure the baseline again on this machine";
+      text = fmt::format("{} was measured under other conditions: {}", session,
+                         list_differences(warning.differences, DifferenceSide::Reference));
+      advice = "measure the baseline again on this machine";
     }
-    return words;
+    return {.kind = "foreign_baseline",
+            .text = std::move(text),
+            .advice = std::move(advice),
+            .has_own_line = true};
   }
 
   WarningText operator()(const OtherCircumstances& warning) const {
@@ -424,7 +426,8 @@ struct WarningTextMaker {
         is_caused_by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
     const std::string_view gates_clause = warning.has_gates ? kClauseOnGates : "";
 
-    // Gates are judged several times only between rounds, which have a run of each command.
+    // Gates are judged early only after complete rounds. In this order there are none before the
+    // end.
     const std::string_view judged_once_clause =
         warning.has_gates && is_caused_by_hooks ? ", and gates were judged only once" : "";
 

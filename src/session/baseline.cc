@@ -309,8 +309,8 @@ Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
              : gate::samples_against_limit(condition, series[pair.candidate]);
 }
 
-// The answer tells the user why a gate is inconclusive, and lets the session end if further runs
-// would not help.
+// The answer explains to the user why a gate is inconclusive, and tells a session that is under way
+// that it need not wait for further rounds.
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool uses_reference = verdict.condition.limit.needs_reference();

@@ -127,8 +127,8 @@ Error make_unknown_function_error(const std::string& unknown,
 }
 
 /// Returns an error about the first of the functions that gates are on, if neither this session nor
-/// the baseline has it: probably the user mistyped its name. Ignores empty names, which are of
-/// gates on all functions.
+/// the baseline has it: probably the user mistyped its name. Ignores empty names, which stand for
+/// all functions together.
 std::optional<Error> find_unknown_function(std::span<const std::string> gated_functions,
                                            std::span<const FunctionTable> tables,
                                            std::span<const FunctionTable> baseline_tables = {}) {
@@ -139,7 +139,7 @@ std::optional<Error> find_unknown_function(std::span<const std::string> gated_fu
   for (const auto& tables_of_session : {tables, baseline_tables})
     for (const FunctionTable& table : tables_of_session)
       for (const auto& [name, values] : table.functions) {
-        // The same code may have several names.
+        // A function may have several names for the same code.
         const std::vector<std::string> other_names = table.other_names_of(name);
         function_names.insert(name);
         function_names.insert(other_names.begin(), other_names.end());
@@ -184,8 +184,9 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
     metric.name = added.name;
     metric.event.reset();
 
-    // A metric is looked up by its role. Without one, it cannot be taken for that of all functions.
-    // Sampled time keeps its role, because that says how its values came about.
+    // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of
+    // all functions. Sampled time keeps its role, by which gates know that its values are from
+    // samples.
     if (metric.role != Role::SampledTime) metric.role = Role::Other;
     session.metrics.push_back(std::move(metric));
   }

@@ -113,6 +113,8 @@ std::string make_graph_element(std::span<const PathChange> paths,
 
 }  // namespace
 
+// On a page, the call paths of a command are an icicle graph. A candidate has one graph together
+// with its reference, in which the reader can switch to the difference.
 std::string path_graphs(const Results& results) {
   const std::vector<std::string> css_classes = command_classes(results);
   const auto drawn_command = [&](std::size_t command) {

@@ -120,6 +120,7 @@ Table make_empty_path_table(const Results& results, std::size_t command) {
   if (is_compared)
     table.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
 
+  // The first of these attempts that fits into the terminal is used.
   table.steps = {{.gap = 3, .min_cut_width = 60},
                  {.min_cut_width = 40},
                  {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};

@@ -101,6 +101,7 @@ std::string describe_outcome(const Results& results, const gate::RaceResult& rac
           "nothing was compared, because only one command has a run that succeeded and gave {}",
           one_line(race.metric));
     case gate::RaceEnd::Equal:
+      // The race ends when those that are left differ by less than its limit.
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
     case gate::RaceEnd::MaxRuns:
       return fmt::format("--max-runs was reached before the race was decided; {}, the {} is one of",

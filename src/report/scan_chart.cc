@@ -329,12 +329,12 @@ bool is_scan(const Results& results) {
          });
 }
 
-// Commands that differ only in the scanned parameter share a colour. The strength of the colour
-// shows the parameter's value.
+// In a scan, a single command is run with several numbers as values of a parameter. Commands that
+// differ only in this parameter share a colour, whose strength shows the value.
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
 
-  // In a scan, each command has the scanned parameter.
+  // is_scan() has checked that each command has the parameter, with a number as its value.
   const std::string scanned_parameter = *find_scanned_parameter(results);
   const auto scanned_value_of = [&](const Command& command) {
     return read_scanned_value(*find_parameter(command, scanned_parameter));
@@ -367,6 +367,8 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
   return colors;
 }
 
+// In a scan, a single command is run with several numbers as values of a parameter. The headline
+// says how the metric depends on the parameter, and at which value it is best.
 std::string scan_headline(const Results& results, std::size_t metric) {
   if (!is_scan(results)) return "";
   const std::string parameter = *find_scanned_parameter(results);
@@ -385,10 +387,10 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                            parameters_text(results.session.commands[best.command]),
                            quantity(best.mean, measured));
 
-  // The best value may be best by chance. If the growth is known, it already answers whether the
-  // values differ. Otherwise the comparison of the best command with its reference may.
+  // The best value may be best by chance. A known growth says already whether the values differ.
+  // Without one, the headline says if the best command does not differ from its reference.
   if (!growth.empty()) return text;
-  const MetricResult* row = row_of(results.commands[best.command], metric);
+  const MetricResult* row = row_of(results.commands[best.command], metric);  // has values
   const auto reference = results.session.reference.index_in_session(best.command);
   if (!row->delta || row->delta->is_significant() || !reference) return text;
   return text + ", not significantly different from " +

@@ -281,6 +281,8 @@ std::string say_times_lower_or_higher(const std::string& metric_name,
                      speed.faster ? "lower" : "higher");
 }
 
+/// Chooses the words of the sentence "CANDIDATE between REFERENCE after". They claim no more than
+/// the comparison has shown.
 ComparisonWords choose_words(const Results& results, const HeadlineComparison& comparison) {
   const Metric& metric = results.session.metrics[comparison.metric];
   const std::string name = metric_in_words(one_line(metric.name));
@@ -322,14 +324,13 @@ std::string write_comparison(const Results& results, const HeadlineComparison& c
 }
 
 /// Returns the sentence for candidates that were compared with `reference` by one metric, if none
-/// of them is better.
+/// of them is better. `comparisons`: the smallest loss first.
 std::string write_that_none_is_better(const Results& results, const Comparisons& comparisons,
                                       const std::string& reference, const Style& style) {
   const std::size_t metric_index = comparisons.front().metric;
   const Metric& metric = results.session.metrics[metric_index];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
 
-  // The comparisons end with the largest loss.
   const auto worst = std::ranges::find(comparisons.rbegin(), comparisons.rend(), true,
                                        &HeadlineComparison::is_significant);
   const bool is_any_worse = worst != comparisons.rend();
@@ -359,9 +360,9 @@ std::string write_headline(const Results& results, const Comparisons& by_gain, c
   const std::string scan = scan_headline(results, first.metric);
   if (!scan.empty()) return wrap_sentence(scan, style);
 
-  // The sentences about several candidates name their common reference. Candidates that are
-  // compared with a baseline have none.
-  const bool has_several_candidates =
+  // A sentence about several candidates names their common reference. Candidates that are compared
+  // with a baseline have none, so only the first of them is described.
+  const bool can_describe_all_at_once =
       comparisons.size() > 1 &&
       results.session.reference.index_in_session(first.command).has_value();
   const std::string reference = bold(one_line(results.reference_of(first.command).name), style);
@@ -369,7 +370,7 @@ std::string write_headline(const Results& results, const Comparisons& by_gain, c
   const auto has_interval = [](const HeadlineComparison& comparison) {
     return comparison.speed.bounds.has_value() || comparison.speed.is_exact;
   };
-  if (has_several_candidates && std::ranges::none_of(comparisons, has_interval))
+  if (can_describe_all_at_once && std::ranges::none_of(comparisons, has_interval))
     return wrap_sentence(
         fmt::format("{} to tell whether a command differs from {} in {}",
                     explain_comparison_without_interval(results, first), reference,
@@ -381,7 +382,7 @@ std::string write_headline(const Results& results, const Comparisons& by_gain, c
   };
   const auto best = std::ranges::find_if(comparisons, is_significant_gain);
   if (best != comparisons.end()) return write_comparison(results, *best, style);
-  if (!has_several_candidates) return write_comparison(results, first, style);
+  if (!can_describe_all_at_once) return write_comparison(results, first, style);
   return write_that_none_is_better(results, comparisons, reference, style);
 }
 
@@ -762,13 +763,17 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
+// Says how the candidates compare with their references: with few commands, in a sentence for each
+// candidate, with more commands in one for each reference, and with many references in one for each
+// command that the user typed.
 std::string comparison_lines(const Results& results, const Style& style) {
   const std::string failures = failure_lines(results, style);
 
   // race_line() says which commands of a race are the best.
   if (results.findings.race) return failures;
 
-  // The lines say that deltas leave out the failed runs. Without candidates, there are no deltas.
+  // The lines about failures say that deltas leave out the failed runs. Without candidates, there
+  // are no deltas.
   if (results.headline_comparisons.empty()) return find_candidates(results).empty() ? "" : failures;
 
   Comparisons by_gain = results.headline_comparisons;
@@ -797,7 +802,7 @@ std::string comparison_lines(const Results& results, const Style& style) {
 
 ScreenSections screen_sections_of_benchmark(const Results& results, const Style& style,
                                             ScreenContent content) {
-  // If no command has values, warnings say what went wrong.
+  // Without any values, there is nothing to show. Warnings say what went wrong.
   if (std::ranges::none_of(results.commands, has_values)) return {};
 
   if (content == ScreenContent::VerdictsOnly)
@@ -871,10 +876,13 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
   return samples;
 }
 
+// The bins of a histogram have equal widths, except the outermost ones, which reach to the smallest
+// and to the largest value.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t max_count) {
   // Severe outliers, which lie beyond the fences, would make all bins too wide. So the bins divide
-  // only the range between the fences. If the quartiles are equal, the fences have no distance.
+  // only the range between the fences. If the quartiles are equal, so are the fences, and the bins
+  // divide the whole range.
   const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;

@@ -224,6 +224,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 }
 
 std::string wrapped_to_cells(std::string_view text, std::size_t width) {
+  // Escape sequences for colours take no cells, so widths are those of the text without them.
   const bool is_width_limited = width > 0;
   if (!is_width_limited || display_width(strip_ink(text)) <= width) return std::string(text);
 
@@ -237,7 +238,8 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   std::size_t column = blanks;  // width of the last line so far, in cells
   text.remove_prefix(blanks);
   while (!text.empty()) {
-    // Takes the next word, and the blank behind it.
+    // Takes the next word, and the blank behind it. A name in quotes is one word, unless it is
+    // wider than a line.
     const std::string_view word = find_unbroken_word(text, further_width);
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::size_t word_width = display_width(strip_ink(word));

@@ -402,6 +402,8 @@ Table suite_table(const Report& suite) {
   return table;
 }
 
+// The rows are drawn as a chart beside the suite's table: each candidate's change with its
+// interval, and then the geometric means.
 std::vector<ChangeRow> suite_changes(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = find_shape(suite, rows);
@@ -417,8 +419,8 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
     ChangeRow& change = changes.emplace_back(change_row(
         make_name_html(shape, results.benchmark, command, metric_of(row)), *delta, better));
 
-    // The chart marks the limit of the row's gate. A limit in the unit of the metric has no place
-    // on its axis of changes.
+    // The chart marks the limit of a gate, of several gates that of the worst verdict. A limit in
+    // the unit of the metric has no place on its axis of changes.
     const gate::Verdict* worst = find_worst_verdict(row);
     if (worst != nullptr && worst->condition.limit.is_change())
       change.gate_limit = worst->condition.limit.fraction();
@@ -452,6 +454,8 @@ std::string gates_in_one_line(const Report& suite) {
                     percent));
 }
 
+// A suite has a table with a row for each candidate, then the verdicts on its gates. --verbose puts
+// the full text about each benchmark before them.
 ScreenSections screen_sections(const Report& report, const Style& style, ScreenContent content) {
   if (!report.is_suite())
     return screen_sections_of_benchmark(report.benchmarks.front(), style, content);

@@ -396,8 +396,8 @@ void add_scan_cells(TableRow& row, const Results& results, std::size_t command_i
   const Metric& metric = results.session.metrics[wall_time->metric];
   row.push_back({mean_cell_text(*wall_time, metric) + failed_runs});
 
-  // The rows are values of the parameter, so a reference that was typed as another command would
-  // need an explanation.
+  // The table says nothing about references. A delta between two values of one typed command is
+  // plain without it, but not one between two typed commands.
   const Command& command = results.session.commands[command_index];
   const Command& reference =
       results.session.commands[results.session.reference.index_for(command_index)];
@@ -434,7 +434,7 @@ std::vector<const MetricResult*> find_shown_rows(const Results& results,
   std::vector<const MetricResult*> shown;
   if (!has_values(command)) return shown;
   for (const MetricResult& row : command.rows)
-    if (is_shown(results.session.metrics[row.metric], false) &&
+    if (results.session.metrics[row.metric].shown != Shown::Verbose &&
         !is_hidden_as_all_zero(results, row.metric))
       shown.push_back(&row);
   return shown;
@@ -703,6 +703,7 @@ std::string compact_title(const Results& results, std::size_t metric) {
   return title;
 }
 
+// The table has a row for each metric of one command. On a page, it is not fitted to a width.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
   // The terminal's table takes the first of these steps that fits. Each is narrower than the one
   // before.
@@ -739,9 +740,10 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
 // Makes the table of a report in Markdown or a like language, with a row for each metric of each
 // command.
 Table markup_table(const Results& results, const Markup& markup) {
-  // A metric that only --verbose shows may have the only delta. The column is there all the same.
+  // The column of deltas is there even if only a metric that needs --verbose has a delta.
+  constexpr bool includes_verbose_metrics = true;
   const auto has_any_delta = [&](const CommandResult& command) {
-    return has_delta(results, command, true);
+    return has_delta(results, command, includes_verbose_metrics);
   };
   const std::vector<MetricColumn> columns =
       list_columns({.has_deltas = std::ranges::any_of(results.commands, has_any_delta)});
@@ -773,6 +775,7 @@ Table markup_table(const Results& results, const Markup& markup) {
   return table;
 }
 
+// The table has a row for each command, and compares the commands by one metric.
 Table compact_table(const Results& results, std::size_t metric) {
   // In a narrow terminal, names of commands are cut first. Then the table takes the first of these
   // steps that fits.
@@ -819,6 +822,8 @@ Table compact_table(const Results& results, std::size_t metric) {
   return table;
 }
 
+// A command that the user typed with two parameters is run with each pair of their values. The
+// matrix has a cell for each pair, so that one sees the effect of either parameter.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   // A race sorts its commands by their results, and a matrix would lose this order.
   if (results.findings.race) return std::nullopt;
@@ -847,6 +852,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
     for (const std::size_t gap : {4U, 2U})
       table.steps.push_back({.gap = gap, .last_omitted_part = part});
 
+  // Cells have a shorter text for each of these steps (make_matrix_cell).
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
@@ -867,6 +873,8 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   return table;
 }
 
+// A command that the user typed with a parameter is run with each of its values. The table has a
+// row for each value, and a column for each typed command.
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> parameters = parameter_names(results);
   if (parameters.size() != 1) return "";
@@ -901,6 +909,8 @@ std::string scan_table(const Results& results, const Style& style) {
   return terminal_text(table, style);
 }
 
+// The table shows all results of a small session at once: a row for each metric, with a value for
+// each command and a delta for each candidate.
 Table metrics_table(const Results& results, bool every_row) {
   const std::vector<std::size_t> commands = commands_in_table_order(results);
   const std::vector<std::size_t> candidates = find_candidates(results);
@@ -943,6 +953,7 @@ Table metrics_table(const Results& results, bool every_row) {
   return table;
 }
 
+// The table gives an overview of all deltas on a page.
 std::string differences_html(const Results& results) {
   constexpr bool is_verbose = false;
   std::vector<std::size_t> metrics;

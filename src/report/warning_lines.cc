@@ -395,6 +395,8 @@ struct WarningTextMaker {
             .command_figures = figures};
   }
 
+  // A simulator counts the instructions that a program executes. They depend on the processor only
+  // because libc chooses its functions, such as memcpy, by the features that the processor has.
   WarningText operator()(const OtherProcessor& warning) const {
     const std::string session = warning.file.empty() ? "the baseline" : cited(warning.file);
 
@@ -778,6 +780,8 @@ std::vector<WarningText> make_warning_texts(const Results& results) {
   return all;
 }
 
+// Warnings of one kind share a line, so that several commands with the same trouble do not fill the
+// screen.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
   const bool lists_all_differences = style.verbose || style.shows_all_differences;
@@ -791,8 +795,7 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
   if (order == WarningOrder::ByWeight)
     std::stable_partition(pending.begin(), pending.end(), may_mislead_about_deltas);
 
-  // Warnings of one kind share a line, which stands where the first of them would stand. So each
-  // line takes the first warning that is left, and all that may share its line.
+  // Each line takes the first warning that is left, and all that may share a line with it.
   std::vector<WarningLine> lines;
   while (!pending.empty()) {
     const WarningText first = pending.front();

@@ -226,6 +226,8 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
   return places;
 }
 
+// Refuses whatever would make the comparison fail after the session, while nothing has been run
+// yet.
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
   Baseline baseline{.file = file, .session = session};

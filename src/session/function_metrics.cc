@@ -210,8 +210,8 @@ bool says_too_little_of_totals(const MeasuredCommand& of) {
 
 }  // namespace
 
-// Such a gate would compare zeros that do not mean that the function takes no time, so it is
-// inconclusive. The first reason that applies is returned.
+// A gate on a function that a command lacks would compare zeros that do not mean that the function
+// takes no time. The answer says that, and why, so that the gate is inconclusive.
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
                                       const Series& reference, const Series& candidate) {
   const Metric& metric = session.metrics[verdict.metric];

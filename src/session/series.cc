@@ -66,8 +66,9 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   return result;
 }
 
-/// Returns the series of a command with the endings of its runs in the passes that give the metric.
-/// If the command has no runs in these, the endings are those of all its runs.
+/// Returns the series of a command. Its counts of failed runs are about the passes that give the
+/// metric, because runs with other counters say nothing about it. If the command has no runs in
+/// these passes, the counts are about all its runs.
 template <typename GivesMetric>
 Series take_series(SeriesByPass&& of_command, GivesMetric gives_metric) {
   Series series = std::move(of_command.series);
@@ -81,7 +82,7 @@ Series take_series(SeriesByPass&& of_command, GivesMetric gives_metric) {
       series.runs_with_ending += endings.runs_with_ending;
       series.failed_runs += endings.failed_runs;
 
-      // A layout of the program may fail in several passes, but counts once.
+      // A build (layout) of the program may fail in several passes, but counts once.
       for (const std::uint32_t layout : endings.failed_layouts)
         if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
           series.failed_layouts.push_back(layout);
@@ -98,8 +99,9 @@ bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
   return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value > 0;
 }
 
-/// Returns the metric's series of each command. `has_layouts(command)`: true if the command has
-/// several layouts.
+/// Returns the metric's values of each command. Runs of a command are made in passes, for example
+/// with other counters in each. `has_layouts(command)`: true if several builds of the command were
+/// measured.
 template <typename HasLayouts>
 std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t command_count,
                                        HasLayouts has_layouts) {

@@ -96,6 +96,8 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
   return values;
 }
 
+// Values of a metric are compared only if both sides measured it in the same way. Settings without
+// a value are unknown.
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;

@@ -56,9 +56,8 @@ struct ChosenPaths {
 /// Chooses the paths of which a table of `max_lines` lines consists. A path takes a line, and so
 /// does each of its callers. Paths of weight 0 are never chosen for themselves. Of the others,
 /// those with a larger weight have precedence.
-template <typename WeightOf>
 ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
-                         const WeightOf& weight_of) {
+                         const std::function<double(const PathChange&)>& weight_of) {
   struct WeighedPath {
     double weight;
     std::size_t index;
@@ -161,6 +160,8 @@ std::string make_section(const Results& results, std::size_t command,
                          const MetricByFunction& changes, const Style& style) {
   const bool is_compared = results.session.reference.is_candidate(command);
   const std::size_t max_lines = *results.presentation.paths;  // given by --paths=LINES
+
+  // A command without a reference shows the paths that took most time.
   const auto weight_of = [&](const PathChange& path) {
     if (!is_compared) return path.candidate_mean;
     return path.is_sure ? std::fabs(path.difference()) : 0.0;

@@ -239,7 +239,8 @@ struct MetricColumn {
 };
 
 /// Returns the columns of a metric's results. A compact table has a row for each command, all about
-/// one metric. Any other table has a row for each metric, so it begins with the metric's name.
+/// one metric. Any other table has a row for each metric, so it begins with the metric's name. In a
+/// narrow terminal, the columns are shortened or left out in the order of OmittedPart.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
   if (!shape.is_compact)

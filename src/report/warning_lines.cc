@@ -455,11 +455,13 @@ struct WarningTextMaker {
         "core{}",
         warning.metric, candidate_share, reference_share, consequence);
 
-    // The numbers of cycles show how much of the work the kind of core explains.
+    // The cycles on each kind of core show the same in numbers.
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
+
+    // On a line about several commands, their names precede the text.
     return {.kind = "other_cores",
             .text = std::move(text),
             .advice = "use --cores p or --cores e to keep all runs on one kind of core",

@@ -107,6 +107,8 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   for (const Gate& gate : plan.gates)
     if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
       needed_metrics.push_back({.metric = gate.metric, .needed_by = "a gate"});
+
+  // --precision measures until the interval of a delta is narrow enough, so it needs the delta.
   if (plan.precision)
     needed_metrics.push_back({.metric = plan.precision->metric, .needed_by = "--precision"});
 
@@ -226,8 +228,8 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
   return places;
 }
 
-// Refuses whatever would make the comparison fail after the session, while nothing has been run
-// yet.
+// Chooses what the plan's commands are compared with. Whatever would make the comparison fail after
+// the session is refused here, while nothing has been run yet.
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
   Baseline baseline{.file = file, .session = session};
@@ -337,6 +339,8 @@ gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
            [](const Series& side) { return !side.has_values_to_compare(); });
   look_for(gate::Obstacle::UpperBounds,
            [](const Series& side) { return side.largest_bound.has_value(); });
+
+  // A build (layout) with a failed run is left out, so too few builds may remain.
   look_for(gate::Obstacle::FewLayouts,
            [](const Series& side) { return !side.failed_layouts.empty(); });
   return hindrance;

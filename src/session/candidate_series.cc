@@ -94,6 +94,7 @@ KeepingOutlook make_outlook(const CandidateSeries& series) {
     if (decision.noise) noises.push_back(*decision.noise);
   }
 
+  // Each candidate has its own significance level, which depends on the earlier decisions.
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
                          .rounds = upper_median(round_counts).value_or(0)};
 
@@ -105,7 +106,8 @@ KeepingOutlook make_outlook(const CandidateSeries& series) {
   if (!noise || !can_be_kept) return outlook;
 
   // A change has to be this many standard errors beyond the limit, so that the look finds it with
-  // the probability kShareThatFinds.
+  // the probability kShareThatFinds. The looks test ranks, for which the error of the mean is a
+  // little larger.
   const double standard_errors = stats::normal_quantile_above(level_of_look) +
                                  stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
   const double standard_error =

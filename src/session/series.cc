@@ -69,15 +69,15 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
 /// Returns the series of a command. Its counts of failed runs are about the passes that give the
 /// metric, because runs with other counters say nothing about it. If the command has no runs in
 /// these passes, the counts are about all its runs.
-template <typename GivesMetric>
-Series take_series(SeriesByPass&& of_command, GivesMetric gives_metric) {
+/// `gives_metric`: by the index of the pass.
+Series take_series(SeriesByPass&& of_command, const std::vector<bool>& gives_metric) {
   Series series = std::move(of_command.series);
-  const auto set_endings_of_passes = [&](const auto& is_counted) {
+  const auto set_endings_of = [&](const std::vector<bool>& is_counted_pass) {
     series.runs_with_ending = 0;
     series.failed_runs = 0;
     series.failed_layouts.clear();
     for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass) {
-      if (!is_counted(pass)) continue;
+      if (!is_counted_pass[pass]) continue;
       const Series& endings = of_command.passes[pass].endings;
       series.runs_with_ending += endings.runs_with_ending;
       series.failed_runs += endings.failed_runs;
@@ -89,9 +89,9 @@ Series take_series(SeriesByPass&& of_command, GivesMetric gives_metric) {
     }
   };
 
-  set_endings_of_passes(gives_metric);
+  set_endings_of(gives_metric);
   if (series.runs_with_ending == 0)
-    set_endings_of_passes([](std::size_t /*pass*/) { return true; });
+    set_endings_of(std::vector<bool>(of_command.passes.size(), true));
   return series;
 }
 
@@ -102,9 +102,8 @@ bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
 /// Returns the metric's values of each command. Runs of a command are made in passes, for example
 /// with other counters in each. `has_layouts(command)`: true if several builds of the command were
 /// measured.
-template <typename HasLayouts>
 std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t command_count,
-                                       HasLayouts has_layouts) {
+                                       const std::function<bool(std::size_t)>& has_layouts) {
   std::vector<SeriesByPass> by_command;
   by_command.reserve(command_count);
   for (std::size_t command = 0; command < command_count; ++command)
@@ -122,8 +121,7 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t c
   std::vector<Series> result;
   result.reserve(command_count);
   for (SeriesByPass& of_command : by_command)
-    result.push_back(
-        take_series(std::move(of_command), [&](std::size_t pass) { return gives_metric[pass]; }));
+    result.push_back(take_series(std::move(of_command), gives_metric));
   return result;
 }
 
@@ -163,7 +161,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   std::vector<bool> gives_metric;
   for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
     gives_metric.push_back(has_value_in(of_command, pass));
-  return take_series(std::move(of_command), [&](std::size_t pass) { return gives_metric[pass]; });
+  return take_series(std::move(of_command), gives_metric);
 }
 
 Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric) {

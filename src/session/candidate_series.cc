@@ -106,8 +106,8 @@ KeepingOutlook make_outlook(const CandidateSeries& series) {
   if (!noise || !can_be_kept) return outlook;
 
   // A change has to be this many standard errors beyond the limit, so that the look finds it with
-  // the probability kShareThatFinds. The looks test ranks, for which the error of the mean is a
-  // little larger.
+  // the probability kShareThatFinds. The looks test ranks, which takes slightly more rounds than a
+  // test of the mean (kEfficiencyOfRanks).
   const double standard_errors = stats::normal_quantile_above(level_of_look) +
                                  stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
   const double standard_error =

@@ -36,8 +36,8 @@ std::string list_of(std::span<const PathChange> paths, TextOf text_of) {
   return list;
 }
 
-/// Returns the indices of the paths that differ significantly.
-std::string list_sure(std::span<const PathChange> paths) {
+/// Returns the indices of the paths that differ significantly, separated by spaces.
+std::string list_significant(std::span<const PathChange> paths) {
   std::string list;
   for (std::size_t path = 0; path < paths.size(); ++path)
     if (paths[path].is_sure) list += fmt::format("{}{}", list.empty() ? "" : " ", path);
@@ -45,12 +45,13 @@ std::string list_sure(std::span<const PathChange> paths) {
 }
 
 /// The frames' names, each once.
-class Names {
+class NameList {
  public:
-  std::size_t index_of(const std::string& name) {
-    const auto [known, is_new] = indices_.try_emplace(name, indices_.size());
+  /// Returns the index of the name, which is added if it is new.
+  std::size_t find_or_add(const std::string& name) {
+    const auto [entry, is_new] = indices_.try_emplace(name, indices_.size());
     if (is_new) lines_ += (lines_.empty() ? "" : "\n") + html_text(name);
-    return known->second;
+    return entry->second;
   }
 
   const std::string& lines() const { return lines_; }
@@ -60,67 +61,83 @@ class Names {
   std::string lines_;
 };
 
-/// Returns the element for `changes` between two commands, or of a single one.
-std::string element_of(std::span<const PathChange> paths, std::span<const DrawnCommand> commands) {
-  std::string attributes;
-  const auto add = [&](std::string_view name, const std::string& value) {
-    attributes += fmt::format(" data-{}=\"{}\"", name, value);
-  };
-
+std::string list_commands(std::span<const DrawnCommand> commands) {
   std::string lines;
   for (const DrawnCommand& command : commands)
     lines += fmt::format("{}{}|{}", lines.empty() ? "" : "\n", command.css_class,
                          html_text(command.name));
-  add("commands", lines);
+  return lines;
+}
 
-  // -1 stands for a missing caller and for a missing half width.
-  const auto caller_of = [](const PathChange& path) {
-    return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
+/// Returns an HTML element with the data from which page/icicle.js draws the paths of one command,
+/// or of a reference and its candidate (in this order). Each attribute lists a number for each
+/// path, in the order of `paths`.
+std::string make_graph_element(std::span<const PathChange> paths,
+                               std::span<const DrawnCommand> commands) {
+  std::string attributes;
+  const auto add_attribute = [&](std::string_view name, const std::string& value) {
+    attributes += fmt::format(" data-{}=\"{}\"", name, value);
   };
-  const auto half_width_of = [](const PathChange& path) {
-    return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
-  };
-  Names names;
-  add("parent", list_of(paths, caller_of));
-  add("name", list_of(paths, [&](const PathChange& path) { return names.index_of(path.name); }));
+  add_attribute("commands", list_commands(commands));
+
+  // A path from the program itself has no caller.
+  add_attribute("parent", list_of(paths, [](const PathChange& path) {
+                  return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
+                }));
+
+  // Many paths end in the same function. They refer to its name by the index in a list.
+  NameList names;
+  add_attribute(
+      "name", list_of(paths, [&](const PathChange& path) { return names.find_or_add(path.name); }));
 
   const std::string candidate_times =
       list_of(paths, [](const PathChange& path) { return to_microseconds(path.candidate_mean); });
-  if (commands.size() == 1) {
-    add("times", candidate_times);
-  } else {
+  const bool is_comparison = commands.size() == 2;
+  if (is_comparison) {
     const std::string reference_times =
         list_of(paths, [](const PathChange& path) { return to_microseconds(path.reference_mean); });
-    add("times", reference_times + "|" + candidate_times);
-    add("half-width", list_of(paths, half_width_of));
-    add("sure", list_sure(paths));
+    add_attribute("times", reference_times + "|" + candidate_times);
+
+    // The script shows no interval for a half width of -1.
+    add_attribute("half-width", list_of(paths, [](const PathChange& path) {
+                    return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
+                  }));
+    add_attribute("sure", list_significant(paths));
+  } else {
+    add_attribute("times", candidate_times);
   }
+
   return fmt::format("<div class=\"chart icicle\"{}><pre class=\"names\" hidden>{}</pre></div>\n",
                      attributes, names.lines());
 }
 
 }  // namespace
 
+// On a page, the call paths of a command are an icicle graph. A candidate has one graph together
+// with its reference, in which the reader can switch to the difference.
 std::string path_graphs(const Results& results) {
-  const std::vector<std::string> classes = command_classes(results);
-  const auto drawn = [&](std::size_t command) {
-    return DrawnCommand{classes[command], results.session.commands[command].name};
+  const std::vector<std::string> css_classes = command_classes(results);
+  const auto drawn_command = [&](std::size_t command) {
+    return DrawnCommand{css_classes[command], results.session.commands[command].name};
   };
 
   std::string html;
-  const Reference& references = results.session.reference;
-  for (const std::size_t c : candidates_or_all(references, results.commands.size())) {
-    const auto changes = show_paths(results, c);
+  const Reference& reference = results.session.reference;
+  for (const std::size_t command : candidates_or_all(reference, results.commands.size())) {
+    // Commands without call paths, or whose paths cannot be compared, have no graph.
+    const auto changes = show_paths(results, command);
     if (!changes) continue;
 
-    std::vector<DrawnCommand> commands{drawn(c)};
-    if (references.is_candidate(c)) {
-      // A baseline's command has no colour of its own.
-      const auto reference = references.index_in_session(c);
-      const DrawnCommand of_baseline{"c7", name_of_references(results)};
-      commands.insert(commands.begin(), reference ? drawn(*reference) : of_baseline);
+    std::vector<DrawnCommand> graph_commands;
+    if (reference.is_candidate(command)) {
+      // A reference in a baseline file has no number in this session, and so no colour. It gets the
+      // last of the eight colours.
+      const auto reference_index = reference.index_in_session(command);
+      graph_commands.push_back(reference_index ? drawn_command(*reference_index)
+                                               : DrawnCommand{"c7", name_of_references(results)});
     }
-    html += element_of(changes->paths, commands);
+    graph_commands.push_back(drawn_command(command));
+    html += make_graph_element(changes->paths, graph_commands);
   }
   if (html.empty()) return "";
 

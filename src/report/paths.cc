@@ -47,42 +47,45 @@ std::string list_callers(std::span<const PathChange> paths, const PathChange& pa
 }
 
 struct ChosenPaths {
-  std::set<std::size_t> paths{};     ///< with all their callers
-  bool has_all = true;               ///< false if some were left out
-  std::size_t lines_of_largest = 0;  ///< the most lines for which a path was left out
+  std::set<std::size_t> indices{};  ///< of the chosen paths and of all their callers
+  bool has_all = true;              ///< false if some were left out
+  /// The largest number of lines that the table would have had with a path that was left out.
+  std::size_t max_lines_needed = 0;
 };
 
-/// Chooses the paths for which `weight` is above 0, those with the largest weight first.
-template <typename Weight>
+/// Chooses the paths of which a table of `max_lines` lines consists. A path takes a line, and so
+/// does each of its callers. Paths of weight 0 are never chosen for themselves. Of the others,
+/// those with a larger weight have precedence.
 ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
-                         const Weight& weight) {
+                         const std::function<double(const PathChange&)>& weight_of) {
   struct WeighedPath {
     double weight;
-    std::size_t path;
+    std::size_t index;
   };
-  std::vector<WeighedPath> sorted;
-  for (std::size_t path = 0; path < changes.paths.size(); ++path) {
-    const double weight_of_path = weight(changes.paths[path]);
-    if (weight_of_path > 0.0) sorted.push_back({weight_of_path, path});
+  std::vector<WeighedPath> by_weight;
+  for (std::size_t index = 0; index < changes.paths.size(); ++index) {
+    const double weight = weight_of(changes.paths[index]);
+    if (weight > 0.0) by_weight.push_back({weight, index});
   }
-  std::ranges::stable_sort(sorted, std::greater<>(), &WeighedPath::weight);
+  std::ranges::stable_sort(by_weight, std::greater<>(), &WeighedPath::weight);
 
   ChosenPaths chosen;
   std::vector<std::size_t> to_add;  // a path with those of its callers that are not chosen yet
-  for (const WeighedPath& candidate : sorted) {
+  for (const WeighedPath& weighed : by_weight) {
     to_add.clear();
-    std::size_t path = candidate.path;
-    while (path < changes.paths.size() && !chosen.paths.contains(path)) {
-      to_add.push_back(path);
-      path = changes.paths[path].caller;
+    std::size_t index = weighed.index;
+    while (index != kNoCaller && !chosen.indices.contains(index)) {
+      to_add.push_back(index);
+      index = changes.paths[index].caller;
     }
 
-    const std::size_t lines = chosen.paths.size() + to_add.size();
-    if (lines <= max_lines) {
-      chosen.paths.insert(to_add.begin(), to_add.end());
+    // A path that needs too many lines is passed over. A lighter one with fewer callers may fit.
+    const std::size_t lines_needed = chosen.indices.size() + to_add.size();
+    if (lines_needed <= max_lines) {
+      chosen.indices.insert(to_add.begin(), to_add.end());
     } else {
       chosen.has_all = false;
-      chosen.lines_of_largest = std::max(chosen.lines_of_largest, lines);
+      chosen.max_lines_needed = std::max(chosen.max_lines_needed, lines_needed);
     }
   }
   return chosen;
@@ -93,73 +96,92 @@ Ink choose_path_ink(const PathChange& change) {
   return change.difference() > 0.0 ? Ink::Red : Ink::Green;
 }
 
-/// Makes a table with a row for each chosen path, indented below its caller.
-Table make_path_table(const Results& results, std::size_t command, const MetricByFunction& changes,
-                      const std::set<std::size_t>& chosen) {
-  // Without a reference, there is only the command's own time, which is never left out.
+/// Returns a table without rows: a column of call paths, and one for the time of `command`. If the
+/// command has a reference, the reference's time stands before it, and the difference behind it.
+Table make_empty_path_table(const Results& results, std::size_t command) {
   const bool is_compared = results.session.reference.is_candidate(command);
-  const Metric& metric = results.session.metrics[changes.metric];
+
   Table table;
-  table.columns = {{.heading = {"call path"}, .is_left_aligned = true, .cut = Cut::Middle}};
+  table.columns.push_back({.heading = {"call path"},
+                           .cell_content = CellContent::Code,
+                           .is_left_aligned = true,
+                           .cut = Cut::Middle});
   if (is_compared)
     table.columns.push_back({.heading = {one_line(results.reference_of(command).name)},
                              .dropped_when_omitting = OmittedPart::Values,
                              .cut = Cut::Middle});
+
+  // In a narrow terminal, the difference is enough. Without one, the command's time has to stay.
   table.columns.push_back(
       {.heading = {one_line(results.session.commands[command].name)},
        .dropped_when_omitting = is_compared ? OmittedPart::Values : OmittedPart::Never,
        .cut = Cut::Middle});
   if (is_compared)
     table.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
-  table.columns.front().cell_content = CellContent::Code;
+
+  // The first of these attempts that fits into the terminal is used.
   table.steps = {{.gap = 3, .min_cut_width = 60},
                  {.min_cut_width = 40},
                  {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
   table.heading_ink = Ink::Bold;
+  return table;
+}
+
+/// Makes a table with a row for each chosen path, indented below its caller.
+Table make_path_table(const Results& results, std::size_t command, const MetricByFunction& changes,
+                      const std::set<std::size_t>& chosen_paths) {
+  const bool is_compared = results.session.reference.is_candidate(command);
+  const Metric& metric = results.session.metrics[changes.metric];
+  Table table = make_empty_path_table(results, command);
 
   std::vector<std::size_t> depths(changes.paths.size());
-  for (const std::size_t path : chosen) {
-    // A caller is before its calls, so its depth is known.
-    const PathChange& change = changes.paths[path];
-    if (change.caller != kNoCaller) depths[path] = depths[change.caller] + 1;
+  for (const std::size_t index : chosen_paths) {
+    const PathChange& path = changes.paths[index];
 
-    const std::string indent(2 * depths[path], ' ');
-    TableRow row = {{.text = indent + shortened_function(one_line(change.name), kMaxFrameWidth)}};
-    if (is_compared) row.push_back({.text = quantity(change.reference_mean, metric)});
-    row.push_back({.text = quantity(change.candidate_mean, metric)});
+    // A caller precedes its calls, so its depth is known.
+    if (path.caller != kNoCaller) depths[index] = depths[path.caller] + 1;
+
+    const std::string indent(2 * depths[index], ' ');
+    TableRow row = {{.text = indent + shortened_function(one_line(path.name), kMaxFrameWidth)}};
+    if (is_compared) row.push_back({.text = quantity(path.reference_mean, metric)});
+    row.push_back({.text = quantity(path.candidate_mean, metric)});
     if (is_compared)
-      row.push_back({.text = difference_of_means(change.difference(), change.half_width, metric),
-                     .ink = choose_path_ink(change),
-                     .is_significant_delta = change.is_sure});
+      row.push_back({.text = difference_of_means(path.difference(), path.half_width, metric),
+                     .ink = choose_path_ink(path),
+                     .is_significant_delta = path.is_sure});
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
+/// Returns the table of a command's call paths with its title, or a note that says why none is
+/// shown. If the command has a reference, the table has only the paths that differ significantly.
 std::string make_section(const Results& results, std::size_t command,
                          const MetricByFunction& changes, const Style& style) {
   const bool is_compared = results.session.reference.is_candidate(command);
-  const std::size_t max_lines = *results.presentation.paths;
+  const std::size_t max_lines = *results.presentation.paths;  // given by --paths=LINES
+
+  // A command without a reference shows the paths that took most time.
   const auto weight_of = [&](const PathChange& path) {
     if (!is_compared) return path.candidate_mean;
     return path.is_sure ? std::fabs(path.difference()) : 0.0;
   };
   const ChosenPaths chosen = choose_paths(changes, max_lines, weight_of);
 
-  if (chosen.paths.empty()) {
-    const std::string why =
+  if (chosen.indices.empty()) {
+    const std::string reason =
         chosen.has_all ? fmt::format("no call path differs significantly in {}",
                                      plural(changes.rounds, "sampled run"))
                        : fmt::format("the call paths do not fit into {}; --paths={} shows some",
-                                     plural(max_lines, "line"), chosen.lines_of_largest);
-    return "\n" + dim_note(why, style);
+                                     plural(max_lines, "line"), chosen.max_lines_needed);
+    return "\n" + dim_note(reason, style);
   }
 
   std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
   if (is_compared) title += ", significant changes";
   if (!chosen.has_all) title += fmt::format(" (the largest; --paths={} shows more)", 2 * max_lines);
   return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
-         terminal_text(make_path_table(results, command, changes, chosen.paths), style);
+         terminal_text(make_path_table(results, command, changes, chosen.indices), style);
 }
 
 }  // namespace

@@ -24,41 +24,42 @@ bool begins_with_digit(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
-/// Number of names in a race's last line; the table has all.
-constexpr std::size_t kMaxNamesOfRace = 10;
+/// Number of commands that a race's last line names. The table has all of them.
+constexpr std::size_t kMaxCommandsInLine = 10;
 
-/// Returns the names of commands or, if a single command was typed with one parameter, the
-/// parameter's values and its name: "12, 16 threads", "opt O2, O3". Of many commands, names the
-/// best ones: "12, 16 threads and 54 more".
+/// Returns the values of a parameter and its name: "12, 16 threads", or "opt O2, O3" if a value
+/// does not begin with a digit.
+std::string list_values(const std::string& parameter, const std::vector<std::string>& values) {
+  const std::string list = fmt::format("{}", fmt::join(values, ", "));
+  return std::ranges::all_of(values, begins_with_digit) ? list + " " + parameter
+                                                        : parameter + " " + list;
+}
+
+/// Returns the names of commands, which are sorted from the best to the worst. If a single command
+/// was typed with one parameter, returns the parameter's values and its name instead: "12, 16
+/// threads". Of many commands, names only the best: "12, 16 threads and 54 more".
 std::string list_names(const Results& results, std::span<const std::size_t> commands) {
-  const std::vector<Command>& all = results.session.commands;
-  const std::vector<std::string> parameters = parameter_names(results);
-  const bool has_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
-
-  // Instead of "1 more", the last name is written.
+  // "1 more" would be as long as the last name, so the line may have one name above the limit.
   const std::size_t named_count =
-      commands.size() > kMaxNamesOfRace + 1 ? kMaxNamesOfRace : commands.size();
-
-  std::vector<std::string> names;
-  names.reserve(named_count + 1);
-  bool are_numbers = true;
-  for (const std::size_t c : commands.first(named_count)) {
-    names.push_back(one_line(has_one_parameter ? all[c].parameters.front().value : all[c].name));
-    are_numbers = are_numbers && begins_with_digit(names.back());
-  }
-
+      commands.size() > kMaxCommandsInLine + 1 ? kMaxCommandsInLine : commands.size();
   std::string more;
   if (named_count < commands.size()) more = fmt::format("{} more", commands.size() - named_count);
-  if (!has_one_parameter) {
-    if (!more.empty()) names.push_back(more);
-    return listed(names);
+
+  const std::vector<std::string> parameters = parameter_names(results);
+  const bool differ_by_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
+  if (differ_by_one_parameter) {
+    std::vector<std::string> values;
+    for (const std::size_t command : commands.first(named_count))
+      values.push_back(one_line(results.session.commands[command].parameters.front().value));
+    const std::string list = list_values(one_line(parameters.front()), values);
+    return more.empty() ? list : list + " and " + more;
   }
 
-  const std::string parameter = one_line(parameters.front());
-  const std::string values = fmt::format("{}", fmt::join(names, ", "));
-  const std::string with_parameter =
-      are_numbers ? values + " " + parameter : parameter + " " + values;
-  return more.empty() ? with_parameter : with_parameter + " and " + more;
+  std::vector<std::string> names;
+  for (const std::size_t command : commands.first(named_count))
+    names.push_back(one_line(results.session.commands[command].name));
+  if (!more.empty()) names.push_back(more);
+  return listed(names);
 }
 
 bool is_about_time(const Results& results, const gate::RaceResult& race) {
@@ -82,23 +83,25 @@ std::string describe_confidence(const Results& results) {
   return fmt::format("with {:.6g}% confidence", 100.0 * results.session.confidence);
 }
 
-/// Returns what the race has shown about the commands that are left.
+/// Returns what the race has shown about the commands that are left in it. The names of these
+/// commands follow the text: "fastest, with 95% confidence: old". In a race, a command is no longer
+/// run once another one was shown to be better.
 std::string describe_outcome(const Results& results, const gate::RaceResult& race) {
   const std::string best = make_superlative(results, race);
   const std::string confidence = describe_confidence(results);
-  const auto was_beaten = [](const gate::RaceExit& exit) {
-    return exit.better_command.has_value();
-  };
+
+  // Other commands left because they gave no value to compare.
+  const bool was_any_beaten = std::ranges::any_of(
+      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
 
   switch (race.end) {
     case gate::RaceEnd::OneLeft:
-      return std::ranges::any_of(race.exits, was_beaten)
-                 ? fmt::format("{}, {}", best, confidence)
-                 : fmt::format(
-                       "nothing was compared, because only one command has a run that "
-                       "succeeded and gave {}",
-                       one_line(race.metric));
+      if (was_any_beaten) return fmt::format("{}, {}", best, confidence);
+      return fmt::format(
+          "nothing was compared, because only one command has a run that succeeded and gave {}",
+          one_line(race.metric));
     case gate::RaceEnd::Equal:
+      // The race ends when those that are left differ by less than its limit.
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
     case gate::RaceEnd::MaxRuns:
       return fmt::format("--max-runs was reached before the race was decided; {}, the {} is one of",

@@ -45,27 +45,32 @@ std::optional<double> parse_number(const std::string& text) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
+/// Returns the different values that a parameter has in the commands; empty if one of them is not a
+/// number.
+std::set<double> list_numbers(const Results& results, const std::string& parameter_name) {
+  std::set<double> values;
+  for (const Command& command : results.session.commands) {
+    const Parameter* parameter = find_parameter(command, parameter_name);
+    if (parameter == nullptr) continue;
+
+    const auto number = parse_number(parameter->value);
+    if (!number) return {};
+    values.insert(*number);
+  }
+  return values;
+}
+
 /// Returns the parameter with the most values among the parameters that have only numbers as
 /// values; nullopt if no such parameter has kMinParameterValues values.
 std::optional<std::string> find_scanned_parameter(const Results& results) {
   std::optional<std::string> parameter_with_most;
   std::size_t most_values = kMinParameterValues - 1;
   for (const std::string& name : parameter_names(results)) {
-    std::set<double> values;
-    bool all_are_numbers = true;
-    for (const Command& command : results.session.commands) {
-      const Parameter* parameter = find_parameter(command, name);
-      if (parameter == nullptr) continue;
-      const auto number = parse_number(parameter->value);
-      all_are_numbers = all_are_numbers && number.has_value();
-      if (number) values.insert(*number);
-    }
-
-    if (!all_are_numbers || values.size() <= most_values) continue;
-    most_values = values.size();
+    const std::size_t value_count = list_numbers(results, name).size();
+    if (value_count <= most_values) continue;
+    most_values = value_count;
     parameter_with_most = name;
   }
-
   return parameter_with_most;
 }
 
@@ -81,41 +86,43 @@ std::string name_of_series(const Command& command, const std::string& parameter)
   return name;
 }
 
-/// `parameter`: found by find_scanned_parameter().
+/// Divides the commands into series, each of which becomes a line of the chart. The commands of a
+/// series differ only in the value of the scanned parameter, which find_scanned_parameter() has
+/// found.
 std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
-                                    const std::string& parameter) {
-  // A series has the commands that differ only in the value of `parameter`. Its name tells apart
-  // the values of other parameters, but not typed commands that have the same name.
-  std::vector<ScanSeries> all;
+                                    const std::string& scanned_parameter) {
+  // A series' name contains the values of its other parameters. Two commands that the user typed
+  // may have the same name, so the number of the typed command is needed to tell them apart.
   using TypedCommandAndName = std::pair<std::size_t, std::string>;
-  std::map<TypedCommandAndName, std::size_t> index_of_series;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Command& command = results.session.commands[c];
-    const Parameter* scanned = find_parameter(command, parameter);
-    if (scanned == nullptr) continue;
+  std::map<TypedCommandAndName, std::size_t> series_indices;
 
-    const auto summary = summarize_succeeded_runs(results, c, metric);
-    if (!summary) continue;
+  std::vector<ScanSeries> all_series;
+  for (std::size_t index = 0; index < results.commands.size(); ++index) {
+    // The chart has no place for a command without the parameter, or without values.
+    const Command& command = results.session.commands[index];
+    const Parameter* scanned = find_parameter(command, scanned_parameter);
+    const auto summary = summarize_succeeded_runs(results, index, metric);
+    if (scanned == nullptr || !summary) continue;
 
-    std::string name = name_of_series(command, parameter);
-    const auto [known, is_new] =
-        index_of_series.try_emplace({command.source_command_index, name}, all.size());
-    if (is_new) all.push_back({std::move(name), {}});
+    std::string name = name_of_series(command, scanned_parameter);
+    const auto [entry, is_new] =
+        series_indices.try_emplace({command.source_command_index, name}, all_series.size());
+    if (is_new) all_series.push_back({.name = std::move(name), .points = {}});
 
-    const double x = read_scanned_value(*scanned);
-    all[known->second].points.push_back({.x = x,
-                                         .y = summary->median,
-                                         .low = summary->q1,
-                                         .high = summary->q3,
-                                         .mean = summary->mean,
-                                         .command = c});
+    ScanSeries& series = all_series[entry->second];
+    series.points.push_back({.x = read_scanned_value(*scanned),
+                             .y = summary->median,
+                             .low = summary->q1,
+                             .high = summary->q3,
+                             .mean = summary->mean,
+                             .command = index});
   }
 
-  for (ScanSeries& series : all) std::ranges::sort(series.points, {}, &ScanPoint::x);
-  return all;
+  for (ScanSeries& series : all_series) std::ranges::sort(series.points, {}, &ScanPoint::x);
+  return all_series;
 }
 
-std::optional<stats::PowerLaw> fit_law(const ScanSeries& series, double confidence) {
+std::optional<stats::PowerLaw> fit_power_law(const ScanSeries& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
   for (const ScanPoint& point : series.points) {
@@ -169,7 +176,7 @@ std::string draw_line(const Axes& axes, const ScanSeries& series, std::string_vi
          svg_spots(spots, color, fmt::format(" data-labels=\"{}\"", html_text(labels)));
 }
 
-std::string draw_law(const Axes& axes, const ScanSeries& series, const stats::PowerLaw& law) {
+std::string draw_power_law(const Axes& axes, const ScanSeries& series, const stats::PowerLaw& law) {
   const auto at = [&](double x) {
     return fmt::format("{:.1f} {:.1f}", axes.x_position(x),
                        axes.y_position(law.factor * std::pow(x, law.exponent)));
@@ -201,39 +208,47 @@ struct Scan {
   const Results& results;
   std::size_t metric = 0;
   std::string parameter{};
-  std::vector<ScanSeries> all{};
+  std::vector<ScanSeries> all_series{};
 };
 
 enum class AxisScale : unsigned char { Linear, Logarithmic };
 
-std::string draw_view(const Scan& scan, AxisScale scale) {
-  const std::vector<ScanSeries>& all = scan.all;
-  const Metric& metric = scan.results.session.metrics[scan.metric];
-  const bool is_logarithmic = scale == AxisScale::Logarithmic;
+/// Returns axes for all points of the scan. The values of the parameter are the horizontal axis.
+Axes make_axes(const Scan& scan, AxisScale scale) {
+  const auto [x, y] = find_extents(scan.all_series);
+  if (scale == AxisScale::Logarithmic)
+    return {logarithmic_axis(x.low, x.high), logarithmic_axis(y.low, y.high)};
 
   // A linear axis of values begins at 0, so that their sizes can be compared.
-  const auto [x, y] = find_extents(all);
-  const double lowest_y = is_logarithmic ? y.low : std::min(y.low, 0.0);
-  const auto make_axis = is_logarithmic ? logarithmic_axis : linear_axis;
-  Axes axes{make_axis(x.low, x.high), make_axis(lowest_y, y.high)};
-  axes.x.ticks = choose_measured_ticks(all, axes.x);
+  return {linear_axis(x.low, x.high), linear_axis(std::min(y.low, 0.0), y.high)};
+}
+
+/// Draws the chart with axes of one scale. The page has a view for each scale that is possible, and
+/// the reader switches between them.
+std::string draw_view(const Scan& scan, AxisScale scale) {
+  const bool is_logarithmic = scale == AxisScale::Logarithmic;
+  Axes axes = make_axes(scan, scale);
+  axes.x.ticks = choose_measured_ticks(scan.all_series, axes.x);
 
   std::string content = svg_grid(axes.x, kSvgUnits);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    // A power law is a straight line only on logarithmic axes.
+  for (std::size_t i = 0; i < scan.all_series.size(); ++i) {
+    const ScanSeries& series = scan.all_series[i];
+
+    // The fitted power law is drawn as a straight line, which it is only on logarithmic axes.
     if (is_logarithmic)
-      if (const auto law = fit_law(all[i], scan.results.session.confidence))
-        content += draw_law(axes, all[i], *law);
-    content += draw_line(axes, all[i], scan.parameter, color_class(i));
+      if (const auto power_law = fit_power_law(series, scan.results.session.confidence))
+        content += draw_power_law(axes, series, *power_law);
+    content += draw_line(axes, series, scan.parameter, color_class(i));
   }
 
   std::vector<TickLabel> labels;
   for (const double tick : axes.x.ticks) {
     const double without_rounding_error = std::fabs(tick) < 1e-12 ? 0 : tick;
-    labels.push_back({horizontal_percent(axes.x_position(tick), kSvgUnits),
-                      fmt::format("{:.6g}", without_rounding_error)});
+    labels.push_back({.position_percent = horizontal_percent(axes.x_position(tick), kSvgUnits),
+                      .text = fmt::format("{:.6g}", without_rounding_error)});
   }
 
+  const Metric& metric = scan.results.session.metrics[scan.metric];
   return fmt::format("<div class=\"view {}\"{}>\n", is_logarithmic ? "logarithmic" : "linear",
                      hover_attributes(axes.y, metric, "y")) +
          svg_with_vertical_axis({.height_pixels = kScanHeight,
@@ -245,24 +260,28 @@ std::string draw_view(const Scan& scan, AxisScale scale) {
          svg_tick_labels(labels) + "</div>\n";
 }
 
+/// Returns a paragraph for each series, with its colour and how its values grow with the parameter,
+/// and then one that says what the chart shows.
 std::string make_legend(const Scan& scan) {
   const Results& results = scan.results;
-  const std::vector<ScanSeries>& all = scan.all;
+  const double confidence = results.session.confidence;
   const std::string parameter = html_text(scan.parameter);
 
   std::string html;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < scan.all_series.size(); ++i) {
+    const ScanSeries& series = scan.all_series[i];
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
-                        color_class(i), html_text(all[i].name));
-    if (const auto law = fit_law(all[i], results.session.confidence))
+                        color_class(i), html_text(series.name));
+    if (const auto power_law = fit_power_law(series, confidence))
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
-          parameter, law->exponent, 100 * results.session.confidence, law->exponent_low,
-          law->exponent_high);
+          parameter, power_law->exponent, 100 * confidence, power_law->exponent_low,
+          power_law->exponent_high);
     html += "</p>\n";
   }
 
+  // In a scan, the page's other charts do not colour series: they colour each command by its value.
   std::string about_colours;
   if (is_scan(results))
     about_colours = "; everywhere else, a stronger colour means a larger " + parameter;
@@ -270,6 +289,24 @@ std::string make_legend(const Scan& scan) {
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
                     html_text(results.session.metrics[scan.metric].name), parameter, about_colours);
+}
+
+/// Returns how the metric depends on the parameter, as the first part of a sentence: "wall time
+/// grows as n^1.02 (0.98 … 1.06); ". Empty if it is not certain whether it grows or falls.
+std::string describe_growth(const ScanSeries& series, const Metric& metric,
+                            const std::string& parameter, double confidence) {
+  const auto law = fit_power_law(series, confidence);
+  if (!law) return "";
+  const bool is_direction_certain = law->exponent_low > 0 || law->exponent_high < 0;
+  if (!is_direction_certain) return "";
+  return fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ",
+                     metric_in_words(one_line(metric.name)), law->exponent < 0 ? "falls" : "grows",
+                     one_line(parameter), law->exponent, law->exponent_low, law->exponent_high);
+}
+
+std::string_view choose_superlative(const Metric& metric) {
+  if (metric.better == Better::More) return "highest";
+  return metric.role == Role::WallTime ? "fastest" : "lowest";
 }
 
 const ScanPoint& find_best_point(const Results& results, std::size_t metric,
@@ -292,22 +329,27 @@ bool is_scan(const Results& results) {
          });
 }
 
+// In a scan, a single command is run with several numbers as values of a parameter. Commands that
+// differ only in this parameter share a colour, whose strength shows the value.
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
-  const std::string parameter = *find_scanned_parameter(results);
-  const auto value_of = [&](const Command& command) {
-    return read_scanned_value(*find_parameter(command, parameter));
+
+  // is_scan() has checked that each command has the parameter, with a number as its value.
+  const std::string scanned_parameter = *find_scanned_parameter(results);
+  const auto scanned_value_of = [&](const Command& command) {
+    return read_scanned_value(*find_parameter(command, scanned_parameter));
   };
 
-  std::vector<std::string> lines;
+  std::vector<std::string> series_names;
   std::set<double> values;
   for (const Command& command : results.session.commands) {
-    const std::string name = name_of_series(command, parameter);
-    if (std::ranges::find(lines, name) == lines.end()) lines.push_back(name);
-    values.insert(value_of(command));
+    const std::string name = name_of_series(command, scanned_parameter);
+    if (std::ranges::find(series_names, name) == series_names.end()) series_names.push_back(name);
+    values.insert(scanned_value_of(command));
   }
 
-  // The strength of a colour grows evenly from the smallest value (0) to the largest one (1).
+  // The strength of a colour grows evenly from the smallest value (0) to the largest one (1). A
+  // scan has at least three values.
   std::map<double, double> strengths;
   double smaller_values = 0.0;
   for (const double value : values) {
@@ -317,46 +359,40 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
 
   std::vector<std::pair<std::size_t, double>> colors;
   for (const Command& command : results.session.commands) {
-    const auto line = std::ranges::find(lines, name_of_series(command, parameter));
-    colors.emplace_back(line - lines.begin(), strengths.at(value_of(command)));
+    const std::string name = name_of_series(command, scanned_parameter);
+    const auto color_number = std::ranges::find(series_names, name) - series_names.begin();
+    colors.emplace_back(color_number, strengths.at(scanned_value_of(command)));
   }
 
   return colors;
 }
 
+// In a scan, a single command is run with several numbers as values of a parameter. The headline
+// says how the metric depends on the parameter, and at which value it is best.
 std::string scan_headline(const Results& results, std::size_t metric) {
   if (!is_scan(results)) return "";
   const std::string parameter = *find_scanned_parameter(results);
-  const std::vector<ScanSeries> all = make_series(results, metric, parameter);
-  if (all.empty()) return "";
+  const std::vector<ScanSeries> all_series = make_series(results, metric, parameter);
+  if (all_series.empty()) return "";
 
-  // The law is told only of a single series, and if it certainly grows or falls.
   const Metric& measured = results.session.metrics[metric];
-  std::string text;
-  const auto law =
-      all.size() == 1 ? fit_law(all.front(), results.session.confidence) : std::nullopt;
-  const bool is_law_sure = law && (law->exponent_low > 0 || law->exponent_high < 0);
-  if (is_law_sure)
-    text =
-        fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ",
-                    metric_in_words(one_line(measured.name)), law->exponent < 0 ? "falls" : "grows",
-                    one_line(parameter), law->exponent, law->exponent_low, law->exponent_high);
+  const std::string growth =
+      all_series.size() == 1
+          ? describe_growth(all_series.front(), measured, parameter, results.session.confidence)
+          : "";
 
-  std::string_view superlative = "lowest";
-  if (measured.better == Better::More)
-    superlative = "highest";
-  else if (measured.role == Role::WallTime)
-    superlative = "fastest";
+  const ScanPoint& best = find_best_point(results, metric, all_series);
+  const std::string text =
+      growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
+                           parameters_text(results.session.commands[best.command]),
+                           quantity(best.mean, measured));
 
-  const ScanPoint& best = find_best_point(results, metric, all);
-  text += fmt::format("{} at {} (mean {})", superlative,
-                      parameters_text(results.session.commands[best.command]),
-                      quantity(best.mean, measured));
-
-  // Without a law, users may take the best value for better than it is.
+  // The best value may be best by chance. A known growth says already whether the values differ.
+  // Without one, the headline says if the best command does not differ from its reference.
+  if (!growth.empty()) return text;
   const MetricResult* row = row_of(results.commands[best.command], metric);
   const auto reference = results.session.reference.index_in_session(best.command);
-  if (is_law_sure || !row->delta || row->delta->is_significant() || !reference) return text;
+  if (!row->delta || row->delta->is_significant() || !reference) return text;
   return text + ", not significantly different from " +
          parameters_text(results.session.commands[*reference]) + detectable_text(row->detectable);
 }
@@ -365,9 +401,9 @@ std::string scan_chart(const Results& results, std::size_t metric) {
   const auto parameter = find_scanned_parameter(results);
   if (!parameter) return "";
   const Scan scan{results, metric, *parameter, make_series(results, metric, *parameter)};
-  if (scan.all.empty()) return "";
+  if (scan.all_series.empty()) return "";
 
-  const auto [x, y] = find_extents(scan.all);
+  const auto [x, y] = find_extents(scan.all_series);
   const bool can_be_logarithmic = x.low > 0 && y.low > 0 && x.high > x.low;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {

@@ -155,36 +155,36 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
 
 /// Returns the summaries of the compared values. A reference from another file has none.
 std::vector<const stats::Summary*> find_summaries(const Results& results,
-                                                  const HeadlineComparison& ranking) {
+                                                  const HeadlineComparison& comparison) {
   std::vector<const stats::Summary*> summaries;
   const auto add_summary_of = [&](std::size_t command) {
-    const MetricResult* row = row_of(results.commands[command], ranking.metric);
+    const MetricResult* row = row_of(results.commands[command], comparison.metric);
     if (row != nullptr && row->summary) summaries.push_back(&*row->summary);
   };
-  add_summary_of(ranking.command);
-  if (const auto reference = results.session.reference.index_in_session(ranking.command))
+  add_summary_of(comparison.command);
+  if (const auto reference = results.session.reference.index_in_session(comparison.command))
     add_summary_of(*reference);
   return summaries;
 }
 
 /// True if all values of both commands are 0. A baseline's values are taken as 0 if the ratio is 1.
-bool is_all_zeros(const Results& results, const HeadlineComparison& ranking) {
-  const auto all = find_summaries(results, ranking);
-  return !all.empty() && ranking.speed.speed_factor == 1.0 &&
+bool is_all_zeros(const Results& results, const HeadlineComparison& comparison) {
+  const auto all = find_summaries(results, comparison);
+  return !all.empty() && comparison.speed.speed_factor == 1.0 &&
          std::ranges::all_of(all,
                              [](const stats::Summary* summary) { return summary->max == 0.0; });
 }
 
-std::string_view explain_ranking_without_interval(const Results& results,
-                                                  const HeadlineComparison& ranking) {
+std::string_view explain_comparison_without_interval(const Results& results,
+                                                     const HeadlineComparison& comparison) {
   // Chance alone gives n differences one sign with a probability of 2^-n. With too few runs, no
   // interval reaches the confidence.
   const double tail = (1.0 - results.session.confidence) / 2.0;
   const double min_runs = std::ceil(-std::log2(tail));
-  if (static_cast<double>(results.commands[ranking.command].runs) < min_runs)
+  if (static_cast<double>(results.commands[comparison.command].runs) < min_runs)
     return "there are too few runs";
   const bool has_zero =
-      std::ranges::any_of(find_summaries(results, ranking),
+      std::ranges::any_of(find_summaries(results, comparison),
                           [](const stats::Summary* summary) { return summary->min == 0.0; });
   return has_zero ? "there are too many zeros" : "the runs differ too much";
 }
@@ -219,141 +219,171 @@ std::string name_reference(const Results& results, std::size_t command) {
   return (is_itself ? "itself" : name) + " in " + *file;
 }
 
-bool is_gain(const Results& results, const HeadlineComparison& ranking) {
-  return ranking.speed.faster != (results.session.metrics[ranking.metric].better == Better::More);
+bool is_gain(const Results& results, const HeadlineComparison& comparison) {
+  return comparison.speed.faster !=
+         (results.session.metrics[comparison.metric].better == Better::More);
 }
 
 /// Returns by which factor the candidate is better than the reference: below 1 if it is worse.
-double gain_of(const Results& results, const HeadlineComparison& ranking) {
-  return is_gain(results, ranking) ? ranking.speed.speed_factor : 1 / ranking.speed.speed_factor;
+double gain_of(const Results& results, const HeadlineComparison& comparison) {
+  return is_gain(results, comparison) ? comparison.speed.speed_factor
+                                      : 1 / comparison.speed.speed_factor;
 }
 
-/// Returns the rankings by the primary metric, or by another metric if only that one has a
+using Comparisons = std::vector<HeadlineComparison>;
+
+/// Returns the comparisons by the primary metric, or by another metric if only that one has a
 /// significant difference. Factors of different metrics cannot be compared with each other.
-std::vector<HeadlineComparison> keep_rankings_by_one_metric(
-    const Results& results, std::vector<HeadlineComparison> rankings) {
-  std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
-  const auto is_significant_by_metric = [&](const HeadlineComparison& ranking) {
-    return ranking.is_significant && ranking.metric == metric;
+Comparisons keep_comparisons_by_one_metric(const Results& results, Comparisons comparisons) {
+  std::size_t metric = primary_metric(results.session.metrics).value_or(comparisons.front().metric);
+  const auto is_significant_by_metric = [&](const HeadlineComparison& comparison) {
+    return comparison.is_significant && comparison.metric == metric;
   };
-  if (std::ranges::none_of(rankings, is_significant_by_metric)) {
-    const auto other = std::ranges::find(rankings, true, &HeadlineComparison::is_significant);
-    if (other != rankings.end()) metric = other->metric;
+  if (std::ranges::none_of(comparisons, is_significant_by_metric)) {
+    const auto other = std::ranges::find(comparisons, true, &HeadlineComparison::is_significant);
+    if (other != comparisons.end()) metric = other->metric;
   }
-  std::erase_if(rankings,
-                [&](const HeadlineComparison& ranking) { return ranking.metric != metric; });
-  return rankings;
+  std::erase_if(comparisons,
+                [&](const HeadlineComparison& comparison) { return comparison.metric != metric; });
+  return comparisons;
 }
 
-bool has_gate_decision(const Results& results, const HeadlineComparison& ranking) {
+bool has_gate_decision(const Results& results, const HeadlineComparison& comparison) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
-    return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
+    return verdict.candidate == comparison.command && verdict.metric == comparison.metric &&
            verdict.answer != gate::Answer::Inconclusive;
   });
 }
 
-/// Returns the end of a sentence that says that no ranking is significant: the largest of the
+/// Returns the end of a sentence that says that no comparison is significant: the largest of the
 /// differences that would have been found. Empty if one of them is unknown.
-std::string make_detectable_clause(const Results& results,
-                                   const std::vector<HeadlineComparison>& rankings) {
+std::string make_detectable_clause(const Results& results, const Comparisons& comparisons) {
   std::optional<double> largest;
-  for (const HeadlineComparison& ranking : rankings) {
-    const MetricResult* row = row_of(results.commands[ranking.command], ranking.metric);
+  for (const HeadlineComparison& comparison : comparisons) {
+    const MetricResult* row = row_of(results.commands[comparison.command], comparison.metric);
     if (row == nullptr || !row->detectable) return "";
     largest = std::max(largest, row->detectable);
   }
   return detectable_text(largest);
 }
 
-std::string write_ranking(const Results& results, const HeadlineComparison& ranking,
-                          const Style& style) {
-  const Metric& metric = results.session.metrics[ranking.metric];
-  const std::string name = metric_in_words(one_line(metric.name));
-  const bool faster = ranking.speed.faster;
-
-  // The sentence is: candidate, `between`, reference, `after`.
+/// The words of a sentence about two commands: candidate, `between`, reference, `after`.
+struct ComparisonWords {
   std::string between;
-  std::string after = " in " + name;
-  if (is_all_zeros(results, ranking)) {
-    between = ": " + name + " is 0 in every run, as in ";
-    after.clear();
-  } else if (ranking.speed.is_exact && ranking.speed.speed_factor == 1.0) {
-    between = ": " + name + " is exactly the same as in ";
-    after = ", in every run";
-  } else if (ranking.speed.is_exact) {
-    between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
-                          faster ? "lower" : "higher");
-    after = " (exact)";
-  } else if (!ranking.speed.bounds) {
-    const std::string_view purpose = has_gate_decision(results, ranking)
-                                         ? "for a confidence interval of its difference"
-                                         : "to tell whether it differs";
-    between =
-        fmt::format(": {} {} from ", explain_ranking_without_interval(results, ranking), purpose);
-  } else if (!ranking.is_significant) {
-    between = " does not differ significantly from ";
-    after += make_detectable_clause(results, {ranking});
-  } else if (metric.role == Role::WallTime) {
-    after.clear();
-    between = fmt::format(" ran {} times {} than ", ratio_text(ranking.speed),
-                          faster ? "faster" : "slower");
-  } else {
-    after.clear();
-    between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
-                          faster ? "lower" : "higher");
-  }
+  std::string after;
+};
 
-  const std::string candidate = one_line(results.session.commands[ranking.command].name);
-  const std::string reference = one_line(name_reference(results, ranking.command));
-  return wrap_sentence(bold(candidate, style) + between + bold(reference, style) + after, style);
+/// Returns ": cycles is 1.20 ± 0.01 times lower than in ".
+std::string say_times_lower_or_higher(const std::string& metric_name,
+                                      const stats::RelativeSpeed& speed) {
+  // Of any metric, the command with the lower values counts as the faster one.
+  return fmt::format(": {} is {} times {} than in ", metric_name, ratio_text(speed),
+                     speed.faster ? "lower" : "higher");
 }
 
-std::string write_headline(const Results& results, const std::vector<HeadlineComparison>& all,
-                           const Style& style) {
-  const std::vector<HeadlineComparison> rankings = keep_rankings_by_one_metric(results, all);
-  const std::string scan = scan_headline(results, rankings[0].metric);
-  if (!scan.empty()) return wrap_sentence(scan, style);
+/// Chooses the words of the sentence "CANDIDATE between REFERENCE after". They claim no more than
+/// the comparison has shown.
+ComparisonWords choose_words(const Results& results, const HeadlineComparison& comparison) {
+  const Metric& metric = results.session.metrics[comparison.metric];
+  const std::string name = metric_in_words(one_line(metric.name));
+  const stats::RelativeSpeed& speed = comparison.speed;
 
-  const Metric& metric = results.session.metrics[rankings[0].metric];
+  if (is_all_zeros(results, comparison))
+    return {.between = ": " + name + " is 0 in every run, as in ", .after = ""};
+  if (speed.is_exact && speed.speed_factor == 1.0)
+    return {.between = ": " + name + " is exactly the same as in ", .after = ", in every run"};
+  if (speed.is_exact)
+    return {.between = say_times_lower_or_higher(name, speed), .after = " (exact)"};
+
+  if (!speed.bounds) {
+    // A gate may have decided without an interval that the commands differ.
+    const std::string_view purpose = has_gate_decision(results, comparison)
+                                         ? "for a confidence interval of its difference"
+                                         : "to tell whether it differs";
+    return {.between = fmt::format(
+                ": {} {} from ", explain_comparison_without_interval(results, comparison), purpose),
+            .after = " in " + name};
+  }
+  if (!comparison.is_significant)
+    return {.between = " does not differ significantly from ",
+            .after = " in " + name + make_detectable_clause(results, {comparison})};
+  if (metric.role == Role::WallTime)
+    return {.between = fmt::format(" ran {} times {} than ", ratio_text(speed),
+                                   speed.faster ? "faster" : "slower"),
+            .after = ""};
+  return {.between = say_times_lower_or_higher(name, speed), .after = ""};
+}
+
+std::string write_comparison(const Results& results, const HeadlineComparison& comparison,
+                             const Style& style) {
+  const ComparisonWords words = choose_words(results, comparison);
+  const std::string candidate = one_line(results.session.commands[comparison.command].name);
+  const std::string reference = one_line(name_reference(results, comparison.command));
+  return wrap_sentence(
+      bold(candidate, style) + words.between + bold(reference, style) + words.after, style);
+}
+
+/// Returns the sentence for candidates that were compared with `reference` by one metric, if none
+/// of them is better. `comparisons`: the smallest loss first.
+std::string write_that_none_is_better(const Results& results, const Comparisons& comparisons,
+                                      const std::string& reference, const Style& style) {
+  const std::size_t metric_index = comparisons.front().metric;
+  const Metric& metric = results.session.metrics[metric_index];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
-  const std::string reference =
-      bold(one_line(results.reference_of(rankings[0].command).name), style);
 
-  const bool has_several =
-      rankings.size() > 1 && results.session.reference.index_in_session(rankings[0].command);
-  const auto has_interval = [](const HeadlineComparison& ranking) {
-    return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
-  };
-  if (has_several && std::ranges::none_of(rankings, has_interval))
-    return wrap_sentence(
-        fmt::format("{} to tell whether a command differs from {}{}",
-                    explain_ranking_without_interval(results, rankings[0]), reference, in_metric),
-        style);
-
-  // The rankings begin with the largest gain.
-  const auto is_significant_gain = [&](const HeadlineComparison& ranking) {
-    return ranking.is_significant && is_gain(results, ranking);
-  };
-  const auto best = std::ranges::find_if(rankings, is_significant_gain);
-  if (best != rankings.end()) return write_ranking(results, *best, style);
-  if (!has_several) return write_ranking(results, rankings[0], style);
-
-  // No command is better. All others are worse, or do not differ.
-  const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,
+  const auto worst = std::ranges::find(comparisons.rbegin(), comparisons.rend(), true,
                                        &HeadlineComparison::is_significant);
-  const bool is_any_worse = worst != rankings.rend();
+  const bool is_any_worse = worst != comparisons.rend();
   if (!is_any_worse)
     return wrap_sentence("no command differs significantly from " + reference + in_metric +
-                             make_detectable_clause(results, rankings),
+                             make_detectable_clause(results, comparisons),
                          style);
-  if (worst->metric != primary_metric(results.session.metrics))
-    return write_ranking(results, *worst, style);
+
+  // Another metric than the primary one is shown only because a command differs by it, so the
+  // sentence says which one.
+  if (metric_index != primary_metric(results.session.metrics))
+    return write_comparison(results, *worst, style);
 
   if (metric.role == Role::WallTime)
     return wrap_sentence("no command is significantly faster than " + reference, style);
   const std::string_view better = metric.better == Better::More ? "higher" : "lower";
   return wrap_sentence(
       fmt::format("no command is significantly {} than {}{}", better, reference, in_metric), style);
+}
+
+/// Returns the most important result in one sentence. `by_gain`: the comparisons with one
+/// reference, or with a baseline, the largest gain first.
+std::string write_headline(const Results& results, const Comparisons& by_gain, const Style& style) {
+  const Comparisons comparisons = keep_comparisons_by_one_metric(results, by_gain);
+  const HeadlineComparison& first = comparisons.front();
+
+  const std::string scan = scan_headline(results, first.metric);
+  if (!scan.empty()) return wrap_sentence(scan, style);
+
+  // A sentence about several candidates names their common reference. Candidates that are compared
+  // with a baseline have none, so only the first of them is described.
+  const bool can_describe_all_at_once =
+      comparisons.size() > 1 &&
+      results.session.reference.index_in_session(first.command).has_value();
+  const std::string reference = bold(one_line(results.reference_of(first.command).name), style);
+
+  const auto has_interval = [](const HeadlineComparison& comparison) {
+    return comparison.speed.bounds.has_value() || comparison.speed.is_exact;
+  };
+  if (can_describe_all_at_once && std::ranges::none_of(comparisons, has_interval))
+    return wrap_sentence(
+        fmt::format("{} to tell whether a command differs from {} in {}",
+                    explain_comparison_without_interval(results, first), reference,
+                    metric_in_words(one_line(results.session.metrics[first.metric].name))),
+        style);
+
+  const auto is_significant_gain = [&](const HeadlineComparison& comparison) {
+    return comparison.is_significant && is_gain(results, comparison);
+  };
+  const auto best = std::ranges::find_if(comparisons, is_significant_gain);
+  if (best != comparisons.end()) return write_comparison(results, *best, style);
+  if (!can_describe_all_at_once) return write_comparison(results, first, style);
+  return write_that_none_is_better(results, comparisons, reference, style);
 }
 
 /// Returns what makes failures comparable, if a command ended with the same exit status in every
@@ -367,51 +397,54 @@ std::string advise_on_failures(const Endings& endings) {
                      timed.failed_run_groups.front().status);
 }
 
-using Rankings = std::vector<HeadlineComparison>;
-
-/// Divides the rankings by the reference that they are about; otherwise, the order stays.
-std::vector<Rankings> group_by_reference(const Results& results, const Rankings& rankings) {
-  std::map<std::size_t, Rankings> groups;
-  for (const HeadlineComparison& ranking : rankings)
-    groups[results.session.reference.group_of(ranking.command)].push_back(ranking);
-  std::vector<Rankings> all;
+/// Divides the comparisons by the reference that they are about; otherwise, the order stays.
+std::vector<Comparisons> group_by_reference(const Results& results,
+                                            const Comparisons& comparisons) {
+  std::map<std::size_t, Comparisons> groups;
+  for (const HeadlineComparison& comparison : comparisons)
+    groups[results.session.reference.group_of(comparison.command)].push_back(comparison);
+  std::vector<Comparisons> all;
   all.reserve(groups.size());
   for (auto& [reference, group] : groups) all.push_back(std::move(group));
   return all;
 }
 
-/// Returns a line for each typed command: at how many parameter values it differs from the
-/// reference. By one metric, as lines about different metrics do not add up.
-std::string count_significant_by_typed_command(const Results& results, const Rankings& all,
+/// Returns a line for each typed command, which says at how many parameter values it differs from
+/// the reference. All lines are about one metric, because counts of different metrics cannot be
+/// compared.
+std::string count_significant_by_typed_command(const Results& results,
+                                               const Comparisons& all_comparisons,
                                                const Style& style) {
-  const Rankings rankings = keep_rankings_by_one_metric(results, all);
-  const Metric& metric = results.session.metrics[rankings[0].metric];
+  // A typed command with parameters stands for a command for each of their values.
+  const Comparisons comparisons = keep_comparisons_by_one_metric(results, all_comparisons);
+  std::map<std::size_t, Comparisons> by_typed_command;
+  for (const HeadlineComparison& comparison : comparisons) {
+    const Command& command = results.session.commands[comparison.command];
+    by_typed_command[command.source_command_index].push_back(comparison);
+  }
+
+  // RelativeSpeed::faster means a lower value of any metric.
+  const Metric& metric = results.session.metrics[comparisons.front().metric];
   const bool is_time = metric.role == Role::WallTime;
-
-  std::map<std::size_t, Rankings> by_typed;
-  for (const HeadlineComparison& ranking : rankings)
-    by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
-
+  const std::string_view faster_word = is_time ? "faster" : "lower";
+  const std::string_view slower_word = is_time ? "slower" : "higher";
+  const std::string in_metric = is_time ? "" : " in " + metric_in_words(one_line(metric.name));
   const std::string reference = bold(one_line(name_of_references(results)), style);
-  const std::string_view better = is_time ? "faster" : "lower";
-  const std::string_view worse = is_time ? "slower" : "higher";
-  std::string in_metric;
-  if (!is_time) in_metric = " in " + metric_in_words(one_line(metric.name));
 
   std::string lines;
-  for (const auto& [typed, own] : by_typed) {
-    const auto faster = std::ranges::count_if(own, [](const HeadlineComparison& ranking) {
-      return ranking.is_significant && ranking.speed.faster;
-    });
-    const auto slower = std::ranges::count_if(own, [](const HeadlineComparison& ranking) {
-      return ranking.is_significant && !ranking.speed.faster;
-    });
+  for (const auto& [typed_command, own_comparisons] : by_typed_command) {
+    std::size_t faster_count = 0;
+    std::size_t slower_count = 0;
+    for (const HeadlineComparison& comparison : own_comparisons)
+      if (comparison.is_significant) ++(comparison.speed.faster ? faster_count : slower_count);
 
-    const std::string& name = results.session.commands[own[0].command].unfilled_name;
+    // The name in which the parameters stay "{n}" is the same in all of these commands.
+    const std::size_t any_command = own_comparisons.front().command;
+    const std::string& name = results.session.commands[any_command].unfilled_name;
     lines += wrap_sentence(
         fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
-                    bold(one_line(name), style), better, reference, faster, own.size(), in_metric,
-                    worse, slower),
+                    bold(one_line(name), style), faster_word, reference, faster_count,
+                    own_comparisons.size(), in_metric, slower_word, slower_count),
         style);
   }
 
@@ -446,19 +479,22 @@ std::optional<double> short_run_median_seconds(const Results& results) {
   return shortest;
 }
 
+/// Returns a note that a run is so short that much of it may be the start of its process. How much
+/// that is, one sees from the program `true`, which does nothing else.
 std::string make_note_on_short_runs(const Results& results, const Style& style) {
-  const auto shortest = short_run_median_seconds(results);
-  if (!shortest) return "";
+  const auto shortest_seconds = short_run_median_seconds(results);
+  if (!shortest_seconds) return "";
 
-  const auto& start = results.session.seconds_of_running_true;
-  if (!start)
+  const auto& start_seconds = results.session.seconds_of_running_true;
+  const bool was_true_measured = start_seconds.has_value();
+  if (!was_true_measured)
     return dim_note(
         "a run shorter than 1 ms may consist mostly of the start of its process; to find out, "
         "measure the command 'true' as well",
         style);
 
-  const std::string start_text = quantity(*start, Unit::Seconds);
-  if (*start < *shortest)
+  const std::string start_text = quantity(*start_seconds, Unit::Seconds);
+  if (*start_seconds < *shortest_seconds)
     return dim_note(
         fmt::format("about {} of each run is the start of its process, as the runs of 'true' show",
                     start_text),
@@ -552,26 +588,35 @@ std::string race_text(const std::optional<RaceSoFar>& race) {
   return race ? fmt::format("  {} of {} left in the race", race->left, race->all) : "";
 }
 
-std::string write_progress_line(const Progress& progress, double share, std::size_t width,
-                                const DisplayUnit* unit) {
-  const TimeSpent time{.elapsed_share = share,
+/// Returns the difference found so far, behind the name of the candidate, and how many more layouts
+/// would probably answer which side is better.
+std::string describe_difference(const DifferenceSoFar& so_far) {
+  const stats::Change change{.change = so_far.change,
+                             .bounds = stats::IntervalEnds{so_far.low, so_far.high}};
+  const std::string text = one_line(so_far.candidate) + " " + delta_text(change);
+  return so_far.layouts_to_answer ? text + "; " + more_layouts_advice(*so_far.layouts_to_answer)
+                                  : text;
+}
+
+/// Returns a line such as "[=====     ]  50%  0:05, 0:05 left  mean 12.3 ms  ./old". `shown_share`:
+/// part of the bar that is filled, which may exceed the latest estimate. `time_unit`: null for one
+/// that fits.
+std::string write_progress_line(const Progress& progress, double shown_share, std::size_t width,
+                                const DisplayUnit* time_unit) {
+  const TimeSpent time{.elapsed_share = shown_share,
                        .elapsed = progress.elapsed,
                        .remaining = progress.remaining,
                        .may_end_earlier = progress.may_end_earlier};
-  std::string line = write_time(time, width) + race_text(progress.race);
+  const std::string start = write_time(time, width) + race_text(progress.race) + "  ";
+  const std::string command = one_line(progress.command);
 
-  if (const std::string kind = kind_text(progress); !kind.empty()) {
-    line += "  " + kind;
-  } else if (const auto& so_far = progress.difference) {
-    const stats::Change change{.change = so_far->change,
-                               .bounds = stats::IntervalEnds{so_far->low, so_far->high}};
-    line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
-    return so_far->layouts_to_answer ? line + "; " + more_layouts_advice(*so_far->layouts_to_answer)
-                                     : line;
-  } else if (progress.mean_wall_seconds) {
-    line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
-  }
-  return line + "  " + one_line(progress.command);
+  // Timed runs have no text of their kind. The line has room for their results instead.
+  const std::string run_kind = kind_text(progress);
+  if (!run_kind.empty()) return start + run_kind + "  " + command;
+  if (progress.difference) return start + describe_difference(*progress.difference);
+  if (progress.mean_wall_seconds)
+    return start + "mean " + time_text(*progress.mean_wall_seconds, time_unit) + "  " + command;
+  return start + command;
 }
 
 std::string write_build_line(const BuildProgress& progress, std::size_t width) {
@@ -718,52 +763,69 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
+// Says how the candidates compare with their references: with few commands, in a sentence for each
+// candidate, with more commands in one for each reference, and with many references in one for each
+// command that the user typed.
 std::string comparison_lines(const Results& results, const Style& style) {
-  // The outcome of a race is race_line.
-  if (results.findings.race) return failure_lines(results, style);
+  const std::string failures = failure_lines(results, style);
 
-  std::vector<HeadlineComparison> rankings = results.headline_comparisons;
-  std::ranges::stable_sort(rankings, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
+  // race_line() says which commands of a race are the best.
+  if (results.findings.race) return failures;
+
+  // The lines about failures say that deltas leave out the failed runs. Without candidates, there
+  // are no deltas.
+  if (results.headline_comparisons.empty()) return find_candidates(results).empty() ? "" : failures;
+
+  Comparisons by_gain = results.headline_comparisons;
+  std::ranges::stable_sort(by_gain, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
     return gain_of(results, a) > gain_of(results, b);
   });
-  const std::string failures = failure_lines(results, style);
-  if (rankings.empty()) return find_candidates(results).empty() ? "" : failures;
 
-  constexpr std::size_t most_groups = 10;
-  const std::vector<Rankings> groups = group_by_reference(results, rankings);
-  if (groups.size() > most_groups)
-    return count_significant_by_typed_command(results, rankings, style) + failures;
+  constexpr std::size_t max_described_references = 10;
+  const std::vector<Comparisons> groups = group_by_reference(results, by_gain);
+  if (groups.size() > max_described_references)
+    return count_significant_by_typed_command(results, by_gain, style) + failures;
 
+  // Of many commands, only the most important result of each group is told.
+  const bool has_many_commands = compact_table_replaces_full_tables(results);
   std::string text;
-  for (const Rankings& group : groups) {
-    if (compact_table_replaces_full_tables(results)) {
+  for (const Comparisons& group : groups) {
+    if (has_many_commands) {
       text += write_headline(results, group, style);
-      continue;
+    } else {
+      for (const HeadlineComparison& comparison : group)
+        text += write_comparison(results, comparison, style);
     }
-    for (const HeadlineComparison& ranking : group) text += write_ranking(results, ranking, style);
   }
   return text + failures;
 }
 
 ScreenSections screen_sections_of_benchmark(const Results& results, const Style& style,
                                             ScreenContent content) {
+  // Without any values, there is nothing to show. Warnings say what went wrong.
   if (std::ranges::none_of(results.commands, has_values)) return {};
+
   if (content == ScreenContent::VerdictsOnly)
-    return {"", wrapped_lines(gate_lines(results, style.color) + race_line(results), style)};
-  const std::string summary = comparison_lines(results, style);
-  const std::string scan = scan_table(results, style);
-  const std::string below = (style.verbose ? why_lines(results) : "") +
-                            shell_start_time_lines(results) + precision_line(results) +
-                            gate_lines(results, style.color);
+    return {
+        .tables = "",
+        .verdicts = wrapped_lines(gate_lines(results, style.color) + race_line(results), style)};
+
+  const std::string explanations_and_gates =
+      (style.verbose ? why_lines(results) : "") + shell_start_time_lines(results) +
+      precision_line(results) + gate_lines(results, style.color);
+
+  // An empty line separates each part from the one before.
   std::string verdicts;
   for (const std::string& part :
-       {summary, scan, wrapped_lines(function_summary(results), style), wrapped_lines(below, style),
-        wrapped_lines(race_line(results), style)})
+       {comparison_lines(results, style), scan_table(results, style),
+        wrapped_lines(function_summary(results), style),
+        wrapped_lines(explanations_and_gates, style), wrapped_lines(race_line(results), style)})
     if (!part.empty()) verdicts += "\n" + part;
-  const std::string shown =
+
+  const std::string all_tables =
       tables(results, style) + function_text(results, style) + path_text(results, style);
-  return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}
-                     : ScreenSections{shown, verdicts};
+  return style.ascii ? ScreenSections{to_ascii(all_tables), to_ascii(verdicts)}
+                     : ScreenSections{all_tables, verdicts};
 }
 
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {
@@ -814,14 +876,20 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
   return samples;
 }
 
+// The bins of a histogram have equal widths, except the outermost ones, which reach to the smallest
+// and to the largest value.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t max_count) {
-  // Severe outliers would make all other bins too wide, so they go into the outermost ones.
+  // Severe outliers, which lie beyond the fences, would make all bins too wide. So the bins divide
+  // only the range between the fences. If the quartiles are equal, so are the fences, and the bins
+  // divide the whole range.
   const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
-  if (low >= high) return {{summary.min, summary.max, values.size()}};
+
+  const bool are_all_equal = low >= high;
+  if (are_all_equal) return {{.low = summary.min, .high = summary.max, .count = values.size()}};
 
   std::vector<Bin> bins(choose_bin_count(summary, low, high, max_count));
   const double width = (high - low) / static_cast<double>(bins.size());
@@ -830,42 +898,48 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
     bins[i].high = low + width * static_cast<double>(i + 1);
   }
 
+  // The outermost bins take the severe outliers as well, and are given their whole extent.
+  const auto last_index = static_cast<double>(bins.size() - 1);
   for (const double value : values) {
-    const double place =
-        std::clamp((value - low) / width, 0.0, static_cast<double>(bins.size() - 1));
-    ++bins[static_cast<std::size_t>(place)].count;
+    const double index = std::clamp((value - low) / width, 0.0, last_index);
+    ++bins[static_cast<std::size_t>(index)].count;
   }
-
   bins.front().low = summary.min;
   bins.back().high = summary.max;
   return bins;
 }
 
+// Histograms of compared commands share their bins, so that one sees how their values differ.
 std::string histogram(const Results& results, std::size_t command, const Style& style,
-                      std::vector<Bin> shared) {
-  const MetricResult* row = row_of(results, command, Role::WallTime);
-  if (row == nullptr || !row->summary) return "";
+                      std::vector<Bin> shared_bins) {
+  const MetricResult* wall_time = row_of(results, command, Role::WallTime);
+  if (wall_time == nullptr || !wall_time->summary) return "";
 
   const std::vector<double> values = list_wall_times(results, command);
-  const std::vector<Bin> bins = shared.empty() ? make_bins(values, *row->summary, kMaxBins)
-                                               : count_in_bins(std::move(shared), values);
-  const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
+  const std::vector<Bin> bins = shared_bins.empty()
+                                    ? make_bins(values, *wall_time->summary, kMaxBins)
+                                    : count_in_bins(std::move(shared_bins), values);
+  const std::vector<std::string> labels =
+      bin_labels(bins, results.session.metrics[wall_time->metric]);
 
   // A line has the indent, the label, two blanks, the bar, a blank and the count.
   const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
-  const std::size_t width_of_rest = kIndent.size() + display_width(labels.front()) + 2 + 1 +
-                                    fmt::formatted_size("{}", largest_count);
-  const std::size_t room = style.width > width_of_rest ? style.width - width_of_rest : 0;
-  const std::size_t widest_bar =
-      style.width == 0 ? kMaxBarWidth : std::clamp(room, kMinBarWidth, kMaxBarWidth);
+  const std::size_t width_without_bar = kIndent.size() + display_width(labels.front()) + 2 + 1 +
+                                        fmt::formatted_size("{}", largest_count);
+  const std::size_t room = style.width > width_without_bar ? style.width - width_without_bar : 0;
+  const bool is_width_limited = style.width > 0;
+  const std::size_t max_bar_width =
+      is_width_limited ? std::clamp(room, kMinBarWidth, kMaxBarWidth) : kMaxBarWidth;
 
   std::string text;
-  constexpr std::size_t eighths_of_cell = 8;  // a bar ends in a block of some eighths of a cell
   for (std::size_t i = 0; i < bins.size(); ++i) {
+    // The last cell of a bar is a block of some eighths of a cell. A bin with a single value gets
+    // at least one eighth, so that it differs from an empty bin.
+    constexpr std::size_t eighths_per_cell = 8;
     const std::size_t min_eighths = bins[i].count > 0 ? 1 : 0;
-    const std::size_t eighths = bins[i].count * widest_bar * eighths_of_cell / largest_count;
-    const std::string drawn = draw_bar(std::max(min_eighths, eighths));
-    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
+    const std::size_t eighths = bins[i].count * max_bar_width * eighths_per_cell / largest_count;
+    const std::string bar = draw_bar(std::max(min_eighths, eighths));
+    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], bar, bar.empty() ? "" : " ",
                         bins[i].count);
   }
 

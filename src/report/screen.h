@@ -96,9 +96,9 @@ struct Bin {
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t max_count);
 
-/// Returns the histogram of a command's wall times. `shared`: bins to use; empty: bins for the
+/// Returns the histogram of a command's wall times. `shared_bins`: bins to use; empty: bins for the
 /// command alone.
 std::string histogram(const Results& results, std::size_t command, const Style& style,
-                      std::vector<Bin> shared = {});
+                      std::vector<Bin> shared_bins = {});
 
 }  // namespace lauka::report

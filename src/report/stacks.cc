@@ -31,6 +31,8 @@ std::string folded_frame(std::string_view name) {
 
 }  // namespace
 
+// Writes the folded stacks from which flame graph tools draw: "prog;main;parse 120", or
+// "prog;main;parse 120 95" if the command is compared with a reference.
 void write_folded(const Report& report, const ExportTarget& target, const Sink& sink) {
   const Results& results = report.benchmarks.at(target.benchmark);
   const bool is_compared = results.session.reference.is_candidate(target.command);
@@ -38,22 +40,23 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const auto changes = show_paths(results, target.command);
   if (!changes) return;
 
-  // A path follows its caller's path, or the paths through one of the caller's other calls. So
-  // `stack` always begins with the caller's own stack, whose size is known.
+  // `stack` has the frames of the present path. The paths are in depth-first order, so the stack of
+  // the caller is the beginning of the previous path's stack, or all of it.
   std::string stack;
-  std::vector<std::size_t> stack_sizes;  // by path
-  stack_sizes.reserve(changes->paths.size());
+  std::vector<std::size_t> stack_lengths;  // by path, in characters
+  stack_lengths.reserve(changes->paths.size());
   for (const PathChange& path : changes->paths) {
-    const bool is_program = path.caller == kNoCaller;
-    stack.resize(is_program ? 0 : stack_sizes[path.caller]);
-    stack += (is_program ? "" : ";") + folded_frame(path.name);
-    stack_sizes.push_back(stack.size());
+    const bool is_outermost = path.caller == kNoCaller;
+    stack.resize(is_outermost ? 0 : stack_lengths[path.caller]);
+    stack += (is_outermost ? "" : ";") + folded_frame(path.name);
+    stack_lengths.push_back(stack.size());
 
-    const std::int64_t before = to_microseconds(path.reference_own);
-    const std::int64_t after = to_microseconds(path.candidate_own);
-    if (before == 0 && after == 0) continue;
-    sink(is_compared ? fmt::format("{} {} {}\n", stack, before, after)
-                     : fmt::format("{} {}\n", stack, after));
+    // A path that only called other functions has no time of its own, and needs no line.
+    const std::int64_t reference_time = to_microseconds(path.reference_own);
+    const std::int64_t candidate_time = to_microseconds(path.candidate_own);
+    if (reference_time == 0 && candidate_time == 0) continue;
+    sink(is_compared ? fmt::format("{} {} {}\n", stack, reference_time, candidate_time)
+                     : fmt::format("{} {}\n", stack, candidate_time));
   }
 }
 

@@ -224,32 +224,38 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 }
 
 std::string wrapped_to_cells(std::string_view text, std::size_t width) {
-  if (width == 0 || display_width(strip_ink(text)) <= width) return std::string(text);
+  // Escape sequences for colours take no cells, so widths are those of the text without them.
+  const bool is_width_limited = width > 0;
+  if (!is_width_limited || display_width(strip_ink(text)) <= width) return std::string(text);
 
-  // Further lines are indented by two more blanks than the first one.
+  // Further lines are indented by two more blanks than the first one, so that one sees where the
+  // next text begins.
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
-  const std::string indent(blanks + 2, ' ');
-  std::string lines(blanks, ' ');
-  std::size_t column = blanks;
-  text.remove_prefix(blanks);
+  const std::string further_indent(blanks + 2, ' ');
+  const std::size_t further_width = width - std::min(width, further_indent.size());
 
+  std::string lines(blanks, ' ');
+  std::size_t column = blanks;  // width of the last line so far, in cells
+  text.remove_prefix(blanks);
   while (!text.empty()) {
-    const std::string_view word = find_unbroken_word(text, width - std::min(width, indent.size()));
+    // Takes the next word, and the blank behind it. A name in quotes is one word, unless it is
+    // wider than a line.
+    const std::string_view word = find_unbroken_word(text, further_width);
     text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::size_t cells = display_width(strip_ink(word));
+    const std::size_t word_width = display_width(strip_ink(word));
 
     const bool is_first_word = lines.size() == blanks;
-    const bool fits = column + 1 + cells <= width;
+    const bool fits = column + 1 + word_width <= width;
     if (!is_first_word && !fits) {
-      lines.append("\n").append(indent);
-      column = indent.size();
+      lines.append("\n").append(further_indent);
+      column = further_indent.size();
     } else if (!is_first_word) {
       lines += ' ';
       ++column;
     }
 
     lines += word;
-    column += cells;
+    column += word_width;
   }
 
   return lines;
@@ -262,6 +268,8 @@ std::string wrapped_message(std::string_view text, std::size_t width) {
 }
 
 std::string to_ascii(std::string_view text) {
+  // Bars end in blocks of eighths. ASCII has no such blocks, so half a cell and more is a whole
+  // "#".
   constexpr auto signs =
       std::to_array<std::pair<std::string_view, std::string_view>>({{"±", "+-"},
                                                                     {"…", "..."},
@@ -283,18 +291,20 @@ std::string to_ascii(std::string_view text) {
   std::string ascii;
   while (!text.empty()) {
     const auto* const sign =
-        std::ranges::find_if(signs, [&](const auto& row) { return text.starts_with(row.first); });
+        std::ranges::find_if(signs, [&](const auto& pair) { return text.starts_with(pair.first); });
     if (sign == signs.end()) {
       ascii += text.front();
       text.remove_prefix(1);
       continue;
     }
 
-    // A range such as "1 … 2" has a space before its ellipsis, unlike most cut texts.
+    // Most ellipses stand for the part of a text that was cut, which has a sign of its own in
+    // ASCII. Those of ranges such as "1 … 2" are told from them by the space before them.
+    const auto& [unicode_sign, ascii_sign] = *sign;
     const bool follows_space = !ascii.empty() && ascii.back() == ' ';
-    const bool is_cut = sign->first == kEllipsis && !follows_space;
-    ascii += is_cut ? kAsciiCutSign : sign->second;
-    text.remove_prefix(sign->first.size());
+    const bool stands_for_cut = unicode_sign == kEllipsis && !follows_space;
+    ascii += stands_for_cut ? kAsciiCutSign : ascii_sign;
+    text.remove_prefix(unicode_sign.size());
   }
 
   return ascii;

@@ -57,15 +57,21 @@ Cell make_base_cell(const SuiteRow& row) {
                          results.session.metrics[*row.metric]);
 }
 
+/// Returns the delta of the row's candidate; null if the row has no candidate or metric, or if the
+/// candidate has no values to compare. An anchor is not compared.
+const stats::Delta* find_delta(const SuiteRow& row) {
+  if (!row.candidate || !row.metric || row.is_anchor()) return nullptr;
+  const MetricResult* values =
+      row_if_has_values(row.results->commands[*row.candidate], *row.metric);
+  return values == nullptr || !values->delta ? nullptr : &*values->delta;
+}
+
 Cell make_delta_cell(const SuiteRow& row) {
   if (row.is_anchor())
     return {.text = "anchor", .ink = Ink::Dim, .mark = Mark::Blank, .shorter_texts = {"anchor"}};
-  if (!row.candidate || !row.metric) return {};
-  const MetricResult* values =
-      row_if_has_values(row.results->commands[*row.candidate], *row.metric);
-  return values == nullptr || !values->delta
-             ? Cell{}
-             : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
+  const stats::Delta* delta = find_delta(row);
+  return delta == nullptr ? Cell{}
+                          : delta_cell(*delta, row.results->session.metrics[*row.metric].better);
 }
 
 const gate::Verdict* find_worst_verdict(const SuiteRow& row) {
@@ -85,31 +91,42 @@ Cell make_worst_verdict_cell(const SuiteRow& row) {
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
 }
 
-/// Returns the cell "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run
-/// failed.
-Cell make_failed_cell(const SuiteRow& row) {
+/// How the runs of a command ended, under the name that the table gives to the command's part in a
+/// comparison.
+struct NamedEndings {
+  std::string_view part;
+  Endings endings;
+};
+
+/// Returns the endings of the commands that the row is about.
+std::vector<NamedEndings> list_endings(const SuiteRow& row) {
   const Results& results = *row.results;
-  const auto list_failures = [&](bool gives_reasons) {
-    std::string list;
-    const auto add = [&](std::string_view who, const Endings& endings) {
-      const std::string share = failed_runs_text(endings, gives_reasons);
-      if (!share.empty()) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", who, share);
-    };
+  if (!row.candidate)
+    return {{"base", results.commands[results.session.reference.index_for(0)].endings}};
 
-    if (!row.candidate) {
-      add("base", results.commands[results.session.reference.index_for(0)].endings);
-    } else if (row.is_anchor()) {
-      add("anchor", results.commands[*row.candidate].endings);
-    } else {
-      add("base", results.endings_of_reference(*row.candidate));
-      add("candidate", results.commands[*row.candidate].endings);
-    }
-    return list;
-  };
+  const Endings& own = results.commands[*row.candidate].endings;
+  if (row.is_anchor()) return {{"anchor", own}};
+  return {{"base", results.endings_of_reference(*row.candidate)}, {"candidate", own}};
+}
 
-  const std::string with_reasons = list_failures(true);
-  const std::string without_reasons = list_failures(false);
-  return {.text = with_reasons, .ink = Ink::Red, .shorter_texts = {without_reasons}};
+enum class FailureReasons : unsigned char { Given, LeftOut };
+
+/// Returns "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run failed.
+std::string list_failures(const SuiteRow& row, FailureReasons reasons) {
+  std::string list;
+  for (const NamedEndings& command : list_endings(row)) {
+    const std::string failures =
+        failed_runs_text(command.endings, reasons == FailureReasons::Given);
+    if (!failures.empty())
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", command.part, failures);
+  }
+  return list;
+}
+
+Cell make_failed_cell(const SuiteRow& row) {
+  return {.text = list_failures(row, FailureReasons::Given),
+          .ink = Ink::Red,
+          .shorter_texts = {list_failures(row, FailureReasons::LeftOut)}};
 }
 
 TableColumn make_column(const char* heading, CellContent content, Cut cut = Cut::Nothing) {
@@ -192,17 +209,21 @@ SuiteShape find_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
           .has_failures = std::ranges::any_of(rows, has_failures)};
 }
 
+/// Returns the columns of the suite's table. Each column also says which of its parts goes first if
+/// the terminal is too narrow for the table.
 std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   std::vector<TableColumn> columns = {make_column("benchmark", CellContent::Name, Cut::Middle)};
 
   if (shape.has_commands) columns.push_back(make_column("command", CellContent::Code, Cut::Middle));
   if (shape.has_metrics) columns.push_back(make_column("metric", CellContent::Text));
 
-  columns.push_back(make_value_column("base"));
-  columns.push_back(make_value_column("candidate"));
-  if (shape.has_deltas)
-    for (auto& column : std::span(columns).last(2))
-      column.dropped_when_omitting = OmittedPart::Values;
+  // The values may go only if each row has a delta that remains.
+  const auto values_dropped_when_omitting =
+      shape.has_deltas ? OmittedPart::Values : OmittedPart::Never;
+  for (const char* heading : {"base", "candidate"}) {
+    columns.push_back(make_value_column(heading));
+    columns.back().dropped_when_omitting = values_dropped_when_omitting;
+  }
 
   columns.push_back(make_column("delta", CellContent::Delta));
   columns.back().shortened_when_omitting = {OmittedPart::Interval};
@@ -217,6 +238,16 @@ std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   }
 
   return columns;
+}
+
+/// Returns the name of a row in a chart: the benchmark, and the command and the metric if rows of
+/// the suite differ in them.
+std::string make_name_html(const SuiteShape& shape, const std::string& benchmark,
+                           const std::string& command, const std::string& metric) {
+  std::string html = "<span><b>" + html_text(benchmark) + "</b>";
+  if (shape.has_commands && !command.empty()) html += " <code>" + html_text(command) + "</code>";
+  if (shape.has_metrics) html += " <span class=\"aside\">" + html_text(metric) + "</span>";
+  return html + "</span>";
 }
 
 TableRow make_cells(const SuiteRow& row, const SuiteShape& shape) {
@@ -255,37 +286,42 @@ void generalize(WarningLine& words, const WarningLine& other) {
   words.text = words.text_without_names;
 }
 
-/// Returns a line for each kind, and for each text without a kind. The line names its benchmarks,
-/// or gives their number, unless it is about all benchmarks.
+/// Returns "'a' and 'b': ", or "5 benchmarks: " if there are too many names for a line. A line
+/// about all benchmarks of the suite names none of them.
+std::string name_benchmarks(const std::vector<std::string>& names, const Report& suite) {
+  constexpr std::size_t max_named = 3;
+  if (names.size() == suite.benchmarks.size()) return "";
+  return (names.size() > max_named ? plural(names.size(), "benchmark") : listed(names)) + ": ";
+}
+
+/// Joins the lines about single benchmarks, because several benchmarks often have the same warning
+/// or note. Lines of the same kind become one line, and so do lines without a kind that differ only
+/// in names. `lines_by_benchmark`: in the order of the suite.
 std::vector<std::string> join_lines_of_benchmarks(
-    const Report& suite, const std::vector<std::vector<WarningLine>>& lines) {
-  std::vector<SharedLine> all;
-  std::map<std::string, std::size_t> places;
+    const Report& suite, const std::vector<std::vector<WarningLine>>& lines_by_benchmark) {
+  std::vector<SharedLine> shared_lines;
+  std::map<std::string, std::size_t> index_by_key;
 
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string name = cited(suite.benchmarks[i].benchmark);
-    for (const WarningLine& line : lines[i]) {
+  for (std::size_t i = 0; i < lines_by_benchmark.size(); ++i) {
+    const std::string benchmark = cited(suite.benchmarks[i].benchmark);
+    for (const WarningLine& line : lines_by_benchmark[i]) {
       const std::string key = line.kind.empty() ? line.text_without_names : std::string(line.kind);
-      const auto [place, is_new] = places.try_emplace(key, all.size());
-      if (is_new) all.push_back({line});
+      const auto [entry, is_new] = index_by_key.try_emplace(key, shared_lines.size());
+      if (is_new) shared_lines.push_back({line});
 
-      SharedLine& shared = all[place->second];
+      SharedLine& shared = shared_lines[entry->second];
       generalize(shared.words, line);
-      if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
+
+      // A benchmark may have several lines of one kind. It is named once.
+      const bool is_named = !shared.names.empty() && shared.names.back() == benchmark;
+      if (!is_named) shared.names.push_back(benchmark);
     }
   }
 
   std::vector<std::string> texts;
-  constexpr std::size_t max_named = 3;
-  for (const SharedLine& shared : all) {
-    // A line about all benchmarks names none of them.
-    const std::size_t count = shared.names.size();
-    std::string who;
-    if (count != suite.benchmarks.size())
-      who = (count > max_named ? plural(count, "benchmark") : listed(shared.names)) + ": ";
-    texts.push_back(who + shared.words.text);
-  }
-
+  texts.reserve(shared_lines.size());
+  for (const SharedLine& shared : shared_lines)
+    texts.push_back(name_benchmarks(shared.names, suite) + shared.words.text);
   return texts;
 }
 
@@ -366,40 +402,34 @@ Table suite_table(const Report& suite) {
   return table;
 }
 
+// The rows are drawn as a chart beside the suite's table: each candidate's change with its
+// interval, and then the geometric means.
 std::vector<ChangeRow> suite_changes(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = find_shape(suite, rows);
   std::vector<ChangeRow> changes;
 
-  const auto make_name_html = [&](const std::string& name, const std::string& command,
-                                  const std::string& metric) {
-    std::string html = "<span><b>" + html_text(name) + "</b>";
-    if (shape.has_commands && !command.empty()) html += " <code>" + html_text(command) + "</code>";
-    if (shape.has_metrics) html += " <span class=\"aside\">" + html_text(metric) + "</span>";
-    return html + "</span>";
-  };
-
   for (const SuiteRow& row : rows) {
-    if (!row.candidate || !row.metric || row.is_anchor()) continue;
-    const Results& results = *row.results;
-    const MetricResult* values = row_if_has_values(results.commands[*row.candidate], *row.metric);
-    if (values == nullptr || !values->delta) continue;
+    const stats::Delta* delta = find_delta(row);
+    if (delta == nullptr) continue;
 
+    const Results& results = *row.results;
     const std::string& command = results.session.commands[*row.candidate].name;
     const Better better = results.session.metrics[*row.metric].better;
     ChangeRow& change = changes.emplace_back(change_row(
-        make_name_html(results.benchmark, command, metric_of(row)), *values->delta, better));
+        make_name_html(shape, results.benchmark, command, metric_of(row)), *delta, better));
 
-    // A limit in the unit of the metric has no place on an axis of changes.
+    // The chart marks the limit of a gate, of several gates that of the worst verdict. A limit in
+    // the unit of the metric has no place on its axis of changes.
     const gate::Verdict* worst = find_worst_verdict(row);
     if (worst != nullptr && worst->condition.limit.is_change())
       change.gate_limit = worst->condition.limit.fraction();
   }
 
   for (const Geomean& mean : suite.geomeans)
-    changes.push_back(
-        change_row(make_name_html(make_geomean_title(suite, mean), mean.candidate, mean.metric),
-                   mean.change, mean.better));
+    changes.push_back(change_row(
+        make_name_html(shape, make_geomean_title(suite, mean), mean.candidate, mean.metric),
+        mean.change, mean.better));
 
   return changes;
 }
@@ -424,12 +454,14 @@ std::string gates_in_one_line(const Report& suite) {
                     percent));
 }
 
+// A suite has a table with a row for each candidate, then the verdicts on its gates. --verbose puts
+// the full text about each benchmark before them.
 ScreenSections screen_sections(const Report& report, const Style& style, ScreenContent content) {
   if (!report.is_suite())
     return screen_sections_of_benchmark(report.benchmarks.front(), style, content);
 
-  // Without any values, gates have nothing to test. all_runs_failed_lines() names the gated
-  // candidates that failed.
+  // Without any values, there are no tables, and gates have nothing to test. Other messages say
+  // that all runs failed, and which of the candidates had gates (all_runs_failed_lines()).
   const auto has_any_values = [](const Results& results) {
     return std::ranges::any_of(results.commands, has_values);
   };
@@ -444,20 +476,23 @@ ScreenSections screen_sections(const Report& report, const Style& style, ScreenC
     tables += inked(suite_title(report), Ink::Bold, style.color) + "\n" +
               terminal_text_with_note(suite_table(report), style);
 
-  // With --verbose, the benchmarks above the table have these lines and details already.
-  if (shows_tables && !shows_each_benchmark)
+  // With --verbose, the text about each benchmark has these lines and details already.
+  const bool are_details_missing = shows_tables && !shows_each_benchmark;
+  if (are_details_missing)
     tables += dim_note(suite_layout_lines(report), style) + write_details_of_each(report, style);
 
   const ListedGates listed_gates =
       shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses;
-  const std::string lines = suite_gate_lines(report, listed_gates, style.color) +
-                            gates_in_one_line(report) + suite_race_lines(report);
+  const std::string verdict_lines = suite_gate_lines(report, listed_gates, style.color) +
+                                    gates_in_one_line(report) + suite_race_lines(report);
 
   // An empty line separates the verdicts from the tables.
-  const std::string_view separator = tables.empty() || lines.empty() ? "" : "\n";
-  const std::string verdicts = std::string(separator) + wrapped_lines(lines, style);
+  const bool needs_separator = !tables.empty() && !verdict_lines.empty();
+  const std::string separator = needs_separator ? "\n" : "";
 
-  return {style.ascii ? to_ascii(tables) : tables, verdicts};
+  // wrapped_lines() already converts to ASCII where the style demands it.
+  return {.tables = style.ascii ? to_ascii(tables) : tables,
+          .verdicts = separator + wrapped_lines(verdict_lines, style)};
 }
 
 std::vector<std::string> warning_texts(const Report& report, const Style& style) {

@@ -89,27 +89,30 @@ void narrow_columns(std::vector<std::size_t>& widths, const Table& table, std::s
   }
 }
 
-std::string write_row(const Table& table, const TableRow& row, const TableLayout& fitted,
+/// Returns the row as a line for the terminal, without blanks at its end. A row may have fewer
+/// cells than the table has columns.
+std::string write_row(const Table& table, const TableRow& row, const TableLayout& layout,
                       const Style& style) {
   std::string line;
-  std::size_t blanks = 0;  // before the next cell; none are written at the end of the line
+  std::size_t pending_blanks = 0;  // are written only if a cell with text follows
 
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
-    const std::size_t width = fitted.widths[c];
-    if (width == 0) continue;
+    const std::size_t width = layout.widths[c];
+    const bool is_left_out = width == 0;
+    if (is_left_out) continue;
 
     const TableColumn& column = table.columns[c];
-    const std::string whole =
-        choose_cell_text(row[c], column, fitted.chosen_attempt.last_omitted_part, style);
-    const std::string cell =
-        column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
+    const std::string whole_text =
+        choose_cell_text(row[c], column, layout.chosen_attempt.last_omitted_part, style);
+    const std::string text =
+        column.cut == Cut::End ? cut_end(whole_text, width) : cut_middle(whole_text, width);
 
-    if (!cell.empty()) {
-      line.append(blanks, ' ');
-      line += inked(cell, row[c].ink, style.color);
-      blanks = 0;
+    if (!text.empty()) {
+      line.append(pending_blanks, ' ');
+      line += inked(text, row[c].ink, style.color);
+      pending_blanks = 0;
     }
-    blanks += width - display_width(cell) + fitted.chosen_attempt.gap;
+    pending_blanks += width - display_width(text) + layout.chosen_attempt.gap;
   }
 
   return line;
@@ -230,46 +233,53 @@ using CellMaker = Cell (*)(const CellSource& row);
 
 /// A column, and the function that makes its cells.
 struct MetricColumn {
-  bool is_first_on_page;  ///< on a page, stands before the other columns
-  CellMaker make_cell;
-  TableColumn column;
+  bool is_first_on_page = false;  ///< on a page, stands before the other columns
+  CellMaker make_cell = nullptr;
+  TableColumn column{};
 };
 
+/// Returns the columns of a metric's results. A compact table has a row for each command, all about
+/// one metric. Any other table has a row for each metric, so it begins with the metric's name. In a
+/// narrow terminal, the columns are shortened or left out in the order of OmittedPart.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
+  if (!shape.is_compact)
+    columns.push_back({.is_first_on_page = true,
+                       .make_cell = make_name_cell,
+                       .column = {.heading = {"measurement"},
+                                  .cell_content = CellContent::Text,
+                                  .is_left_aligned = true,
+                                  .cut = Cut::End,
+                                  .min_roomy_width = 24}});
+  if (shape.is_compact && shape.has_runs)
+    columns.push_back({.make_cell = make_runs_cell, .column = {.heading = {"runs"}}});
+  if (shape.is_compact && shape.is_of_race)
+    columns.push_back({.make_cell = make_race_cell, .column = {.heading = {"left in"}}});
 
-  const auto add_if = [&](bool is_there, bool is_first_on_page, CellMaker make_cell,
-                          TableColumn column) {
-    if (is_there) columns.push_back({is_first_on_page, make_cell, std::move(column)});
-  };
+  columns.push_back({.is_first_on_page = true,
+                     .make_cell = make_mean_cell,
+                     .column = {.heading = {"mean ± σ"},
+                                .shortened_when_omitting = {OmittedPart::Range},
+                                .min_roomy_width = 14}});
+  columns.push_back({.make_cell = make_range_cell,
+                     .column = {.heading = {"min … max"},
+                                .dropped_when_omitting = OmittedPart::Range,
+                                .min_roomy_width = 17,
+                                .is_dropped_on_phone = shape.is_compact}});
+  if (!shape.is_compact)
+    columns.push_back({.make_cell = make_outliers_cell,
+                       .column = {.heading = {.text = "outliers", .shorter_texts = {"out"}},
+                                  .shortened_when_omitting = {OmittedPart::OutlierPercent},
+                                  .dropped_when_omitting = OmittedPart::Outliers,
+                                  .min_roomy_width = 8}});
+  if (shape.has_deltas)
+    columns.push_back({.is_first_on_page = true,
+                       .make_cell = make_delta_cell,
+                       .column = {.heading = {"delta"},
+                                  .cell_content = CellContent::Delta,
+                                  .shortened_when_omitting = {OmittedPart::Interval}}});
 
-  add_if(!shape.is_compact, true, make_name_cell,
-         {.heading = {"measurement"},
-          .cell_content = CellContent::Text,
-          .is_left_aligned = true,
-          .cut = Cut::End,
-          .min_roomy_width = 24});
-  add_if(shape.is_compact && shape.has_runs, false, make_runs_cell, {.heading = {"runs"}});
-  add_if(shape.is_compact && shape.is_of_race, false, make_race_cell, {.heading = {"left in"}});
-  add_if(true, true, make_mean_cell,
-         {.heading = {"mean ± σ"},
-          .shortened_when_omitting = {OmittedPart::Range},
-          .min_roomy_width = 14});
-  add_if(true, false, make_range_cell,
-         {.heading = {"min … max"},
-          .dropped_when_omitting = OmittedPart::Range,
-          .min_roomy_width = 17,
-          .is_dropped_on_phone = shape.is_compact});
-  add_if(!shape.is_compact, false, make_outliers_cell,
-         {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-          .shortened_when_omitting = {OmittedPart::OutlierPercent},
-          .dropped_when_omitting = OmittedPart::Outliers,
-          .min_roomy_width = 8});
-  add_if(shape.has_deltas, true, make_delta_cell,
-         {.heading = {"delta"},
-          .cell_content = CellContent::Delta,
-          .shortened_when_omitting = {OmittedPart::Interval}});
-
+  // A narrow screen shows only the first columns of a page without scrolling.
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_first_on_page; });
@@ -342,27 +352,31 @@ Grid make_grid(const Results& results, const std::string& row_parameter, ColumnO
   return grid;
 }
 
-/// Returns a value with its delta. Shorter texts leave out the delta's interval, then the value's
-/// deviation, then the delta.
-Cell make_matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
-  const MetricResult* row = row_if_has_values(command, metric);
-  const std::string failed = failed_and_redone_text(command);
-  if (row == nullptr) return {"n/a" + failed};
+/// Returns the cell of one command: its mean, and its delta if it has one. Shorter texts leave out
+/// the delta's interval, then the mean's deviation, then the delta.
+Cell make_matrix_cell(const Results& results, std::size_t metric_index,
+                      const CommandResult& command) {
+  const MetricResult* values = row_if_has_values(command, metric_index);
+  const std::string failed_runs = failed_and_redone_text(command);
+  if (values == nullptr) return {"n/a" + failed_runs};
 
-  const Metric& measured = results.session.metrics[metric];
-  const std::string mean_with_deviation = mean_cell_text(*row, measured) + failed;
-  const std::string mean = short_mean_text(*row, measured) + failed;
+  const Metric& metric = results.session.metrics[metric_index];
+  const std::string mean_with_deviation = mean_cell_text(*values, metric) + failed_runs;
+  const std::string mean = short_mean_text(*values, metric) + failed_runs;
   Cell cell{.text = mean_with_deviation, .shorter_texts = {mean_with_deviation, mean, mean}};
+  if (!values->delta) return cell;
 
-  if (!row->delta) return cell;
-  const Cell delta = delta_cell(*row->delta, marked_direction(results, measured));
+  // A delta that could not be computed has an ink, but no text.
+  const Cell delta = delta_cell(*values->delta, marked_direction(results, metric));
   cell.ink = delta.ink;
-  if (!row->delta->change) return cell;
+  if (!values->delta->change) return cell;
 
+  // Deltas behind means do not line up, so they need no blanks in place of a mark.
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
-  const bool are_marks_text = results.presentation.marks == MarksChoice::Text;
-  const std::string separator = fmt::format("  {}", mark_as_text(mark, 0, are_marks_text));
-  const std::string short_delta = separator + short_delta_text(*row->delta);
+  const bool are_marks_words = results.presentation.marks == MarksChoice::Text;
+  constexpr std::size_t full_text = 0;
+  const std::string separator = fmt::format("  {}", mark_as_text(mark, full_text, are_marks_words));
+  const std::string short_delta = separator + short_delta_text(*values->delta);
 
   cell.text += separator + delta.text;
   cell.shorter_texts[0] += short_delta;
@@ -370,34 +384,39 @@ Cell make_matrix_cell(const Results& results, std::size_t metric, const CommandR
   return cell;
 }
 
-TableRow make_scan_row(const Results& results, const Grid& grid, const std::string& value) {
-  TableRow row = {{value}};
-  for (const GridColumn& column : grid.columns) {
-    const auto* commands = grid.find(value, column);
-    if (commands == nullptr) {
-      row.push_back({"n/a"});
-      continue;
-    }
-
-    const std::size_t c = commands->front();
-    const MetricResult* wall_time = row_of(results, c, Role::WallTime);
-    const std::string failed = failed_and_redone_text(results.commands[c]);
-    if (wall_time == nullptr || !wall_time->summary) {
-      row.push_back({"n/a" + failed});
-      continue;
-    }
-
-    const Metric& metric = results.session.metrics[wall_time->metric];
-    row.push_back({mean_cell_text(*wall_time, metric) + failed});
-
-    // A single column has room for deltas, but only those between values of one typed command.
-    const std::vector<Command>& all = results.session.commands;
-    const Command& reference = all[results.session.reference.index_for(c)];
-    const bool has_same_source = reference.source_command_index == all[c].source_command_index;
-    if (grid.columns.size() == 1 && wall_time->delta && has_same_source)
-      row.push_back(delta_cell(*wall_time->delta, marked_direction(results, metric)));
+/// Adds the wall time of a command to a row of a scan, and its delta if `has_delta_column`.
+void add_scan_cells(TableRow& row, const Results& results, std::size_t command_index,
+                    bool has_delta_column) {
+  const MetricResult* wall_time = row_of(results, command_index, Role::WallTime);
+  const std::string failed_runs = failed_and_redone_text(results.commands[command_index]);
+  if (wall_time == nullptr || !wall_time->summary) {
+    row.push_back({"n/a" + failed_runs});
+    return;
   }
 
+  const Metric& metric = results.session.metrics[wall_time->metric];
+  row.push_back({mean_cell_text(*wall_time, metric) + failed_runs});
+
+  // The table says nothing about references. A delta between two values of one typed command is
+  // plain without it, but not one between two typed commands.
+  const Command& command = results.session.commands[command_index];
+  const Command& reference =
+      results.session.commands[results.session.reference.index_for(command_index)];
+  const bool is_same_typed_command = reference.source_command_index == command.source_command_index;
+  if (has_delta_column && wall_time->delta && is_same_typed_command)
+    row.push_back(delta_cell(*wall_time->delta, marked_direction(results, metric)));
+}
+
+TableRow make_scan_row(const Results& results, const Grid& grid, const std::string& value) {
+  TableRow row = {{value}};
+  const bool has_delta_column = grid.columns.size() == 1;
+  for (const GridColumn& column : grid.columns) {
+    // Of several commands with the same value, the first one is shown.
+    if (const auto* commands = grid.find(value, column))
+      add_scan_cells(row, results, commands->front(), has_delta_column);
+    else
+      row.push_back({"n/a"});
+  }
   return row;
 }
 
@@ -408,6 +427,30 @@ TableColumn make_bold_column(std::string heading, CellContent content, Cut cut) 
                                          ? std::vector{OmittedPart::Interval}
                                          : std::vector<OmittedPart>{},
           .cut = cut};
+}
+
+/// Returns the results of a command that tables without --verbose show.
+std::vector<const MetricResult*> find_shown_rows(const Results& results,
+                                                 const CommandResult& command) {
+  std::vector<const MetricResult*> shown;
+  if (!has_values(command)) return shown;
+  for (const MetricResult& row : command.rows)
+    if (results.session.metrics[row.metric].shown != Shown::Verbose &&
+        !is_hidden_as_all_zero(results, row.metric))
+      shown.push_back(&row);
+  return shown;
+}
+
+/// Returns the command's name, its number of runs and its parameters, each in a line.
+std::string describe_command(const Results& results, std::size_t index, const Markup& markup) {
+  const Command& command = results.session.commands[index];
+  const std::string line_break(markup.line_break);
+  std::string description = markup.format_code(command.name) + line_break +
+                            runs_text(results, index) +
+                            failed_and_redone_text(results.commands[index]);
+  for (const Parameter& parameter : command.parameters)
+    description += line_break + markup.format_text(parameter.name + " = " + parameter.value);
+  return description;
 }
 
 bool has_value(const Results& results, std::size_t metric) {
@@ -661,9 +704,10 @@ std::string compact_title(const Results& results, std::size_t metric) {
   return title;
 }
 
+// The table has a row for each metric of one command. On a page, it is not fitted to a width.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
-  // Each step leaves out more, until the table fits.
-  const CommandResult& result = results.commands[command];
+  // The terminal's table takes the first of these steps that fits. Each is narrower than the one
+  // before.
   Table table{.steps = {{.gap = 4, .uses_roomy_widths = true},
                         {.gap = 4},
                         {.gap = 3},
@@ -674,86 +718,91 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
                         {.last_omitted_part = OmittedPart::Interval}},
               .heading_ink = Ink::Bold};
 
+  const CommandResult& result = results.commands[command];
   if (!has_values(result)) return table;
 
-  const auto columns =
+  const std::vector<MetricColumn> columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, result, verbose)});
-  for (const MetricResult& row : result.rows) {
-    const Metric& metric = results.session.metrics[row.metric];
-    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, row.metric)) continue;
-    TableRow& cells = table.rows.emplace_back();
+  for (const MetricResult& values : result.rows) {
+    const Metric& metric = results.session.metrics[values.metric];
+    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, values.metric)) continue;
+
+    TableRow& row = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
-      cells.push_back(column.make_cell(
-          {.results = results, .command = command, .metric = metric, .values = &row}));
+      row.push_back(column.make_cell(
+          {.results = results, .command = command, .metric = metric, .values = &values}));
   }
 
+  // In the terminal, headings without any row below them would be of no use.
   if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
   return table;
 }
 
+// Makes the table of a report in Markdown or a like language, with a row for each metric of each
+// command.
 Table markup_table(const Results& results, const Markup& markup) {
+  // The column of deltas is there even if only a metric that needs --verbose has a delta.
+  constexpr bool includes_verbose_metrics = true;
   const auto has_any_delta = [&](const CommandResult& command) {
-    return has_delta(results, command, true);
+    return has_delta(results, command, includes_verbose_metrics);
   };
-  const auto columns =
+  const std::vector<MetricColumn> columns =
       list_columns({.has_deltas = std::ranges::any_of(results.commands, has_any_delta)});
 
-  Table table{
-      .columns = {
-          {.heading = {"command"}, .cell_content = CellContent::Markup, .is_left_aligned = true}}};
+  Table table;
+  table.columns.push_back(
+      {.heading = {"command"}, .cell_content = CellContent::Markup, .is_left_aligned = true});
   add_columns(table, columns, Ink::Plain);
 
   for (const std::size_t c : commands_in_table_order(results)) {
-    const CommandResult& command = results.commands[c];
-    const std::string line_break(markup.line_break);
-    std::string description = markup.format_code(results.session.commands[c].name) + line_break +
-                              runs_text(results, c) + failed_and_redone_text(command);
-    for (const Parameter& parameter : results.session.commands[c].parameters)
-      description += line_break + markup.format_text(parameter.name + " = " + parameter.value);
+    const std::vector<const MetricResult*> shown_rows =
+        find_shown_rows(results, results.commands[c]);
 
-    // Only the first row of a command describes it.
-    bool has_row = false;
-    for (const MetricResult& row : command.rows) {
-      const Metric& metric = results.session.metrics[row.metric];
-      if (!is_shown(metric, false) || !has_values(command) ||
-          is_hidden_as_all_zero(results, row.metric))
-        continue;
-
-      TableRow& cells = table.rows.emplace_back(TableRow{{has_row ? "" : description}});
+    // The first row of a command describes it. A command without values has a row with nothing
+    // else.
+    std::string description = describe_command(results, c, markup);
+    if (shown_rows.empty()) table.rows.push_back({{description}});
+    for (const MetricResult* values : shown_rows) {
+      TableRow& row =
+          table.rows.emplace_back(TableRow{{std::exchange(description, std::string())}});
       for (const MetricColumn& column : columns)
-        cells.push_back(
-            column.make_cell({.results = results, .command = c, .metric = metric, .values = &row}));
-      has_row = true;
+        row.push_back(column.make_cell({.results = results,
+                                        .command = c,
+                                        .metric = results.session.metrics[values->metric],
+                                        .values = values}));
     }
-
-    // A command without any shown value still has a row.
-    if (!has_row) table.rows.push_back({{std::move(description)}});
   }
 
   return table;
 }
 
+// The table has a row for each command, and compares the commands by one metric.
 Table compact_table(const Results& results, std::size_t metric) {
-  const auto columns = list_columns({.is_compact = true,
-                                     .has_deltas = has_deltas_of(results, metric),
-                                     .has_runs = has_runs_column(results, metric),
-                                     .is_of_race = results.findings.race.has_value()});
-  const std::vector<std::string> parameters = parameter_names(results);
-
-  Table table{.columns = {make_bold_column("command", CellContent::Code, Cut::Middle)},
-              .steps = {{.gap = 4},
+  // In a narrow terminal, names of commands are cut first. Then the table takes the first of these
+  // steps that fits.
+  Table table{.steps = {{.gap = 4},
                         {.min_cut_width = 32},
                         {.min_cut_width = 24},
                         {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
                         {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
                         {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}}};
 
-  table.columns[0].is_left_aligned = true;
-  if (parameters_name_commands(results))
-    table.columns[0].dropped_when_omitting = OmittedPart::Names;
+  // Names may go if the columns of parameters tell the commands apart.
+  TableColumn name_column = make_bold_column("command", CellContent::Code, Cut::Middle);
+  name_column.is_left_aligned = true;
+  if (parameters_name_commands(results)) name_column.dropped_when_omitting = OmittedPart::Names;
+  table.columns.push_back(std::move(name_column));
+
+  const std::vector<std::string> parameters = parameter_names(results);
   for (const std::string& name : parameters)
     table.columns.push_back(make_bold_column(name, CellContent::Text, Cut::Middle));
-  add_columns(table, columns, Ink::Bold);
+
+  const std::vector<MetricColumn> metric_columns =
+      list_columns({.is_compact = true,
+                    .has_deltas = has_deltas_of(results, metric),
+                    .has_runs = has_runs_column(results, metric),
+                    .is_of_race = results.findings.race.has_value()});
+  add_columns(table, metric_columns, Ink::Bold);
 
   for (const std::size_t c : commands_in_table_order(results)) {
     const Command& command = results.session.commands[c];
@@ -763,7 +812,7 @@ Table compact_table(const Results& results, std::size_t metric) {
       row.push_back({parameter == nullptr ? "" : parameter->value});
     }
 
-    for (const MetricColumn& column : columns)
+    for (const MetricColumn& column : metric_columns)
       row.push_back(column.make_cell({.results = results,
                                       .command = c,
                                       .metric = results.session.metrics[metric],
@@ -774,19 +823,28 @@ Table compact_table(const Results& results, std::size_t metric) {
   return table;
 }
 
+// A command that the user typed with two parameters is run with each pair of their values. The
+// matrix has a cell for each pair, so that one sees the effect of either parameter.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
-  if (results.findings.race) return std::nullopt;  // which has its own order
-  const std::vector<std::string> names = parameter_names(results);
-  if (names.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
+  // A race sorts its commands by their results, and a matrix would lose this order.
+  if (results.findings.race) return std::nullopt;
+  const std::vector<std::string> parameters = parameter_names(results);
+  if (parameters.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
+  const std::string& row_parameter = parameters[0];
+  const std::string& column_parameter = parameters[1];
 
-  const Grid grid = make_grid(results, names[0], [&](const Command& command) -> GridColumn {
-    const Parameter* second = find_parameter(command, names[1]);
-    return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
+  const Grid grid = make_grid(results, row_parameter, [&](const Command& command) -> GridColumn {
+    const Parameter* parameter = find_parameter(command, column_parameter);
+    if (parameter == nullptr) return {};
+    return {.key = parameter->value, .title = one_line(parameter->value)};
   });
+
+  // A single row or column of values would be no matrix.
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
 
-  Table table{
-      .columns = {make_bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)}};
+  Table table;
+  table.columns.push_back(
+      make_bold_column(row_parameter + " \\ " + column_parameter, CellContent::Text, Cut::Nothing));
 
   // A narrower gap is tried before the next part is left out.
   table.steps.clear();
@@ -795,6 +853,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
     for (const std::size_t gap : {4U, 2U})
       table.steps.push_back({.gap = gap, .last_omitted_part = part});
 
+  // Cells have a shorter text for each of these steps (make_matrix_cell).
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
@@ -804,6 +863,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   for (const std::string& value : grid.rows) {
     TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
     for (const GridColumn& column : grid.columns) {
+      // Of several commands with the same values, the last one is shown.
       const auto* commands = grid.find(value, column);
       row.push_back(commands == nullptr
                         ? Cell{}
@@ -814,96 +874,110 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   return table;
 }
 
+// A command that the user typed with a parameter is run with each of its values. The table has a
+// row for each value, and a column for each typed command.
 std::string scan_table(const Results& results, const Style& style) {
-  const std::vector<std::string> names = parameter_names(results);
-  if (names.size() != 1) return "";
+  const std::vector<std::string> parameters = parameter_names(results);
+  if (parameters.size() != 1) return "";
+  const std::string& parameter = parameters.front();
 
-  const Grid grid = make_grid(results, names.front(), [](const Command& command) {
-    return GridColumn{std::to_string(command.source_command_index),
-                      one_line(command.unfilled_name)};
+  // The table compares values of the parameter, so it needs at least two.
+  const Grid grid = make_grid(results, parameter, [](const Command& command) {
+    return GridColumn{.key = std::to_string(command.source_command_index),
+                      .title = one_line(command.unfilled_name)};
   });
   if (grid.rows.size() < 2) return "";
 
-  const bool has_one_column = grid.columns.size() == 1;
-  if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) &&
-      has_one_column)
-    return "";
+  // A compact table already has a row for each value of a single typed command.
+  const bool has_one_typed_command = grid.columns.size() == 1;
+  const bool has_compact_table =
+      compact_table_replaces_full_tables(results) || has_compact_table_first(results);
+  if (has_one_typed_command && has_compact_table) return "";
 
-  Table table{.columns = {make_bold_column(names.front(), CellContent::Text, Cut::Middle)},
+  Table table{.columns = {make_bold_column(parameter, CellContent::Text, Cut::Middle)},
               .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
-  for (const GridColumn& column : grid.columns)
-    table.columns.push_back(make_bold_column(
-        has_one_column ? std::string(metric_name_of(Role::WallTime)) : column.title,
-        CellContent::Number, Cut::Middle));
-  if (has_one_column)
+  if (has_one_typed_command) {
+    table.columns.push_back(make_bold_column(std::string(metric_name_of(Role::WallTime)),
+                                             CellContent::Number, Cut::Middle));
     table.columns.push_back(make_bold_column("delta", CellContent::Delta, Cut::Middle));
+  } else {
+    for (const GridColumn& column : grid.columns)
+      table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Middle));
+  }
 
   for (const std::string& value : grid.rows)
     table.rows.push_back(make_scan_row(results, grid, value));
   return terminal_text(table, style);
 }
 
+// The table shows all results of a small session at once: a row for each metric, with a value for
+// each command and a delta for each candidate.
 Table metrics_table(const Results& results, bool every_row) {
   const std::vector<std::size_t> commands = commands_in_table_order(results);
   const std::vector<std::size_t> candidates = find_candidates(results);
-  const bool has_many = candidates.size() > 1;
+  const bool has_several_candidates = candidates.size() > 1;
 
   Table table{.columns = {{.heading = {"measurement"}, .cell_content = CellContent::Text}}};
   for (const std::size_t c : commands)
-    table.columns.push_back(
-        {.heading = {results.session.commands[c].name}, .is_dropped_on_phone = has_many});
-  for (const std::size_t c : candidates)
-    table.columns.push_back(
-        {.heading = {has_many ? "delta of " + results.session.commands[c].name : "delta"},
-         .cell_content = CellContent::Delta});
+    table.columns.push_back({.heading = {results.session.commands[c].name},
+                             .is_dropped_on_phone = has_several_candidates});
+  for (const std::size_t c : candidates) {
+    const std::string heading =
+        has_several_candidates ? "delta of " + results.session.commands[c].name : "delta";
+    table.columns.push_back({.heading = {heading}, .cell_content = CellContent::Delta});
+  }
 
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
-    const auto values_of = [&](std::size_t c) { return row_if_has_values(results.commands[c], m); };
-    if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
-      continue;
+    const bool has_content = has_value(results, m) && !is_constant(results, m, 0.0);
+    if (!is_shown(metric, every_row) || !has_content) continue;
+
+    TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
+    const auto source_of = [&](std::size_t c) {
+      return CellSource{.results = results,
+                        .command = c,
+                        .metric = metric,
+                        .values = row_if_has_values(results.commands[c], m)};
+    };
 
     // With several candidates, the columns are too narrow for deviations.
-    TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
     for (const std::size_t c : commands) {
-      const MetricResult* values = values_of(c);
-      if (values == nullptr)
-        row.push_back({"n/a"});
-      else if (has_many)
-        row.push_back({short_mean_text(*values, metric)});
+      const CellSource source = source_of(c);
+      if (has_several_candidates && source.values != nullptr)
+        row.push_back({short_mean_text(*source.values, metric)});
       else
-        row.push_back(make_mean_cell({results, c, metric, values}));
+        row.push_back(make_mean_cell(source));
     }
-
-    for (const std::size_t c : candidates)
-      row.push_back(make_delta_cell({results, c, metric, values_of(c)}));
+    for (const std::size_t c : candidates) row.push_back(make_delta_cell(source_of(c)));
   }
 
   return table;
 }
 
+// The table gives an overview of all deltas on a page.
 std::string differences_html(const Results& results) {
+  constexpr bool is_verbose = false;
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const bool is_in_tables =
-        is_shown(results.session.metrics[m], false) && !is_hidden_as_all_zero(results, m);
+        is_shown(results.session.metrics[m], is_verbose) && !is_hidden_as_all_zero(results, m);
     if (is_in_tables && has_deltas_of(results, m)) metrics.push_back(m);
   }
   if (metrics.empty()) return "";
 
   // A row is a metric or a command, whichever are more, so that the table is longer than wide.
   if (metrics.size() >= results.commands.size())
-    return table_html(metrics_table(results, false), "matrix metrics");
+    return table_html(metrics_table(results, is_verbose), "matrix metrics");
 
   Table table{.columns = {{.heading = {"command"}, .cell_content = CellContent::Markup}}};
   for (const std::size_t metric : metrics)
     table.columns.push_back({.heading = {metric_title(results.session.metrics[metric])},
                              .cell_content = CellContent::Delta});
 
-  const std::vector<std::string> classes = command_classes(results);
+  const std::vector<std::string> css_classes = command_classes(results);
   for (const std::size_t c : commands_in_table_order(results)) {
     TableRow& row = table.rows.emplace_back(
-        TableRow{{"<div class=\"who\">" + command_html(results, c, classes[c]) + "</div>"}});
+        TableRow{{"<div class=\"who\">" + command_html(results, c, css_classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)
       row.push_back(make_delta_cell({.results = results,
                                      .command = c,

@@ -72,32 +72,35 @@ std::vector<std::string> cut_list(std::vector<std::string> texts, std::size_t mo
   return texts;
 }
 
-/// Returns the entries in which two lists differ: "stack '8192' instead of 'unlimited', with
-/// LD_PRELOAD 'a.so'".
+/// Returns the entries in which two lists of settings differ, as they are on the side of `subject`:
+/// "stack '8192' instead of 'unlimited', with LD_PRELOAD 'a.so'".
 std::string list_differing_entries(const SettingDifference& difference, DifferenceSide subject,
-                                   std::size_t most) {
+                                   std::size_t max_entries) {
+  const bool is_candidate = subject == DifferenceSide::Candidate;
+
+  // An entry such as an environment variable may have an empty value.
+  const auto blank_and_value = [&](const std::string& value) {
+    return value.empty() ? "" : " " + shortened_value(difference.kind, value);
+  };
+
   std::vector<std::string> texts;
   for (const EntryDifference& entry : find_differing_entries(difference)) {
-    const bool is_candidate = subject == DifferenceSide::Candidate;
+    // A side without the entry has no value.
     const auto& own_value = is_candidate ? entry.candidate_value : entry.reference_value;
     const auto& other_value = is_candidate ? entry.reference_value : entry.candidate_value;
-    const auto value_after_blank = [&](const std::string& value) {
-      return value.empty() ? "" : " " + shortened_value(difference.kind, value);
-    };
     const std::string name = one_line(entry.name);
     if (own_value && other_value) {
-      const std::string other_text =
-          other_value->empty() ? " none" : value_after_blank(*other_value);
+      const std::string other_text = other_value->empty() ? " none" : blank_and_value(*other_value);
       texts.push_back(
-          fmt::format("{}{} instead of{}", name, value_after_blank(*own_value), other_text));
+          fmt::format("{}{} instead of{}", name, blank_and_value(*own_value), other_text));
     } else if (own_value) {
-      texts.push_back(fmt::format("with {}{}", name, value_after_blank(*own_value)));
+      texts.push_back(fmt::format("with {}{}", name, blank_and_value(*own_value)));
     } else {
       texts.push_back(fmt::format("without {}", name));
     }
   }
 
-  return fmt::format("{}", fmt::join(cut_list(std::move(texts), most), ", "));
+  return fmt::format("{}", fmt::join(cut_list(std::move(texts), max_entries), ", "));
 }
 
 std::string_view describe_loss(CounterLoss loss) {
@@ -183,27 +186,31 @@ struct WarningTextMaker {
   }
 
   WarningText operator()(const stats::Drift& drift) const {
-    const bool rises = drift.change > 0.0;
-    const std::string by = fmt::format("by {:.1f}%", std::abs(drift.change) * 100.0);
-    const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
-    const std::string end = "from the first third of the runs to the last";
-    return {
-        .kind = "drift",
-        .text = start + by + " " + end,
+    const bool has_risen = drift.change > 0.0;
+    const std::string_view rose_or_fell = has_risen ? "rose" : "fell";
+    const std::string by_percent = fmt::format("by {:.1f}%", std::abs(drift.change) * 100.0);
+    const std::string period = "from the first third of the runs to the last";
+    const std::string_view advice =
+        has_risen ? "check for overheating, for other programs, and for things that each run "
+                    "leaves behind"
+                  : "raise --warmup if this was a cold start, or check for other programs that "
+                    "were running";
+
+    // The words of the kind fit a line about several commands of which one rose and another fell.
+    WarningText::OfKind of_kind{
+        .text = "wall time changed " + period,
         .advice =
-            (rises ? "check for overheating, for other programs, and for things that each run "
-                     "leaves behind"
-                   : "raise --warmup if this was a cold start, or check for other programs that "
-                     "were running") +
+            "check for a cold start (--warmup), for overheating, for other programs, "
+            "and for things that each run leaves behind" +
             make_clause_on_deltas(),
-        .text_for_all_commands = start + end,
-        .command_figures = by,
-        .of_kind = {
-            .text = "wall time changed " + end,
-            .advice = "check for a cold start (--warmup), for overheating, for other programs, "
-                      "and for things that each run leaves behind" +
-                      make_clause_on_deltas(),
-            .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
+        .figures = fmt::format("{} {}", rose_or_fell, by_percent)};
+
+    return {.kind = "drift",
+            .text = fmt::format("wall time {} {} {}", rose_or_fell, by_percent, period),
+            .advice = std::string(advice) + make_clause_on_deltas(),
+            .text_for_all_commands = fmt::format("wall time {} {}", rose_or_fell, period),
+            .command_figures = by_percent,
+            .of_kind = std::move(of_kind)};
   }
 
   WarningText operator()(const stats::TwoModes& modes) const {
@@ -282,34 +289,38 @@ struct WarningTextMaker {
             .command_figures = figure};
   }
 
+  // Commands that run identical programs differ only by noise, so the user has probably measured
+  // the same build twice.
   WarningText operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
-    WarningText words{
-        .kind = "same_programs",
-        .text = "the program and its arguments are identical to those of " + reference,
-        .advice = "build the programs again, unless you want to measure noise"};
-    words.of_kind = {
-        .text =
-            "each runs the same file with the same arguments as the command that it is compared "
-            "with",
-        .advice =
-            "make sure that the commands run different code, unless you want to measure noise"};
+    const std::string make_sure_that_code_differs =
+        "make sure that the commands run different code, unless you want to measure noise";
 
+    std::string text;
+    std::string advice = make_sure_that_code_differs;
+    WarningText::OfKind of_kind{
+        .text =
+            "each runs the same file with the same arguments as the command that it is "
+            "compared with",
+        .advice = make_sure_that_code_differs};
     if (!warning.is_native) {
-      words.text = "the file that is run and its arguments are the same as those of " + reference;
-      words.advice =
-          "make sure that the commands run different code, unless you want to measure noise";
-    } else if (!warning.has_same_name) {
-      words.text =
-          "the program (apart from its name) and its arguments are identical to those of " +
-          reference;
-      words.advice =
+      // The code that a script or a launcher runs may be in another file, and may differ.
+      text = "the file that is run and its arguments are the same as those of " + reference;
+    } else if (warning.has_same_name) {
+      text = "the program and its arguments are identical to those of " + reference;
+      advice = "build the programs again, unless you want to measure noise";
+    } else {
+      text = "the program (apart from its name) and its arguments are identical to those of " +
+             reference;
+      advice =
           "build the programs again, unless you want to measure noise or the program behaves "
           "according to its name";
-      words.of_kind.text =
-          "each runs a program that is identical to the one that it is compared with";
+      of_kind.text = "each runs a program that is identical to the one that it is compared with";
     }
-    return words;
+    return {.kind = "same_programs",
+            .text = std::move(text),
+            .advice = std::move(advice),
+            .of_kind = std::move(of_kind)};
   }
 
   WarningText operator()(const FewRuns& warning) const {
@@ -345,32 +356,33 @@ struct WarningTextMaker {
             "measure both commands in one session if you can, or compare cpu_time or instructions"};
   }
 
+  // The finding is about a session that was read from a file. That session is the baseline, which
+  // has the references, or it was joined to another one, which has the reference.
   WarningText operator()(const OtherConditions& warning) const {
-    // A session of several files is compared with the reference of the first one.
     const bool is_joined = !warning.file.empty();
-    const std::string what = is_joined ? cited(warning.file) : "the baseline";
+    const std::string session = is_joined ? cited(warning.file) : "the baseline";
 
+    std::string text;
+    std::string advice;
     if (!warning.names_machine) {
-      const std::string_view machine = is_joined ? "the machine of the reference" : "this machine";
-      return {.kind = "foreign_baseline",
-              .text = what + " does not say on which machine it was measured",
-              .advice = fmt::format(
-                  "make sure that it was {}, or measure again with lauka --export-json", machine),
-              .has_own_line = true};
+      const std::string_view expected_machine =
+          is_joined ? "the machine of the reference" : "this machine";
+      text = session + " does not say on which machine it was measured";
+      advice = fmt::format("make sure that it was {}, or measure again with lauka --export-json",
+                           expected_machine);
+    } else if (is_joined) {
+      text = fmt::format("{} was measured under other conditions than the reference: {}", session,
+                         list_differences(warning.differences, DifferenceSide::Candidate));
+      advice = "compare sessions of the same machine, or measure both commands in one session";
+    } else {
+      text = fmt::format("{} was measured under other conditions: {}", session,
+                         list_differences(warning.differences, DifferenceSide::Reference));
+      advice = "measure the baseline again on this machine";
     }
-
-    const auto side = is_joined ? DifferenceSide::Candidate : DifferenceSide::Reference;
-    const std::string text = fmt::format("{} was measured under other conditions{}: {}", what,
-                                         is_joined ? " than the reference" : "",
-                                         list_differences(warning.differences, side));
-    return {
-        .kind = "foreign_baseline",
-        .text = text,
-        .advice =
-            is_joined
-                ? "compare sessions of the same machine, or measure both commands in one session"
-                : "measure the baseline again on this machine",
-        .has_own_line = true};
+    return {.kind = "foreign_baseline",
+            .text = std::move(text),
+            .advice = std::move(advice),
+            .has_own_line = true};
   }
 
   WarningText operator()(const OtherCircumstances& warning) const {
@@ -383,67 +395,79 @@ struct WarningTextMaker {
             .command_figures = figures};
   }
 
+  // A simulator counts the instructions that a program executes. They depend on the processor only
+  // because libc chooses its functions, such as memcpy, by the features that the processor has.
   WarningText operator()(const OtherProcessor& warning) const {
-    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
-    std::string switched_off;
+    const std::string session = warning.file.empty() ? "the baseline" : cited(warning.file);
+
+    // In GLIBC_TUNABLES, "-AVX2" tells libc to choose its functions as if there were no AVX2.
+    std::string switched_off_features;
     for (const std::string& feature : warning.differing_features)
-      switched_off +=
-          fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name_of(feature));
-    return {
-        .kind = "other_processor",
-        .text =
-            fmt::format("the simulated counts of {} come from another processor, for which libc "
-                        "may choose other functions",
-                        what),
-        .advice =
-            switched_off.empty()
-                ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
-                  "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
-                : fmt::format("measure both with --env GLIBC_TUNABLES=glibc.cpu.hwcaps={}, which "
-                              "switches off the features that only one of the processors has",
-                              switched_off)};
+      switched_off_features +=
+          fmt::format("{}-{}", switched_off_features.empty() ? "" : ",", tunable_name_of(feature));
+
+    const std::string advice =
+        switched_off_features.empty()
+            ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
+              "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
+            : fmt::format(
+                  "measure both with --env GLIBC_TUNABLES=glibc.cpu.hwcaps={}, which "
+                  "switches off the features that only one of the processors has",
+                  switched_off_features);
+    return {.kind = "other_processor",
+            .text = fmt::format(
+                "the simulated counts of {} come from another processor, for which libc "
+                "may choose other functions",
+                session),
+            .advice = advice};
   }
 
   WarningText operator()(const NotInterleaved& warning) const {
-    const bool by_hooks = warning.is_caused_by_hooks;
+    const bool is_caused_by_hooks = warning.is_caused_by_hooks;
     const std::string_view cause =
-        by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
-    const std::string_view gates_fail = warning.has_gates ? kClauseOnGates : "";
-    const std::string_view judged_once =
-        warning.has_gates && by_hooks ? ", and gates were judged only once" : "";
+        is_caused_by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
+    const std::string_view gates_clause = warning.has_gates ? kClauseOnGates : "";
 
-    return {.kind = "sequential_order",
-            .text = fmt::format(
-                "the commands were run one after the other{}, so deltas include any drift "
-                "of the machine{}{}",
-                cause, gates_fail, judged_once),
-            .advice = by_hooks ? "use --order random if the commands do not disturb each other"
-                               : "use --order random to compare runs of the same round",
-            .of_kind = {
-                .text = "the commands were run one after the other, so deltas include any drift of "
-                        "the machine",
-                .advice = "use --order random to compare runs of the same round"}};
+    // Gates are judged early only after complete rounds. In this order there are none before the
+    // end.
+    const std::string_view judged_once_clause =
+        warning.has_gates && is_caused_by_hooks ? ", and gates were judged only once" : "";
+
+    const std::string start = "the commands were run one after the other";
+    const std::string drift = ", so deltas include any drift of the machine";
+    const std::string use_random_order = "use --order random to compare runs of the same round";
+    return {
+        .kind = "sequential_order",
+        .text = fmt::format("{}{}{}{}{}", start, cause, drift, gates_clause, judged_once_clause),
+        .advice = is_caused_by_hooks
+                      ? "use --order random if the commands do not disturb each other"
+                      : use_random_order,
+        .of_kind = {.text = start + drift, .advice = use_random_order}};
   }
 
   WarningText operator()(const DifferentCoreShares& warning) const {
-    const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
-    const std::string reference = quantity(warning.reference_share, Unit::Fraction);
+    const std::string candidate_share = quantity(warning.candidate_share, Unit::Fraction);
+    const std::string reference_share = quantity(warning.reference_share, Unit::Fraction);
     const std::string consequence = ", which may explain a part of the difference in time";
+
     std::string text = fmt::format(
-                           "{} is {}, but {} for the reference, because the two commands ran on "
-                           "different kinds of core",
-                           warning.metric, candidate, reference) +
-                       consequence;
+        "{} is {}, but {} for the reference, because the two commands ran on different kinds of "
+        "core{}",
+        warning.metric, candidate_share, reference_share, consequence);
+
+    // The cycles on each kind of core show the same in numbers.
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
-    return {
-        .kind = "other_cores",
-        .text = std::move(text),
-        .advice = "use --cores p or --cores e to keep all runs on one kind of core",
-        .text_for_all_commands = "ran on other kinds of core than the reference" + consequence,
-        .command_figures = fmt::format("{} {} against {}", warning.metric, candidate, reference)};
+
+    // On a line about several commands, their names precede the text.
+    return {.kind = "other_cores",
+            .text = std::move(text),
+            .advice = "use --cores p or --cores e to keep all runs on one kind of core",
+            .text_for_all_commands = "ran on other kinds of core than the reference" + consequence,
+            .command_figures =
+                fmt::format("{} {} against {}", warning.metric, candidate_share, reference_share)};
   }
 
   WarningText operator()(const LowCoreShare& warning) const {
@@ -472,31 +496,37 @@ struct WarningTextMaker {
 
   WarningText operator()(const MeanDiffers& warning) const {
     const stats::Delta& delta = warning.delta;
-    const std::string mean = delta_text(delta.change_of_mean);
-    const std::string typical = delta_text(delta);
+    const std::string change_of_mean = delta_text(delta.change_of_mean);
+    const std::string typical_change = delta_text(delta);
 
-    // High outliers of the reference raise its mean, so that the candidate's seems to have fallen.
-    const bool mean_rose_more = *delta.change_of_mean.change > *delta.change;
-    std::string because;
+    // A few very high values raise a command's mean, but not its typical value. If they are the
+    // reference's, the candidate's mean seems to have fallen.
+    const bool are_outliers_of_candidate = *delta.change_of_mean.change > *delta.change;
+    std::string cause;
     if (warning.has_high_outliers)
-      because = fmt::format(", because some runs{} took far more than the rest",
-                            mean_rose_more ? "" : " of the reference");
+      cause = fmt::format(", because some runs{} took far more than the rest",
+                          are_outliers_of_candidate ? "" : " of the reference");
+
+    // The words of the kind fit a line about commands whose means differ in other metrics, or for
+    // other causes.
+    WarningText::OfKind of_kind{
+        .text = "the mean and the typical round changed differently",
+        .advice =
+            "compare the runs with --export-runs or --histogram; a gate on rare runs needs more "
+            "rounds",
+        .figures = fmt::format("{}: {} and {}", warning.metric, change_of_mean, typical_change)};
 
     return {
         .kind = "mean_differs",
         .text = fmt::format("{}: the mean changed by {}, but the typical round by {}{}",
-                            warning.metric, mean, typical, because),
+                            warning.metric, change_of_mean, typical_change, cause),
         .advice = warning.has_high_outliers
                       ? "find them with --export-runs; a gate on such rare runs needs more rounds"
                       : "compare the runs of both commands with --export-runs or --histogram",
         .text_for_all_commands = fmt::format(
-            "{}: the mean and the typical round changed differently{}", warning.metric, because),
-        .command_figures = mean + " and " + typical,
-        .of_kind = {.text = "the mean and the typical round changed differently",
-                    .advice =
-                        "compare the runs with --export-runs or --histogram; a gate on rare runs "
-                        "needs more rounds",
-                    .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
+            "{}: the mean and the typical round changed differently{}", warning.metric, cause),
+        .command_figures = change_of_mean + " and " + typical_change,
+        .of_kind = std::move(of_kind)};
   }
 
   WarningText operator()(const AlikeRounds& warning) const {
@@ -655,14 +685,14 @@ std::string join_subjects(const std::vector<SubjectAndFigures>& subjects) {
 }
 
 /// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
-/// figures, which are those of the kind unless all of them `have_same_text`. Empty if the warnings
+/// figures, which are those of the kind unless `have_all_same_text`. Empty if the warnings
 /// have neither subjects nor figures.
 std::string list_subjects(const Results& results, std::span<const WarningText> group,
-                          bool have_same_text) {
+                          bool have_all_same_text) {
   std::vector<SubjectAndFigures> subjects;
   for (const WarningText& words : group) {
     const std::string subject = find_subject(results, words);
-    const std::string& figures = have_same_text ? words.command_figures : words.of_kind.figures;
+    const std::string& figures = have_all_same_text ? words.command_figures : words.of_kind.figures;
     const auto known = std::ranges::find(subjects, subject, &SubjectAndFigures::subject);
     if (known == subjects.end())
       subjects.push_back({subject, figures});
@@ -673,6 +703,12 @@ std::string list_subjects(const Results& results, std::span<const WarningText> g
   return join_subjects(subjects);
 }
 
+/// True if a text without figures fits all warnings of the group.
+bool have_same_text(std::span<const WarningText> group) {
+  return std::ranges::all_of(
+      group, [&](const WarningText& words) { return is_same_text(group.front(), words); });
+}
+
 std::string make_line(const Results& results, std::span<const WarningText> group) {
   const WarningText& words = group.front();
   if (group.size() == 1) {
@@ -680,12 +716,24 @@ std::string make_line(const Results& results, std::span<const WarningText> group
     return (subject.empty() ? "" : subject + ": ") + words.text + "; " + words.advice;
   }
 
-  const bool have_same_text = std::ranges::all_of(
-      group, [&](const WarningText& other) { return is_same_text(words, other); });
-  const std::string subjects = list_subjects(results, group, have_same_text);
+  const bool is_one_text_enough = have_same_text(group);
+  const std::string subjects = list_subjects(results, group, is_one_text_enough);
   return fmt::format("{}{}{}; {}", subjects, subjects.empty() ? "" : ": ",
-                     have_same_text ? words.text_for_all_commands : words.of_kind.text,
-                     have_same_text ? words.advice : words.of_kind.advice);
+                     is_one_text_enough ? words.text_for_all_commands : words.of_kind.text,
+                     is_one_text_enough ? words.advice : words.of_kind.advice);
+}
+
+/// Returns the line of the warnings in `group`, which share it, with the texts that it has if it is
+/// also shared by other benchmarks of a suite.
+WarningLine make_warning_line(const Results& results, std::span<const WarningText> group) {
+  const WarningText& first = group.front();
+  const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
+  return {.text = make_line(results, group),
+          .text_without_names = have_same_text(group)
+                                    ? first.text_for_all_commands + "; " + first.advice
+                                    : text_of_kind,
+          .kind = first.has_own_line ? std::string_view() : first.kind,
+          .text_of_kind = text_of_kind};
 }
 
 bool is_about_differences(const Warning& warning) {
@@ -734,36 +782,30 @@ std::vector<WarningText> make_warning_texts(const Results& results) {
   return all;
 }
 
+// Warnings of one kind share a line, so that several commands with the same trouble do not fill the
+// screen.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
   const bool lists_all_differences = style.verbose || style.shows_all_differences;
-  std::vector<WarningText> shown;
+  std::vector<WarningText> pending;
   for (const Warning& warning : results.warnings) {
     const bool is_wanted_difference = lists_all_differences && is_about_differences(warning);
     if (warning.shown == Shown::Always || style.verbose || is_wanted_difference)
-      shown.push_back(make_warning_text(results, warning, lists_all_differences));
+      pending.push_back(make_warning_text(results, warning, lists_all_differences));
   }
 
   if (order == WarningOrder::ByWeight)
-    std::stable_partition(shown.begin(), shown.end(), may_mislead_about_deltas);
+    std::stable_partition(pending.begin(), pending.end(), may_mislead_about_deltas);
 
-  // Takes the first warning that is left, and all that share a line with it.
+  // Each line takes the first warning that is left, and all that may share a line with it.
   std::vector<WarningLine> lines;
-  while (!shown.empty()) {
-    const WarningText first = shown.front();
+  while (!pending.empty()) {
+    const WarningText first = pending.front();
     const auto group_end = std::stable_partition(
-        shown.begin() + 1, shown.end(),
+        pending.begin() + 1, pending.end(),
         [&](const WarningText& words) { return may_share_a_line(first, words); });
-
-    const std::span<const WarningText> group{shown.begin(), group_end};
-    const bool have_same_text = std::ranges::all_of(
-        group, [&](const WarningText& other) { return is_same_text(first, other); });
-    const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
-    const std::string text_without_names =
-        have_same_text ? first.text_for_all_commands + "; " + first.advice : text_of_kind;
-    lines.push_back({make_line(results, group), text_without_names,
-                     first.has_own_line ? std::string_view() : first.kind, text_of_kind});
-    shown.erase(shown.begin(), group_end);
+    lines.push_back(make_warning_line(results, {pending.begin(), group_end}));
+    pending.erase(pending.begin(), group_end);
   }
 
   return lines;

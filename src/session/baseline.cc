@@ -14,37 +14,40 @@ namespace lauka {
 
 namespace {
 
-/// Returns each command's place in the baseline: the command with the same name, else the one that
-/// was typed at the same place and has the same parameter values, else the one at the same place.
-/// nullopt if there is none, or if it has other values of the parameters.
-std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
-                                                    const std::vector<Command>& in_baseline) {
-  std::vector<bool> is_taken(in_baseline.size(), false);
-  std::vector<std::optional<std::size_t>> places(commands.size());
+/// Pairs the commands of this session with those of a baseline, so that each is compared with the
+/// command that the user most probably means. Returns the index of each command's partner in the
+/// baseline; nullopt if it has none. A partner has the same name. Without such a command, it is one
+/// with the same parameter values that was typed at the same position, or else the one at the same
+/// position, unless that has other values of the parameters.
+std::vector<std::optional<std::size_t>> match_commands(
+    const std::vector<Command>& commands, const std::vector<Command>& baseline_commands) {
+  std::vector<bool> is_taken(baseline_commands.size(), false);
+  std::vector<std::optional<std::size_t>> partners(commands.size());
 
-  const auto match_if = [&](const auto& is_match) {
+  // Pairs each command that has no partner yet with the first free command that matches it.
+  const auto pair_if = [&](const auto& is_match) {
     for (std::size_t c = 0; c < commands.size(); ++c) {
-      for (std::size_t b = 0; b < in_baseline.size() && !places[c]; ++b) {
-        if (is_taken[b] || !is_match(commands[c], in_baseline[b])) continue;
-        places[c] = b;
+      for (std::size_t b = 0; b < baseline_commands.size() && !partners[c]; ++b) {
+        if (is_taken[b] || !is_match(commands[c], baseline_commands[b])) continue;
+        partners[c] = b;
         is_taken[b] = true;
       }
     }
   };
 
-  match_if([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
-  match_if([](const Command& ours, const Command& theirs) {
+  pair_if([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
+  pair_if([](const Command& ours, const Command& theirs) {
     return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
            ours.source_command_index == theirs.source_command_index;
   });
 
-  const std::size_t fewer = std::min(commands.size(), in_baseline.size());
-  for (std::size_t c = 0; c < fewer; ++c) {
-    const bool are_both_free = !places[c] && !is_taken[c];
-    if (are_both_free && !has_other_value(commands[c], in_baseline[c])) places[c] = c;
+  const std::size_t common_positions = std::min(commands.size(), baseline_commands.size());
+  for (std::size_t c = 0; c < common_positions; ++c) {
+    const bool are_both_free = !partners[c] && !is_taken[c];
+    if (are_both_free && !has_other_value(commands[c], baseline_commands[c])) partners[c] = c;
   }
 
-  return places;
+  return partners;
 }
 
 std::string list_names(const std::vector<Command>& commands) {
@@ -55,7 +58,7 @@ std::string list_names(const std::vector<Command>& commands) {
   return commands.size() > max_names ? names + ", ..." : names;
 }
 
-/// Returns why the command `name` has no place in a baseline.
+/// Returns why the command `name` has no partner in a baseline.
 Error make_no_command_error(const std::string& file, const Recording& baseline,
                             const std::string& name) {
   const auto namesakes = std::ranges::count(baseline.commands, name, &Command::name);
@@ -87,25 +90,31 @@ MeasuredCommand find_reference_in(const Baseline& baseline, std::size_t command)
   return {*baseline.session, baseline.reference_places[command], &baseline.metric_places};
 }
 
+/// Refuses a baseline that lacks values that a gate or --precision needs, so that the user hears
+/// about it before the session and not after it.
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   struct NeededMetric {
     std::size_t metric;
     std::string_view needed_by;
   };
   std::vector<NeededMetric> needed_metrics;
+
+  // Values that the baseline measured in another way are no reason to refuse it. A gate on them is
+  // inconclusive, and says why.
   const auto is_measured_otherwise = [&](std::size_t metric) {
     return !find_differences_from(*baseline.session, plan.metrics[metric]).empty();
   };
-
-  // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
     if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
-      needed_metrics.push_back({gate.metric, "a gate"});
-  if (plan.precision) needed_metrics.push_back({plan.precision->metric, "--precision"});
+      needed_metrics.push_back({.metric = gate.metric, .needed_by = "a gate"});
 
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+  // --precision measures until the interval of a delta is narrow enough, so it needs the delta.
+  if (plan.precision)
+    needed_metrics.push_back({.metric = plan.precision->metric, .needed_by = "--precision"});
+
+  for (std::size_t command = 0; command < plan.commands.size(); ++command) {
+    const MeasuredCommand reference = find_reference_in(baseline, command);
     for (const auto& [metric, needed_by] : needed_metrics) {
-      const MeasuredCommand reference = find_reference_in(baseline, c);
       const bool has_values = !make_series_of_reference(reference, metric).values.empty();
       if (has_values) continue;
 
@@ -151,6 +160,22 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
                            has_layouts ? "one build of each command, not layouts"
                                        : "layouts, but this session has one build"),
                has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
+}
+
+/// Adds a note for each command whose reference has another name, as the user may have meant
+/// another one.
+void note_matches_by_position(const std::vector<Command>& commands, const Baseline& baseline,
+                              std::vector<Note>& notes) {
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    const std::string& name = commands[c].name;
+    const std::string& name_in_baseline = find_reference_in(baseline, c).command().name;
+    if (name_in_baseline == name) continue;
+    notes.push_back(
+        {"matched_by_place",
+         fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
+                     "because no command there has the same name",
+                     cited(name), cited(name_in_baseline), cited(baseline.file))});
+  }
 }
 
 /// Returns the number of a command's reference (find_measured). References in a baseline are
@@ -203,36 +228,30 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
   return places;
 }
 
+// Chooses what the plan's commands are compared with. Whatever would make the comparison fail after
+// the session is refused here, while nothing has been run yet.
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
-  const auto places = find_places(plan.commands, session->commands);
-  Baseline baseline{file, session, {}, {}};
+  Baseline baseline{.file = file, .session = session};
 
-  for (std::size_t c = 0; c < places.size(); ++c) {
-    if (!places[c]) return make_no_command_error(file, *session, plan.commands[c].name);
-    baseline.reference_places.push_back(*places[c]);
-    if (session->runs.of_command(*places[c]).empty())
+  const auto partners = match_commands(plan.commands, session->commands);
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (!partners[c]) return make_no_command_error(file, *session, plan.commands[c].name);
+    const std::size_t reference = *partners[c];
+    if (session->runs.of_command(reference).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
-                               cited(session->commands[*places[c]].name)),
+                               cited(session->commands[reference].name)),
                    "export it again"};
+    baseline.reference_places.push_back(reference);
   }
 
-  if (auto layouts = check_layouts(plan, baseline); !layouts) return layouts;
+  // check_metrics() and check_units() need to know which metrics can be compared.
+  if (auto checked = check_layouts(plan, baseline); !checked) return checked;
   baseline.metric_places = find_comparable_metrics_in(*session, plan.metrics);
-  if (auto measured = check_metrics(plan, baseline); !measured) return measured;
-  if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
+  if (auto checked = check_metrics(plan, baseline); !checked) return checked;
+  if (auto checked = check_units(plan, baseline); !checked) return checked;
 
-  for (std::size_t c = 0; c < places.size(); ++c) {
-    const std::string& name = plan.commands[c].name;
-    const std::string& name_in_baseline = session->commands[*places[c]].name;
-    if (name_in_baseline == name) continue;
-    plan.setting.events.notes.push_back(
-        {"matched_by_place",
-         fmt::format("{} is compared with {}, which has the same position in the baseline {}, "
-                     "because no command there has the same name",
-                     cited(name), cited(name_in_baseline), cited(file))});
-  }
-
+  note_matches_by_position(plan.commands, baseline, plan.setting.events.notes);
   note_other_methods(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
@@ -294,6 +313,8 @@ Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
              : gate::samples_against_limit(condition, series[pair.candidate]);
 }
 
+// The answer explains to the user why a gate is inconclusive, and tells a session that is under way
+// that it need not wait for further rounds.
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool uses_reference = verdict.condition.limit.needs_reference();
@@ -301,13 +322,15 @@ gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
   const Series& reference = series[pair.reference];
 
   // Only the first obstacle that is found counts, so the most fundamental one is looked for first.
-  gate::Hindrance found;
+  gate::Hindrance hindrance;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
-    if (found.obstacle != gate::Obstacle::None) return;
+    const bool has_found_one = hindrance.obstacle != gate::Obstacle::None;
+    if (has_found_one) return;
     const bool applies_to_reference = uses_reference && applies_to(reference);
     const bool applies_to_candidate = applies_to(candidate);
     if (applies_to_reference || applies_to_candidate)
-      found = {obstacle, gate::side_of(applies_to_reference, applies_to_candidate)};
+      hindrance = {.obstacle = obstacle,
+                   .side = gate::side_of(applies_to_reference, applies_to_candidate)};
   };
 
   look_for(gate::Obstacle::NoSuccess,
@@ -316,9 +339,11 @@ gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
            [](const Series& side) { return !side.has_values_to_compare(); });
   look_for(gate::Obstacle::UpperBounds,
            [](const Series& side) { return side.largest_bound.has_value(); });
+
+  // A build (layout) with a failed run is left out, so too few builds may remain.
   look_for(gate::Obstacle::FewLayouts,
            [](const Series& side) { return !side.failed_layouts.empty(); });
-  return found;
+  return hindrance;
 }
 
 bool are_of_one_session(const Recording& session, std::size_t candidate) {

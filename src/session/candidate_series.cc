@@ -83,31 +83,37 @@ std::optional<SeriesProgram> CandidateSeries::expected_reference() const {
   return decisions.front().reference;
 }
 
+// Estimates how much better the next candidate has to be so that it is probably kept. Assumes that
+// its session will be like the earlier ones: with as many rounds, and as much noise. The session
+// tests the candidate at several looks at the data so far. The estimate is for the last of them.
 KeepingOutlook make_outlook(const CandidateSeries& series) {
-  std::vector<std::size_t> rounds;
+  std::vector<std::size_t> round_counts;
   std::vector<double> noises;
-  rounds.reserve(series.decisions.size());
-  noises.reserve(series.decisions.size());
   for (const SeriesDecision& decision : series.decisions) {
-    rounds.push_back(decision.rounds_at_last_look);
+    round_counts.push_back(decision.rounds_at_last_look);
     if (decision.noise) noises.push_back(*decision.noise);
   }
 
+  // Each candidate has its own significance level, which depends on the earlier decisions.
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
-                         .rounds = upper_median(rounds).value_or(0)};
+                         .rounds = upper_median(round_counts).value_or(0)};
 
-  // Without noise, or with too few rounds to decide, the outlook names no change.
+  // Each look tests at its share of the candidate's significance level. With too few rounds, not
+  // even the clearest difference reaches that share.
   const auto noise = upper_median(noises);
   const double level_of_look = gate::level_of_pocock_look(outlook.level);
-  if (!noise || !gate::rank_test_can_decide(outlook.rounds, level_of_look)) return outlook;
+  const bool can_be_kept = gate::rank_test_can_decide(outlook.rounds, level_of_look);
+  if (!noise || !can_be_kept) return outlook;
 
-  // A change is likely to be kept if it is so many standard errors beyond the limit that the look
-  // finds it with the probability kShareThatFinds.
+  // A change has to be this many standard errors beyond the limit, so that the look finds it with
+  // the probability kShareThatFinds. The looks test ranks, which takes slightly more rounds than a
+  // test of the mean (kEfficiencyOfRanks).
+  const double standard_errors = stats::normal_quantile_above(level_of_look) +
+                                 stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
   const double standard_error =
       *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
-  const double errors = stats::normal_quantile_above(level_of_look) +
-                        stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
-  const double beyond_limit = errors * standard_error;
+  const double beyond_limit = standard_errors * standard_error;
+
   const double limit = series.terms->limit_percent / 100.0;
   outlook.change = series.terms->keeps_lower ? limit - beyond_limit : limit + beyond_limit;
   return outlook;

@@ -113,39 +113,42 @@ std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Reco
   return added;
 }
 
-/// Returns an error about the first function of `wanted` that is in none of `tables` and `others`,
-/// and suggests similar names. Ignores empty names.
-std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
-                                           std::span<const FunctionTable> tables,
-                                           std::span<const FunctionTable> others = {}) {
-  const WantedFunctions wanted_functions(wanted);
-  std::set<std::string> all_names;
-  std::vector<bool> is_found(wanted.size());
+/// Makes the error that suggests functions with similar names.
+Error make_unknown_function_error(const std::string& unknown,
+                                  const std::set<std::string>& function_names) {
+  const std::vector<std::string> similar = nearest_names(
+      unknown, std::vector<std::string>(function_names.begin(), function_names.end()));
+  return Error{.what = fmt::format("no command has the function {}", cited(unknown)),
+               .remedy = similar.empty()
+                             ? "leave out the gate, and list the functions with --functions"
+                             : fmt::format("did you mean {}?", listed(similar, "or")),
+               .unknown_name = unknown,
+               .has_similar = !similar.empty()};
+}
 
-  for (const auto& tables_of_session : {tables, others})
+/// Returns an error about the first of the functions that gates are on, if neither this session nor
+/// the baseline has it: probably the user mistyped its name. Ignores empty names, which stand for
+/// all functions together.
+std::optional<Error> find_unknown_function(std::span<const std::string> gated_functions,
+                                           std::span<const FunctionTable> tables,
+                                           std::span<const FunctionTable> baseline_tables = {}) {
+  const WantedFunctions wanted(gated_functions);
+  std::vector<bool> is_found(gated_functions.size());
+  std::set<std::string> function_names;
+
+  for (const auto& tables_of_session : {tables, baseline_tables})
     for (const FunctionTable& table : tables_of_session)
       for (const auto& [name, values] : table.functions) {
+        // A function may have several names for the same code.
         const std::vector<std::string> other_names = table.other_names_of(name);
-        all_names.insert(name);
-        all_names.insert(other_names.begin(), other_names.end());
-        for (const std::size_t place : wanted_functions.find(name, other_names))
-          is_found[place] = true;
+        function_names.insert(name);
+        function_names.insert(other_names.begin(), other_names.end());
+        for (const std::size_t index : wanted.find(name, other_names)) is_found[index] = true;
       }
 
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].empty() || is_found[i]) continue;
-
-    const std::vector<std::string> candidates(all_names.begin(), all_names.end());
-    const auto nearest = nearest_names(wanted[i], candidates);
-    const std::string remedy = nearest.empty()
-                                   ? "leave out the gate, and list the functions with --functions"
-                                   : fmt::format("did you mean {}?", listed(nearest, "or"));
-    return Error{.what = fmt::format("no command has the function {}", cited(wanted[i])),
-                 .remedy = remedy,
-                 .unknown_name = wanted[i],
-                 .has_similar = !nearest.empty()};
-  }
-
+  for (std::size_t i = 0; i < gated_functions.size(); ++i)
+    if (!gated_functions[i].empty() && !is_found[i])
+      return make_unknown_function_error(gated_functions[i], function_names);
   return std::nullopt;
 }
 
@@ -156,30 +159,35 @@ bool is_always_zero(const Series& series) {
 
 }  // namespace
 
+// Lets gates on functions be judged for saved sessions, which have tables of functions but may lack
+// the metric of a single function.
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session) {
   if (session.function_tables.empty()) return {};
-  const std::vector<AddedMetric> added = list_added(gates, session);
-  if (added.empty()) return {};
+  const std::vector<AddedMetric> added_metrics = list_added(gates, session);
+  if (added_metrics.empty()) return {};
 
   std::vector<std::string> functions;
-  functions.reserve(added.size());
-  for (const AddedMetric& metric : added) functions.push_back(metric.function);
+  functions.reserve(added_metrics.size());
+  for (const AddedMetric& added : added_metrics) functions.push_back(added.function);
   if (!may_lack) {
-    auto unknown = find_unknown_function(functions, session.function_tables);
-    if (unknown) return *std::move(unknown);
+    auto unknown_function = find_unknown_function(functions, session.function_tables);
+    if (unknown_function) return *std::move(unknown_function);
   }
 
-  set_values(added, WantedFunctions(functions), session);
+  // The values are stored at the indices that the metrics get below.
+  set_values(added_metrics, WantedFunctions(functions), session);
 
-  // The metric of a function is like that of all functions, but no event counts it alone. It has no
-  // role (but for sampled time), so that the instructions of a run are still those of all
-  // functions.
-  for (const AddedMetric& of_function : added) {
-    Metric metric = session.metrics[of_function.base];
-    metric.name = of_function.name;
-    if (metric.role != Role::SampledTime) metric.role = Role::Other;
+  for (const AddedMetric& added : added_metrics) {
+    // The metric of a function is like that of all functions, but no event counts it alone.
+    Metric metric = session.metrics[added.base];
+    metric.name = added.name;
     metric.event.reset();
+
+    // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of
+    // all functions. Sampled time keeps its role, by which gates know that its values are from
+    // samples.
+    if (metric.role != Role::SampledTime) metric.role = Role::Other;
     session.metrics.push_back(std::move(metric));
   }
   return {};
@@ -202,6 +210,8 @@ bool says_too_little_of_totals(const MeasuredCommand& of) {
 
 }  // namespace
 
+// A gate on a function that a command lacks would compare zeros that do not mean that the function
+// takes no time. The answer says that, and why, so that the gate is inconclusive.
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
                                       const Series& reference, const Series& candidate) {
   const Metric& metric = session.metrics[verdict.metric];
@@ -209,13 +219,15 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool is_of_function = metric.name.find(kFunctionSeparator) != std::string::npos;
   if (!is_sampled && !is_of_function) return {};
 
-  // A function that a command lacks is 0 in each of its runs, as are samples of one that is short.
+  // A function that a command does not have is 0 in all of its runs. So is one that is so short
+  // that no sample has hit it.
   const bool uses_reference = verdict.condition.limit.needs_reference();
-  const bool reference_is_zero = uses_reference && is_always_zero(reference);
-  const bool candidate_is_zero = is_always_zero(candidate);
-  const bool are_all_zero = candidate_is_zero && (reference_is_zero || !uses_reference);
-  if (is_sampled && are_all_zero) return {gate::Obstacle::NoSamples};
+  const bool is_reference_zero = uses_reference && is_always_zero(reference);
+  const bool is_candidate_zero = is_always_zero(candidate);
+  const bool has_no_sample = is_candidate_zero && (is_reference_zero || !uses_reference);
+  if (is_sampled && has_no_sample) return {.obstacle = gate::Obstacle::NoSamples};
 
+  // The total time of a function includes what it called, so it is known only from call paths.
   const bool is_total_time = metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
   if (is_total_time) {
     const Pair pair = pair_of(session, verdict.candidate);
@@ -224,13 +236,14 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
     const bool reference_lacks_callers =
         uses_reference && says_too_little_of_totals(find_measured(session, pair.reference));
     if (candidate_lacks_callers || reference_lacks_callers)
-      return {gate::Obstacle::NoCallers,
-              gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
+      return {.obstacle = gate::Obstacle::NoCallers,
+              .side = gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
   }
 
-  const bool is_any_zero = reference_is_zero || candidate_is_zero;
-  if (is_of_function && is_any_zero)
-    return {gate::Obstacle::NoFunction, gate::side_of(reference_is_zero, candidate_is_zero)};
+  const bool is_a_side_zero = is_reference_zero || is_candidate_zero;
+  if (is_of_function && is_a_side_zero)
+    return {.obstacle = gate::Obstacle::NoFunction,
+            .side = gate::side_of(is_reference_zero, is_candidate_zero)};
   return {};
 }
 

@@ -60,6 +60,40 @@ void choose_shown_rows(MetricSelection selection, std::vector<Metric>& metrics) 
   }
 }
 
+/// Adds the events and metrics of all sessions to the plan, and the largest number of layouts.
+Result<void> add_measurements(const std::vector<Recording>& sessions, Plan& plan) {
+  for (const Recording& session : sessions) {
+    const std::vector<std::size_t> event_indices =
+        add_events(session.setting.events, plan.setting.events);
+    auto added = add_metrics(session, sessions.front().file, event_indices, plan.metrics);
+    if (!added) return added;
+    note_other_methods(session, session.file, "in the files before it", plan);
+    plan.setting.layouts = std::max(plan.setting.layouts, session.setting.layouts);
+  }
+  return {};
+}
+
+/// Chooses which metrics are shown, in which order and unit, and adds the percentiles among them.
+Result<void> choose_rows(const Options& options, Plan& plan) {
+  const CountingOptions& counting = options.counting;
+  choose_shown_rows(choose_metric_selection(options), plan.metrics);
+  auto added = add_percentiles(counting, options.gates, options.run, plan.metrics);
+  if (!added) return added;
+
+  const MetricSelection selection = counting.metric_selection;
+  if (selection == MetricSelection::Listed) {
+    auto moved = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+    if (!moved) return moved;
+  }
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+
+  plan.presentation = options.output.presentation;
+  plan.presentation.compact_shows_all_metrics = selection != MetricSelection::Default;
+  plan.presentation.hides_all_zero_rows =
+      selection == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
+  return {};
+}
+
 /// True if a session other than `own` has a command of this name.
 bool has_namesake(const std::vector<Recording>& sessions, const Recording& own,
                   const std::string& name) {
@@ -124,40 +158,47 @@ Result<void> check_gates_have_values(const std::vector<Recording>& sessions, con
   return {};
 }
 
+/// Returns the reference that --reference names, in which `file` is the first session's.
+Result<Reference> find_named_reference(const std::string& name,
+                                       const std::vector<Command>& commands,
+                                       const std::string& file) {
+  // All commands are compared with the one that has this name.
+  const auto named = find_place_if(commands, [&](const Command& command) {
+    return command.name == name || command.text == name;
+  });
+  if (named) return Reference{.indices = std::vector<std::size_t>(commands.size(), *named)};
+
+  // A name with placeholders, such as "sort {n}", is that of several commands.
+  const auto unfilled = find_place_if(
+      commands, [&](const Command& command) { return command.unfilled_name == name; });
+  if (unfilled) return pair_by_parameters(commands, commands[*unfilled].source_command_index);
+
+  return Error{fmt::format("--reference {} is not a command of {}", cited(name), cited(file)),
+               "write a name as the table shows it, such as " + cited(commands.front().name)};
+}
+
+/// Returns what the commands of the joined sessions are compared with: what --reference names, or
+/// else what the first session compared its commands with.
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
-  const std::string& wanted = options.saved_reference;
-  if (!wanted.empty()) {
-    // All commands are compared with the one that has this name.
-    const auto named = find_place_if(plan.commands, [&](const Command& command) {
-      return command.name == wanted || command.text == wanted;
-    });
-    if (named) return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *named)};
+  const Recording& first_session = sessions.front();
+  if (!options.saved_reference.empty())
+    return find_named_reference(options.saved_reference, plan.commands, first_session.file);
 
-    // A name with placeholders, such as "sort {n}", is that of several commands.
-    const auto unfilled = find_place_if(
-        plan.commands, [&](const Command& command) { return command.unfilled_name == wanted; });
-    if (unfilled)
-      return pair_by_parameters(plan.commands, plan.commands[*unfilled].source_command_index);
-
-    return Error{
-        fmt::format("--reference {} is not a command of {}", cited(wanted),
-                    cited(sessions.front().file)),
-        "write a name as the table shows it, such as " + cited(plan.commands.front().name)};
-  }
-
-  Reference reference = sessions.front().reference;
+  // The first session does not know the commands of the others. They are compared with its first
+  // reference, or with the one of the same typed command that has the same parameter values.
+  Reference reference = first_session.reference;
   if (sessions.size() > 1) {
-    // Commands of the other sessions are compared at the same parameter values, too.
-    const std::size_t first_reference = reference.index_for(0);
-    const auto anchor = reference.anchor_index;
+    const std::size_t first_reference = first_session.reference.index_for(0);
     reference =
         pair_by_parameters(plan.commands, plan.commands[first_reference].source_command_index);
-    reference.anchor_index = anchor;
+    reference.anchor_index = first_session.reference.anchor_index;
   }
 
-  // A baseline that was asked for replaces the one of the saved session.
+  // A saved session may have a baseline of its own. A baseline that the user gives now replaces it.
   if (options.gates.baseline_file) reference.baseline.reset();
+
+  // The plan may have other metrics than the saved session, or in another order.
   if (auto& baseline = reference.baseline)
     baseline->metric_places = find_comparable_metrics_in(*baseline->session, plan.metrics);
   return reference;
@@ -191,41 +232,20 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 }  // namespace
 
+// In the plan, saved sessions look like one session that measured all their commands, so that they
+// are shown and judged in the same way.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
   Plan plan;
   auto commands = make_named_commands(options.commands.names, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
 
-  for (const Recording& session : sessions) {
-    const auto places = add_events(session.setting.events, plan.setting.events);
-    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
-      return added.error();
-    note_other_methods(session, session.file, "in the files before it", plan);
-  }
-
-  for (const Recording& session : sessions)
-    plan.setting.layouts = std::max(plan.setting.layouts, session.setting.layouts);
+  if (auto added = add_measurements(sessions, plan); !added) return added.error();
   note_same_sessions(sessions, plan);
-
-  const auto& counting = options.counting;
-  const MetricSelection selection = counting.metric_selection;
-  choose_shown_rows(choose_metric_selection(options), plan.metrics);
-  auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
-  if (!percentiles) return percentiles.error();
-
-  if (selection == MetricSelection::Listed) {
-    auto listed = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-    if (!listed) return listed.error();
-  }
-  show_times_in(options.output.presentation.time_unit, plan.metrics);
-
+  if (auto chosen = choose_rows(options, plan); !chosen) return chosen.error();
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
-  plan.presentation = options.output.presentation;
-  plan.presentation.compact_shows_all_metrics = selection != MetricSelection::Default;
-  plan.presentation.hides_all_zero_rows =
-      selection == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
 
+  // The reference depends on the commands, and the gates depend on the reference.
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
@@ -233,10 +253,9 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   // A saved session may itself have been compared with a baseline, whose commands are its
   // references.
   const bool has_baseline = options.gates.baseline_file || !plan.reference.index_in_session(0);
-  if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
-    return gates.error();
-
-  if (auto values = check_gates_have_values(sessions, plan); !values) return values.error();
+  if (auto added = add_gates(options.gates.conditions, has_baseline, plan); !added)
+    return added.error();
+  if (auto checked = check_gates_have_values(sessions, plan); !checked) return checked.error();
   return plan;
 }
 

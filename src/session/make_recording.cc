@@ -5,6 +5,7 @@
 #include "session/setting_values.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace lauka {
@@ -30,51 +31,64 @@ void add_discovered_metrics(const Plan& plan, const DiscoveredMetrics& discovere
   extend_metric_places_of_baseline(recording);
 }
 
+/// Returns the planned commands with what the session has seen of their programs and processes.
+std::vector<Command> describe_commands(const Setting& setting, std::vector<Command> commands,
+                                       const std::vector<std::string>& shell,
+                                       const Session& session) {
+  for (std::size_t c = 0; c < session.programs.size(); ++c)
+    commands[c].fingerprint = session.programs[c];
+  for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
+    commands[c].lost_counts = session.counter_loss_files[c];
+
+  for (Command& command : commands) command.settings = settings_of_planned(setting, command, shell);
+  for (std::size_t c = 0; c < session.program_settings.size(); ++c)
+    commands[c].settings.add(session.program_settings[c]);
+  return commands;
+}
+
+/// Returns the facts of the run that ended the session, which is in none of the lists of runs. A
+/// failure that is ignored does not end a session, so here none is.
+RunRow make_run_row(const RunFailed& failed) {
+  return {.command = failed.step.command,
+          .round = failed.step.round,
+          .pass = failed.step.pass,
+          .status = shell_status(failed.outcome),
+          .ending = ending_of(failed.outcome, std::nullopt),
+          .kind = failed.step.kind};
+}
+
 }  // namespace
 
+// A recording is what is analysed, shown and saved. It takes the runs and tables out of the
+// session, because these are large.
 Recording make_recording(const Plan& plan, Session&& session, RecordingContext context) {
   Recording recording;
+  recording.setting = plan.setting;
+  recording.setting.min_share = plan.cores.min_share_on_first_kind;
+  recording.confidence = plan.confidence;
+  recording.circumstances = std::move(context.circumstances);
+  recording.timers = context.timers;
+  recording.notes = list_notes(plan, session);
+  if (plan.shell) recording.shell = plan.shell->words;
+  recording.overheads = session.overheads;
+  recording.commands =
+      describe_commands(recording.setting, plan.commands, recording.shell, session);
+
+  // The runs need to know all metrics, also those of which the plan did not know.
   recording.metrics = plan.metrics;
-  recording.commands = plan.commands;
-
-  for (std::size_t c = 0; c < session.programs.size(); ++c)
-    recording.commands[c].fingerprint = session.programs[c];
-  for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
-    recording.commands[c].lost_counts = session.counter_loss_files[c];
-
   recording.reference = plan.reference;
   add_discovered_metrics(plan, context.discovered, recording);
   recording.runs = std::exchange(session.runs, {});
   recording.runs.set_metrics(recording.metrics);
   recording.discarded_runs = std::exchange(session.discarded_runs, {});
   recording.discarded_runs.set_metrics(recording.metrics);
-
-  recording.confidence = plan.confidence;
-  recording.notes = list_notes(plan, session);
-  recording.setting = plan.setting;
-  recording.setting.min_share = plan.cores.min_share_on_first_kind;
-  recording.circumstances = std::move(context.circumstances);
-  recording.timers = context.timers;
   recording.function_tables = std::exchange(session.functions, {});
 
   recording.complete = !session.cut_short.has_value();
   recording.ended_by_gates = session.ended_by_gates;
-  // The run that ended the session is in none of the lists of runs.
-  const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
-  if (failed != nullptr)
-    recording.session_ending_run = RunRow{.command = failed->step.command,
-                                          .round = failed->step.round,
-                                          .pass = failed->step.pass,
-                                          .status = shell_status(failed->outcome),
-                                          .ending = ending_of(failed->outcome, {}),
-                                          .kind = failed->step.kind};
-
-  if (plan.shell) recording.shell = plan.shell->words;
-  recording.overheads = session.overheads;
-  for (Command& command : recording.commands)
-    command.settings = settings_of_planned(recording.setting, command, recording.shell);
-  for (std::size_t c = 0; c < session.program_settings.size(); ++c)
-    recording.commands[c].settings.add(session.program_settings[c]);
+  if (session.cut_short)
+    if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
+      recording.session_ending_run = make_run_row(*failed);
   return recording;
 }
 

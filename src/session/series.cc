@@ -15,6 +15,7 @@ struct RunsOfPass {
   Series endings{};  // has no values
 };
 
+/// A command's values of a metric, and how its runs ended in each pass.
 struct SeriesByPass {
   Series series{};
   std::vector<RunsOfPass> passes{};  // by the index of the pass
@@ -31,6 +32,9 @@ MetricOfRuns metric_of(const Recording& session, std::size_t metric) {
   return {session.runs, metric, session.metrics[metric].kind};
 }
 
+/// Reads a command's values of the metric. A command may be run in several passes, for example
+/// with other counters in each, and only some passes give the metric. Which ones is known only when
+/// the runs of all commands have been read, so the endings of runs are kept for each pass.
 SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has_layouts) {
   const std::span<const std::uint32_t> runs = source.runs.of_command(command);
 
@@ -39,76 +43,85 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   result.series.rounds.reserve(runs.size());
   for (const std::uint32_t run : runs) {
     const RunFacts facts = source.runs.facts(run);
-    const bool is_of_kind = facts.kind == source.kind;
-    RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
-                     .layout = facts.layout,
-                     .ending = facts.ending};
+    RunOfSeries run_of_series{.round = static_cast<std::uint32_t>(facts.round),
+                              .layout = facts.layout,
+                              .ending = facts.ending};
 
-    // Endings count even if the run has no value, because it may have died before it had one.
-    if (is_of_kind) {
+    // Endings count even if the run has no value, because it may have died before it had one. Only
+    // runs of the metric's kind, such as timed runs, could have had one.
+    const bool is_of_metrics_kind = facts.kind == source.kind;
+    if (is_of_metrics_kind) {
       if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
-      result.passes[facts.pass].endings.add(read, has_layouts);
+      result.passes[facts.pass].endings.add(run_of_series, has_layouts);
     }
 
-    read.value = source.runs.value(run, source.metric);
-    if (!read.value) read.bound = source.runs.bound(run, source.metric);
-    if (!read.value && !read.bound) continue;
+    // Of some values, only an upper bound is known.
+    run_of_series.value = source.runs.value(run, source.metric);
+    if (!run_of_series.value) run_of_series.bound = source.runs.bound(run, source.metric);
+    if (!run_of_series.value && !run_of_series.bound) continue;
 
-    result.series.add(read, has_layouts);
-    if (is_of_kind) ++result.passes[facts.pass].runs_with_value;
+    result.series.add(run_of_series, has_layouts);
+    if (is_of_metrics_kind) ++result.passes[facts.pass].runs_with_value;
   }
   return result;
 }
 
-/// Sets the counts of endings of a series to those of the passes for which `gives_metric` is true,
-/// or of all passes if the command has no runs in these.
-template <typename GivesMetric>
-Series take_endings(SeriesByPass&& read, GivesMetric gives_metric) {
-  Series result = std::move(read.series);
-  const auto count_passes_if = [&](const auto& is_counted) {
-    result.runs_with_ending = 0;
-    result.failed_runs = 0;
-    result.failed_layouts.clear();
-    for (std::size_t pass = 0; pass < read.passes.size(); ++pass) {
-      if (!is_counted(pass)) continue;
-      const Series& endings = read.passes[pass].endings;
-      result.runs_with_ending += endings.runs_with_ending;
-      result.failed_runs += endings.failed_runs;
+/// Returns the series of a command. Its counts of failed runs are about the passes that give the
+/// metric, because runs with other counters say nothing about it. If the command has no runs in
+/// these passes, the counts are about all its runs.
+/// `gives_metric`: by the index of the pass.
+Series take_series(SeriesByPass&& of_command, const std::vector<bool>& gives_metric) {
+  Series series = std::move(of_command.series);
+  const auto set_endings_of = [&](const std::vector<bool>& is_counted_pass) {
+    series.runs_with_ending = 0;
+    series.failed_runs = 0;
+    series.failed_layouts.clear();
+    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass) {
+      if (!is_counted_pass[pass]) continue;
+      const Series& endings = of_command.passes[pass].endings;
+      series.runs_with_ending += endings.runs_with_ending;
+      series.failed_runs += endings.failed_runs;
+
+      // A build (layout) of the program may fail in several passes, but counts once.
       for (const std::uint32_t layout : endings.failed_layouts)
-        if (std::ranges::find(result.failed_layouts, layout) == result.failed_layouts.end())
-          result.failed_layouts.push_back(layout);
+        if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
+          series.failed_layouts.push_back(layout);
     }
   };
 
-  count_passes_if(gives_metric);
-  if (result.runs_with_ending == 0) count_passes_if([](std::size_t /*pass*/) { return true; });
-  return result;
+  set_endings_of(gives_metric);
+  if (series.runs_with_ending == 0)
+    set_endings_of(std::vector<bool>(of_command.passes.size(), true));
+  return series;
 }
 
-bool has_value_in(const SeriesByPass& read, std::size_t pass) {
-  return pass < read.passes.size() && read.passes[pass].runs_with_value > 0;
+bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
+  return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value > 0;
 }
 
-template <typename HasLayouts>
-std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t commands,
-                                       HasLayouts has_layouts) {
-  std::vector<SeriesByPass> all;
-  all.reserve(commands);
-  for (std::size_t c = 0; c < commands; ++c) all.push_back(read_runs(source, c, has_layouts(c)));
+/// Returns the metric's values of each command. Runs of a command are made in passes, for example
+/// with other counters in each. `has_layouts(command)`: true if several builds of the command were
+/// measured.
+std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t command_count,
+                                       const std::function<bool(std::size_t)>& has_layouts) {
+  std::vector<SeriesByPass> by_command;
+  by_command.reserve(command_count);
+  for (std::size_t command = 0; command < command_count; ++command)
+    by_command.push_back(read_runs(source, command, has_layouts(command)));
 
-  // A program may die in one engine's runs only, and then gives no values in them.
+  // A pass gives the metric if any command has a value in it. A command whose runs all died in this
+  // pass has none, but its failures in the pass have to count.
   std::vector<bool> gives_metric;
-  for (const SeriesByPass& read : all) {
-    gives_metric.resize(std::max(gives_metric.size(), read.passes.size()));
-    for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
-      if (has_value_in(read, pass)) gives_metric[pass] = true;
+  for (const SeriesByPass& of_command : by_command) {
+    gives_metric.resize(std::max(gives_metric.size(), of_command.passes.size()));
+    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
+      if (has_value_in(of_command, pass)) gives_metric[pass] = true;
   }
 
   std::vector<Series> result;
-  result.reserve(all.size());
-  for (SeriesByPass& read : all)
-    result.push_back(
-        take_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; }));
+  result.reserve(command_count);
+  for (SeriesByPass& of_command : by_command)
+    result.push_back(take_series(std::move(of_command), gives_metric));
   return result;
 }
 
@@ -143,12 +156,12 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   const MeasuredCommand measured = find_measured(session, command);
   if (&measured.session != &session) return make_series_of_reference(measured, metric);
 
-  SeriesByPass read =
+  SeriesByPass of_command =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
   std::vector<bool> gives_metric;
-  for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
-    gives_metric.push_back(has_value_in(read, pass));
-  return take_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
+  for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
+    gives_metric.push_back(has_value_in(of_command, pass));
+  return take_series(std::move(of_command), gives_metric);
 }
 
 Series make_series_of_reference(const MeasuredCommand& reference, std::size_t metric) {

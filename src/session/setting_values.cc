@@ -96,15 +96,17 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
   return values;
 }
 
+// Values of a metric are compared only if both sides measured it in the same way. Settings without
+// a value are unknown.
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;
-  const std::string levels = describe_levels(metric.counted_privilege_levels);
+  const std::string privilege_levels = describe_levels(metric.counted_privilege_levels);
   const bool is_simulated = metric.kind == RoundKind::Simulated;
-  const bool is_counted =
-      metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;
+  const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
+                          !privilege_levels.empty() || is_simulated;
 
-  // Older files have no engine, but say what was simulated.
+  // Metrics such as wall time are not counted, and always cover whole runs.
   if (is_counted) {
     if (metric.of_region)
       values[SettingKind::Region] = "the region";
@@ -114,8 +116,10 @@ SettingValues settings_of_metric(const Metric& metric) {
       values[SettingKind::Region] = kWholeRuns;
   }
 
+  // Older files do not name the engine that simulated, so it cannot be compared. They do say what
+  // was simulated.
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
-  values.set_if_known(SettingKind::PrivilegeLevels, levels);
+  values.set_if_known(SettingKind::PrivilegeLevels, privilege_levels);
 
   if (const auto& sampled = method.sampled) {
     values.set_if_known(SettingKind::SampledClock, sampled->clock);
@@ -133,6 +137,8 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
   return find_differences(reference, candidate);
 }
 
+// What a file does not say stays unknown, and is not compared. kNoSetting stands for a property
+// that the machine is known not to have.
 SettingValues settings_of_session(const Circumstances& circumstances) {
   SettingValues values;
   const Machine& machine = circumstances.machine;
@@ -162,28 +168,31 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
 std::vector<SettingDifference> find_command_differences(const Recording& session,
                                                         std::size_t candidate) {
   const std::size_t reference = pair_of(session, candidate).reference;
-  const SettingValues& of_reference = find_measured(session, reference).command().settings;
-  const SettingValues& of_candidate = session.commands[candidate].settings;
+  const SettingValues& own_of_reference = find_measured(session, reference).command().settings;
+  const SettingValues& own_of_candidate = session.commands[candidate].settings;
+
+  // Within a session, most settings differ only if the user has asked for it, so only what was seen
+  // of the programs and processes is compared.
   if (are_of_one_session(session, candidate)) {
-    auto differences = find_differences(of_reference, of_candidate);
+    auto differences = find_differences(own_of_reference, own_of_candidate);
     std::erase_if(differences, [](const SettingDifference& difference) {
       return row_of(difference.kind).use == SettingUse::BetweenSessions;
     });
     return differences;
   }
 
-  // The command's settings replace the session's, because its process may, for example, have
-  // another priority.
-  SettingValues all_of_reference = settings_of_session(circumstances_of(session, reference));
-  all_of_reference.add(of_reference);
-  SettingValues all_of_candidate = settings_of_session(circumstances_of(session, candidate));
-  all_of_candidate.add(of_candidate);
+  // A command's own settings replace those of its session, because its process may, for example,
+  // have another priority.
+  SettingValues of_reference = settings_of_session(circumstances_of(session, reference));
+  of_reference.add(own_of_reference);
+  SettingValues of_candidate = settings_of_session(circumstances_of(session, candidate));
+  of_candidate.add(own_of_candidate);
 
-  // The CPUs that a command may use say more than those that lauka may use. Only settings that both
-  // sides have are compared.
-  if (all_of_reference[SettingKind::Affinity] && all_of_candidate[SettingKind::Affinity])
-    all_of_reference[SettingKind::AllowedCpus].reset();
-  return find_differences(all_of_reference, all_of_candidate);
+  // The CPUs that a command may use (Affinity) say more than those that lauka may use. If they are
+  // known of both sides, the latter are removed from one side, and so are not compared.
+  if (of_reference[SettingKind::Affinity] && of_candidate[SettingKind::Affinity])
+    of_reference[SettingKind::AllowedCpus].reset();
+  return find_differences(of_reference, of_candidate);
 }
 
 namespace {
@@ -194,32 +203,36 @@ std::string metric_of_all_functions(const std::string& name) {
   return metric == kTotalTime ? std::string(kSampledTime) : metric;
 }
 
+/// Returns how a metric of a command was measured. `metric`: the metric in the session that
+/// measured the command. `name`: its name, or that of the metric of which it is a percentile.
+SettingValues metric_settings_of(const MeasuredCommand& command, const Metric& metric,
+                                 const std::string& name) {
+  const Recording& session = command.session;
+  if (session.origins.empty()) return settings_of_metric(metric);
+
+  // In a joined session, each of the sessions that were joined has its own settings. A metric of
+  // one function was measured as that of all functions.
+  const auto& known_settings = origin_of(session, command.index).metric_settings;
+  auto found = known_settings.find(name);
+  if (found == known_settings.end()) found = known_settings.find(metric_of_all_functions(name));
+  return found == known_settings.end() ? SettingValues() : found->second;
+}
+
 }  // namespace
 
 std::vector<SettingDifference> find_metric_differences(const Recording& session, std::size_t metric,
                                                        std::size_t candidate) {
   if (are_of_one_session(session, candidate)) return {};
 
+  // A percentile was measured as the metric of whose values it is one.
   const std::string& name = session.metrics[metric].source_metric();
-  const auto settings_of = [&](const MeasuredCommand& command, std::size_t place) {
-    const Recording& own_session = command.session;
-    if (own_session.origins.empty()) return settings_of_metric(own_session.metrics[place]);
-
-    // In a joined session, each of the sessions that were joined has its own settings.
-    const auto& known = origin_of(own_session, command.index).metric_settings;
-    auto found = known.find(name);
-    // A metric of one function was measured as that of all functions.
-    if (found == known.end()) found = known.find(metric_of_all_functions(name));
-    return found == known.end() ? SettingValues() : found->second;
-  };
-
   const MeasuredCommand reference = find_measured(session, pair_of(session, candidate).reference);
-  const auto place_in_reference = find_metric(reference.session.metrics, name);
-  if (!place_in_reference) return {};
+  const auto index_in_reference = find_metric(reference.session.metrics, name);
+  if (!index_in_reference) return {};
 
-  const SettingValues of_reference = settings_of(reference, *place_in_reference);
-  const SettingValues of_candidate = settings_of(find_measured(session, candidate), metric);
-  return find_method_differences(of_reference, of_candidate);
+  return find_method_differences(
+      metric_settings_of(reference, reference.session.metrics[*index_in_reference], name),
+      metric_settings_of(find_measured(session, candidate), session.metrics[metric], name));
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,

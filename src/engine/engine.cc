@@ -112,9 +112,9 @@ class SeparateCounting final : public EngineWrapper {
  public:
   using EngineWrapper::EngineWrapper;
 
-  /// Counters slow a run down, so runs that use them should not be timed. Turns each timed pass
-  /// that uses counters into one that only counts. If there is any, adds one timed pass without
-  /// counters.
+  /// The events of a pass are counted in the same runs. Counters slow a run down, so runs that use
+  /// them should not be timed. Turns each timed pass that uses counters into one that only counts.
+  /// If there is any, adds one timed pass without counters.
   Result<EventSet> select(const EventRequest& wanted) override {
     has_added_timed_pass_ = false;
     accounted_in_timed_pass_.clear();
@@ -308,12 +308,13 @@ class WithEnergy final : public EngineWrapper {
     const bool wants_energy = other_events.names.size() < wanted.names.size();
     if (!wants_energy) return wrapped_engine().explain(wanted);
 
-    // Fills `sources_`.
+    // Also fills `sources_` with the energy events.
     const auto set = select(wanted);
     if (!set) return set.error();
 
     Explanation explanation;
-    if (!other_events.names.empty()) {
+    const bool wants_only_energy = other_events.names.empty();
+    if (!wants_only_energy) {
       auto others = wrapped_engine().explain(other_events);
       if (!others) return others;
       explanation = *std::move(others);
@@ -322,7 +323,9 @@ class WithEnergy final : public EngineWrapper {
     // The energy events are counted in the first pass.
     std::vector<ExplainedCounter> rows;
     for (const EnergySource& source : sources_)
-      rows.push_back({"power PMU", source.name, "of the whole machine, in separate runs"});
+      rows.push_back({.counter = "power PMU",
+                      .event = source.name,
+                      .explanation = "of the whole machine, in separate runs"});
     explanation.passes.insert(explanation.passes.begin(), std::move(rows));
     return explanation;
   }
@@ -341,8 +344,8 @@ class WithEnergy final : public EngineWrapper {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
 
-    // Linux has a description of the event in a folder of the performance monitoring unit (PMU)
-    // that counts energy.
+    // A performance monitoring unit (PMU) counts energy. Linux describes each of its events in
+    // files.
     const auto pmu = sysfs_.find(kPowerPmu);
     if (!pmu)
       return make_refusal(
@@ -602,8 +605,11 @@ OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls) {
   return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
 
+/// Makes the engine that counts the events of a session: the one that users chose, or, with Auto,
+/// the best one that this system has.
 Result<ChosenEngine> choose(const EngineRequest& request) {
   const Choice choice = request.choice;
+
   // Each of these is null on another system.
   const os::LinuxCalls* const linux_calls = request.calls;
   const os::DarwinCalls* const macos_calls = request.macos.calls;

@@ -95,6 +95,8 @@ class Division {
   /// and so on, until a displaced unit finds a bin with room. Finds the shortest such chain by a
   /// breadth-first search. Returns false, and leaves the bins as they are, if there is none.
   bool add_unit(Bins& bins, std::size_t new_unit) {
+    // The search enters each unit that it reaches, with the unit that would displace it. Nothing is
+    // moved before the search has found a whole chain.
     constexpr std::size_t no_bin = std::numeric_limits<std::size_t>::max();
     std::map<std::size_t, Displacement> displaced{
         {new_unit, {.unit = new_unit, .displaced_by = new_unit, .bin = no_bin}}};

@@ -56,7 +56,7 @@ class CallingThreadsEngine final : public EngineWrapper {
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
 
     EventSet set;
-    set.passes.resize(1);
+    set.passes.resize(1);  // of the region
 
     const bool wants_defaults = region_events.names.empty();
     if (wants_defaults)
@@ -75,6 +75,7 @@ class CallingThreadsEngine final : public EngineWrapper {
     counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_run_) return set;
 
+    // The whole run gets the same events.
     auto whole_run = wrapped_engine().select(region_events);
     if (!whole_run) return whole_run;
     add_whole_run(*std::move(whole_run), set);

@@ -302,25 +302,27 @@ class BinaryReader {
     if (!marker) return make_reference_error();
     const std::uint64_t kind = *marker >> 4U;
     const std::uint64_t lower_half = *marker & 0xfU;
-    std::size_t at = *offset + 1;
+    std::size_t content_at = *offset + 1;
 
+    // These values have no content besides the marker.
     if (kind == Single) {
       constexpr std::uint64_t no = 8;
       constexpr std::uint64_t yes = 9;
       const bool is_bool = lower_half == no || lower_half == yes;
       return is_bool ? PlistValue{lower_half == yes} : PlistValue{};
     }
-    if (kind == Integer) return read_integer_at(at, lower_half);
+    if (kind == Integer) return read_integer_at(content_at, lower_half);
 
     const bool is_text = kind == Ascii || kind == Utf16;
     if (!is_text && kind != Array && kind != Dict) return PlistValue{};
 
     // The lower half of the marker is the length. A length that is too large for it follows the
-    // marker, and `at` is then moved behind it.
-    const auto length = read_length_at(at, lower_half);
+    // marker, and `content_at` is then moved behind it.
+    const auto length = read_length_at(content_at, lower_half);
     if (!length || *length > bytes_.size()) return make_reference_error();
-    if (is_text) return read_text_at(at, *length, kind == Utf16 ? 2 : 1);
-    return kind == Array ? read_array_at(at, *length, depth) : read_dict_at(at, *length, depth);
+    if (is_text) return read_text_at(content_at, *length, kind == Utf16 ? 2 : 1);
+    return kind == Array ? read_array_at(content_at, *length, depth)
+                         : read_dict_at(content_at, *length, depth);
   }
 
   /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
@@ -340,6 +342,7 @@ class BinaryReader {
     const auto read_unit = [&](std::size_t i) {
       return number_at(start + i * bytes_per_unit, bytes_per_unit);
     };
+
     // In UTF-16, a character above 0xffff is a pair of surrogates. Each of them has six bits that
     // mark it as the first or the second one, and then ten bits of the character's number.
     const auto is_first_surrogate = [](std::uint64_t unit) { return unit >> 10U == 0x36; };
@@ -350,8 +353,9 @@ class BinaryReader {
       const auto unit = read_unit(i);
       if (!unit) return make_reference_error();
 
+      // The names and descriptions of events have no zeros either.
       const bool is_beyond_ascii = bytes_per_unit == 1 && *unit > 0x7f;
-      if (is_beyond_ascii || *unit == 0 || is_second_surrogate(*unit)) return make_text_error();
+      if (is_beyond_ascii || is_second_surrogate(*unit) || *unit == 0) return make_text_error();
 
       std::uint64_t character = *unit;
       if (is_first_surrogate(*unit)) {
@@ -543,7 +547,8 @@ class KpepParser {
     } else {
       event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
 
-      // Without a mask, each configurable counter can count the event.
+      // Without a mask, each configurable counter can count the event. A mask may also name
+      // counters that this processor lacks.
       event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
                    database_.config_counters;
     }

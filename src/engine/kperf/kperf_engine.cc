@@ -290,6 +290,8 @@ class KperfEngine final : public DatabaseEngine {
         std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; });
     if (counts_nothing) return Error{notes_.back().text, "leave it out"};
 
+    // What the notes of the refused selection say, such as which names mean the same event, still
+    // holds.
     auto allowed_selection = select_events(database(), allowed, limits());
     if (allowed_selection)
       allowed_selection->notes.insert(allowed_selection->notes.begin(),

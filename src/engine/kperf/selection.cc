@@ -237,7 +237,8 @@ std::vector<EventPair> list_pairs(const Selection& selection,
   const auto add_if_selected = [&](std::string_view first_name, std::string_view second_name) {
     const auto first = find_position(first_name);
     const auto second = find_position(second_name);
-    if (first && second && *first != *second) pairs.emplace_back(*first, *second);
+    const bool are_two_events = first && second && *first != *second;
+    if (are_two_events) pairs.emplace_back(*first, *second);
   };
 
   // The wanted pairs come first. They have portable names, such as "cycles", for which the database
@@ -287,9 +288,10 @@ Result<void> divide_selection(Selection& selection, const KpepDatabase& database
       continue;
     }
 
+    const CounterMask usable_counters = hardware_event.mask & limits.available;
+    if (usable_counters == 0) return make_no_counter_error(hardware_event);
     configurable.push_back(i);
-    masks.push_back(hardware_event.mask & limits.available);
-    if (masks.back() == 0) return make_no_counter_error(hardware_event);
+    masks.push_back(usable_counters);
   }
 
   std::ranges::sort(fixed_events, {}, &PlacedEvent::counter);
@@ -411,8 +413,8 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
   }
   if (!smallest_set) return std::nullopt;
 
-  // One event more than there are counters is enough to show that they do not fit. The others are
-  // only numbered.
+  // One event more than there are counters is enough to show that they do not fit. Of the others,
+  // only the number is of interest.
   CompetingEvents competition{.events = {}, .counters = *smallest_set};
   const auto max_named = static_cast<std::size_t>(std::popcount(*smallest_set)) + 1;
   for (std::size_t event = 0; event < masks.size(); ++event) {
@@ -465,6 +467,8 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   return selection;
 }
 
+/// Makes from a selection what users see of it: the events with their meanings, and in which pass
+/// each of them is counted.
 EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;

@@ -56,7 +56,7 @@ class ThreadStrategy final : public CountingStrategy {
                  std::chrono::nanoseconds period)
       : CountingStrategy(claim),
         trace_(trace),
-        may_add_period_(sampled == KperfStrategyChoice::Auto),
+        may_sample_running_threads_(sampled == KperfStrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
     sampling_.samples_ending_threads = sampled != KperfStrategyChoice::SampleRunningThreads;
@@ -69,10 +69,11 @@ class ThreadStrategy final : public CountingStrategy {
   void before_start() override {
     reader_.reset();
     has_wrapped_ = false;
-    must_restart_ = must_restart_ || !claim().is_held();
+    must_restart_sampling_ = must_restart_sampling_ || !claim().is_held();
     take_counters();
-    if (error() == 0 && must_restart_) note_step("sampling could not be started", restart());
-    must_restart_ = error() != 0;
+    if (error() == 0 && must_restart_sampling_)
+      note_step("sampling could not be started", restart());
+    must_restart_sampling_ = error() != 0;
     program(true);
     bool before = false;
     if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
@@ -101,7 +102,7 @@ class ThreadStrategy final : public CountingStrategy {
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = make_failed_run()) {
-      must_restart_ = must_restart_ || (error() != 0 && error() != EAGAIN);
+      must_restart_sampling_ = must_restart_sampling_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
@@ -115,7 +116,7 @@ class ThreadStrategy final : public CountingStrategy {
 
   void pause() override {
     CountingStrategy::pause();
-    must_restart_ = true;
+    must_restart_sampling_ = true;
   }
 
   /// Tells users what the samples of threads' counters do not cover.
@@ -167,7 +168,7 @@ class ThreadStrategy final : public CountingStrategy {
     }
     if (error != 0 && sampling_.samples_ending_threads && sampling_.period_ns) {
       sampling_.period_ns.reset();
-      may_add_period_ = false;
+      may_sample_running_threads_ = false;
       error = claim().start_sampling(sampling_);
     }
     return error;
@@ -182,7 +183,7 @@ class ThreadStrategy final : public CountingStrategy {
   /// Returns a run without counts, which is repeated with a larger buffer.
   RunValues make_lost_run(TraceFault why) {
     if (sampling_.trace_records < kMaxTraceRecords) sampling_.trace_records *= kTraceGrowth;
-    must_restart_ = true;
+    must_restart_sampling_ = true;
     return make_uncounted_run(std::string(describe_fault(why)), kMaxRedosAfterLoss);
   }
 
@@ -207,9 +208,9 @@ class ThreadStrategy final : public CountingStrategy {
     // missing. If allowed, the next runs also sample running threads, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
     const bool samples_running_threads = sampling_.period_ns.has_value();
-    if (may_add_period_ && !samples_running_threads) {
+    if (may_sample_running_threads_ && !samples_running_threads) {
       sampling_.period_ns = period_ns_;
-      must_restart_ = true;
+      must_restart_sampling_ = true;
       run.redo = RepeatRequest{
           .reason = RedoReason::Counting,
           .why =
@@ -224,11 +225,11 @@ class ThreadStrategy final : public CountingStrategy {
   }
 
   Trace& trace_;
-  bool may_add_period_;
+  bool may_sample_running_threads_;
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool must_restart_ = false;
+  bool must_restart_sampling_ = false;
   std::optional<TraceReader> reader_;
   bool has_wrapped_ = false;
   std::size_t most_threads_not_ended_ = 0;
@@ -531,8 +532,7 @@ void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
   const auto first_value = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
   const auto values_end = first_value + static_cast<std::ptrdiff_t>(thread.values_filled);
 
-  // For a thread without counts, the kernel writes zeros, whose number differs from the number of
-  // values.
+  // For a thread without counts, the kernel writes zeros, even if their number is wrong.
   const bool has_only_zeros =
       std::all_of(first_value, values_end, [](std::uint64_t value) { return value == 0; });
   if (has_only_zeros) {
@@ -546,6 +546,8 @@ void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
     return;
   }
 
+  // The sample after a thread's end is final. Until then, the thread keeps its latest valid sample,
+  // as a copy in the second half of its values.
   if (thread.has_final_counts) return;
   std::copy(first_value, values_end, first_value + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
@@ -696,6 +698,7 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& 
       return tried;
     }
 
+    // The next candidate finds the system as this one did.
     claim.end_sampling();
     add_failure(all_failed, candidate, *failure);
   }

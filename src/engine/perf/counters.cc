@@ -306,7 +306,7 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
 Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
                                                  const PrivilegeLevels& levels, Role role,
                                                  bool may_leave_kernel_out) const {
-  int error = ENOENT;
+  int error = ENOENT;  // the error of an event that has no code
   PrivilegeLevels counted_levels = levels;
 
   // The codes are alternatives. The first that the kernel accepts is used.
@@ -332,6 +332,8 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
                                        .role = role,
                                        .scale = event_on_pmu.scale},
                            .levels = counted_levels};
+      // Some events can be counted only in a group that a certain event leads. The kernel has
+      // accepted these flags for both.
       if (event_on_pmu.leader_code) {
         auto leader = make_attributes(*event_on_pmu.leader_code, counted_levels);
         leader.flags = attempt.attributes.flags;
@@ -431,11 +433,11 @@ std::string counters_in_words(const EventCountSource& source) {
   return words.empty() ? "accounting" : words;
 }
 
+/// Lists the events that this machine can count, for --list-events.
 Catalog Prober::catalog() const {
   Catalog catalog;
 
-  const auto add = [&](std::string_view name) {
-    // An event that this machine cannot count is left out.
+  const auto add_if_countable = [&](std::string_view name) {
     const auto resolved = resolve(name, sysfs_);
     if (!resolved) return;
     const auto source = probe(*resolved);
@@ -443,8 +445,10 @@ Catalog Prober::catalog() const {
 
     const std::string_view alias =
         resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
-    catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
-                       describe_event(*resolved, *source)});
+    catalog.push_back({.name = resolved->perf_name,
+                       .alias = std::string(alias),
+                       .counters_text = counters_in_words(*source),
+                       .description = describe_event(*resolved, *source)});
   };
 
   // The events that most users want come first: those with a short name, the other events of the
@@ -454,18 +458,19 @@ Catalog Prober::catalog() const {
     return event.type == os::kPerfTypeSoftware;
   };
   for (const KnownEvent& event : known_events())
-    if (!event.alias.empty()) add(event.alias);
+    if (!event.alias.empty()) add_if_countable(event.alias);
   for (const KnownEvent& event : known_events())
-    if (event.alias.empty() && !is_of_kernel(event)) add(event.name);
+    if (event.alias.empty() && !is_of_kernel(event)) add_if_countable(event.name);
 
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
     // Such a PMU cannot count for a single program.
     if (pmu.kind == os::PmuKind::PerPackage) continue;
-    for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
+    for (const std::string& event : sysfs_.events(pmu))
+      add_if_countable(fmt::format("{}/{}/", pmu.name, event));
   }
 
   for (const KnownEvent& event : known_events())
-    if (event.alias.empty() && is_of_kernel(event)) add(event.name);
+    if (event.alias.empty() && is_of_kernel(event)) add_if_countable(event.name);
 
   return catalog;
 }

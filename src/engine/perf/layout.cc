@@ -86,8 +86,9 @@ bool enable_and_check_core_groups(const CounterGroups& groups, const OpenCounter
   for (const std::size_t leader : groups.group_leaders)
     if (groups.counters[leader].core) calls.enable_group(open.descriptor(leader));
 
-  // Fillers are events that a group has only to keep other events off dead counters, which count
-  // almost nothing. Without work, fillers on other counters would count almost nothing, too.
+  // On a virtual machine, some counters may be dead: they run, but count almost nothing. Fillers
+  // are events that a group has only to keep its other events off dead counters. They are expected
+  // to count almost nothing. So that this means something, there must be work to count.
   if (!groups.fillers.empty()) run_loop();
 
   bool has_idle_group = false;
@@ -107,8 +108,7 @@ bool enable_and_check_core_groups(const CounterGroups& groups, const OpenCounter
       continue;
     }
 
-    // A group has fillers only on a PMU with dead counters. Without them, it is enough that the
-    // group runs.
+    // Without dead counters, a group has no fillers, and it is enough that it runs.
     const auto fillers = std::ranges::find(groups.fillers, leader, &Fillers::leader);
     if (fillers == groups.fillers.end()) return true;
 

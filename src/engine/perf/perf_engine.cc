@@ -95,6 +95,7 @@ class PerfCounting final : public ArmedPass {
     // The kernel takes the counters away when some programs start, such as those with set-user-ID.
     if (pass_.commands_without_counters.contains(command)) return counted;
 
+    // Another run helps only against some of the reasons.
     if (auto missing = find_missing_counts(ended)) {
       counted.why_missing_counts = std::move(missing->why);
       if (!missing->why_repeated.empty())
@@ -152,8 +153,8 @@ class PerfCounting final : public ArmedPass {
       return MissingCounts{.why = why, .why_repeated = why.what};
     }
 
-    // Dead counters of a virtual machine run, but count nothing. Fillers are events that occupy
-    // them. If a filler counts, another program's event has its place, so one of our events may be
+    // Dead counters of a virtual machine run, but count nothing. Fillers are additional events that
+    // occupy all of them. If too few fillers counted nothing, an event of this pass may have been
     // on a dead counter.
     for (const Fillers& fillers : pass_.groups.fillers) {
       std::vector<std::uint64_t> values;
@@ -322,6 +323,7 @@ class PerfEngine final : public CounterEngine {
     if (!list_core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide_into_passes(wanted); !divided) return divided.error();
 
+    // This part is missing only because the kernel denied access (EACCES).
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part)) {
       const RequestedCounter counter_with_kernel{.core = true, .kernel_excluded = false};
       set.notes.push_back(
@@ -337,7 +339,7 @@ class PerfEngine final : public CounterEngine {
 
     set.passes = passes_;
     add_events_by_kind(set);
-    add_counted_parts(set);
+    distinguish_region_and_whole_run(set);
     return set;
   }
 
@@ -443,7 +445,7 @@ class PerfEngine final : public CounterEngine {
 
   /// Marks the events of `set` as events of the region, if they are. If the whole run is counted,
   /// too, adds events and passes for it.
-  void add_counted_parts(EventSet& set) const {
+  void distinguish_region_and_whole_run(EventSet& set) const {
     if (counted_part_ == CountedPart::WholeRun) return;
 
     // The added events are copies, so the others are marked afterwards.

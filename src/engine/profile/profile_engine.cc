@@ -206,7 +206,10 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
+    // Also forgets the records, so it comes before all returns.
     const SampledRun run = records_.close();
+
+    // Nothing was sampled, so nothing is left of this run.
     if (ended.counter_error != 0)
       return make_counts_without_values(Error{
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
@@ -341,8 +344,8 @@ class Sampling final : public ArmedPass, public os::SampleListener {
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
 
-    // Lost records may be those of a process, so only without losses a process is known to be
-    // missing.
+    // Lost records may be those of a process. Only without losses is a process without records one
+    // that the kernel did not sample.
     const bool has_lost_records = run.loss_count > 0;
     if (!has_lost_records && lacks_process(run.seen, ended))
       return IncompleteRun{.why = "a process of the run was not sampled"};
@@ -433,6 +436,7 @@ class WithProfile final : public EngineWrapper {
     auto set = are_all_taken ? Result<EventSet>(EventSet{}) : wrapped_engine().select(other_events);
     if (!set) return set;
 
+    // What the kernel allows does not change during a session, so it is tried only once.
     if (!was_tried_) {
       auto note = try_sampling();
       if (!note) return note.error().prefixed("--profile");
@@ -525,7 +529,8 @@ class WithProfile final : public EngineWrapper {
     const bool lacks_processes = totals_->withdrawn_count > 0;
     if (!are_few && !lacks_processes) return "";
 
-    // A sample stands for a whole period, so the estimate may exceed the time that was used.
+    // A sample stands for a whole period, so the estimate may exceed the time that was used, which
+    // may even be 0.
     const double share = std::min(sampled_ns / std::max(used_ns, 1.0), 1.0);
     std::string note =
         fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs", 100.0 * share);

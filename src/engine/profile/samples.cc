@@ -126,8 +126,8 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
 
-  // The kernel appends a mark to the path of a removed file. Without the mark, the file keeps the
-  // identity that it had before it was removed.
+  // The kernel appends a mark to the path of a removed file. A file keeps the identity that it had
+  // before it was removed. What is no file, such as memory, has the mark as a part of its name.
   if (is_file(identity) && identity.path.ends_with(kDeletedMark))
     identity.path.resize(identity.path.size() - kDeletedMark.size());
   return identity;
@@ -872,7 +872,7 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
 }
 
 /// Gives names to the places in code where samples were taken, and adds up the samples of each
-/// function and of each call path.
+/// function and of each call path. `since`: time before the run's start.
 NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
   RuntimeSymbols symbols_of_processes;  // of code that the processes compiled while they ran
 

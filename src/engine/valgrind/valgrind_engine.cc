@@ -242,6 +242,8 @@ OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
   return std::make_unique<ValgrindEngine>(choice, std::move(valgrind), std::move(user));
 }
 
+/// Makes the words of the command line by which a tool of Valgrind simulates `command`, and counts
+/// the wanted events.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& command) {

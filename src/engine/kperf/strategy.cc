@@ -56,7 +56,7 @@ class ThreadStrategy final : public CountingStrategy {
                  std::chrono::nanoseconds period)
       : CountingStrategy(claim),
         trace_(trace),
-        may_sample_running_threads_(sampled == KperfStrategyChoice::Auto),
+        may_begin_to_sample_running_threads_(sampled == KperfStrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
     sampling_.samples_ending_threads = sampled != KperfStrategyChoice::SampleRunningThreads;
@@ -168,7 +168,7 @@ class ThreadStrategy final : public CountingStrategy {
     }
     if (error != 0 && sampling_.samples_ending_threads && sampling_.period_ns) {
       sampling_.period_ns.reset();
-      may_sample_running_threads_ = false;
+      may_begin_to_sample_running_threads_ = false;
       error = claim().start_sampling(sampling_);
     }
     return error;
@@ -208,7 +208,7 @@ class ThreadStrategy final : public CountingStrategy {
     // missing. If allowed, the next runs also sample running threads, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
     const bool samples_running_threads = sampling_.period_ns.has_value();
-    if (may_sample_running_threads_ && !samples_running_threads) {
+    if (may_begin_to_sample_running_threads_ && !samples_running_threads) {
       sampling_.period_ns = period_ns_;
       must_restart_sampling_ = true;
       run.redo = RepeatRequest{
@@ -225,7 +225,7 @@ class ThreadStrategy final : public CountingStrategy {
   }
 
   Trace& trace_;
-  bool may_sample_running_threads_;
+  bool may_begin_to_sample_running_threads_;
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;

@@ -112,36 +112,41 @@ class SeparateCounting final : public EngineWrapper {
  public:
   using EngineWrapper::EngineWrapper;
 
-  /// Moves events that need counters from the timed runs to runs of their own.
+  /// The events of a pass are counted in the same runs. Counters slow a run down, so runs that use
+  /// them should not be timed. Turns each timed pass that uses counters into one that only counts.
+  /// If there is any, adds one timed pass without counters.
   Result<EventSet> select(const EventRequest& wanted) override {
-    // Events that the kernel does not account for need counters, which slow a run down.
-    const auto needs_counters = [this](std::size_t event) {
-      return wrapped_engine().accounted(event) == nullptr;
-    };
-
     has_added_timed_pass_ = false;
     accounted_in_timed_pass_.clear();
 
     auto set = wrapped_engine().select(wanted);
     if (!set) return set;
 
-    for (Pass& pass : set->passes) {
-      if (pass.kind != RoundKind::Timed) continue;
-      if (std::ranges::none_of(pass.event_indices, needs_counters)) continue;
-      pass.kind = RoundKind::Counting;
-      has_added_timed_pass_ = true;
-    }
-    if (!has_added_timed_pass_) return set;
+    // The kernel accounts for some events, such as page faults, in each run. All others need
+    // counters.
+    const auto needs_counter = [this](std::size_t event) {
+      return wrapped_engine().accounted(event) == nullptr;
+    };
 
-    // The kernel accounts for the free events in any run, so the timed runs can report them.
+    bool lacks_timed_pass = false;
+    for (Pass& pass : set->passes) {
+      const bool uses_counters = std::ranges::any_of(pass.event_indices, needs_counter);
+      if (pass.kind != RoundKind::Timed || !uses_counters) continue;
+      pass.kind = RoundKind::Counting;
+      lacks_timed_pass = true;
+    }
+    if (!lacks_timed_pass) return set;
+
+    // The events that need no counter cost nothing, so the timed runs report them.
     Pass timed;
     for (std::size_t event = 0; event < set->events.size(); ++event) {
-      if (needs_counters(event)) continue;
+      if (needs_counter(event)) continue;
       timed.event_indices.push_back(event);
       accounted_in_timed_pass_.push_back(wrapped_engine().accounted(event));
     }
 
     set->passes.insert(set->passes.begin(), std::move(timed));
+    has_added_timed_pass_ = true;
     return set;
   }
 
@@ -260,23 +265,34 @@ class WithEnergy final : public EngineWrapper {
     return all;
   }
 
+  /// Selects the energy events itself, and lets the wrapped engine select all other events.
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
-    EventRequest rest = wanted;
-    std::erase_if(rest.names, is_energy_event);
-    const bool has_rest = !rest.names.empty() || wanted.names.empty();
-    Result<EventSet> set = has_rest ? wrapped_engine().select(rest) : Result<EventSet>(EventSet{});
-    const bool wants_energy = rest.names.size() < wanted.names.size();
+
+    EventRequest other_events = wanted;
+    std::erase_if(other_events.names, is_energy_event);
+    const bool wants_energy = other_events.names.size() < wanted.names.size();
+    const bool wants_only_energy = wants_energy && other_events.names.empty();
+
+    // A request without names would select the wrapped engine's default events.
+    EventSet no_events;
+    Result<EventSet> set = wants_only_energy ? Result<EventSet>(std::move(no_events))
+                                             : wrapped_engine().select(other_events);
     if (!set || !wants_energy) return set;
+
     if (wanted.counted_part != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
-    for (const std::string& name : wanted.names)
-      if (is_energy_event(name))
-        if (auto added = add_source(name); !added) return added.error();
+
+    for (const std::string& name : wanted.names) {
+      if (!is_energy_event(name)) continue;
+      if (auto added = add_source(name); !added) return added.error();
+    }
+
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in separate runs, which --single-pass does not allow",
                    "leave out --single-pass, or the other events"};
+
     add_energy_pass(*set);
     return set;
   }
@@ -287,20 +303,29 @@ class WithEnergy final : public EngineWrapper {
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    EventRequest rest = wanted;
-    std::erase_if(rest.names, is_energy_event);
-    if (rest.names.size() == wanted.names.size()) return wrapped_engine().explain(wanted);
+    EventRequest other_events = wanted;
+    std::erase_if(other_events.names, is_energy_event);
+    const bool wants_energy = other_events.names.size() < wanted.names.size();
+    if (!wants_energy) return wrapped_engine().explain(wanted);
+
+    // Also fills `sources_` with the energy events.
     const auto set = select(wanted);
     if (!set) return set.error();
+
     Explanation explanation;
-    if (!rest.names.empty()) {
-      auto others = wrapped_engine().explain(rest);
+    const bool wants_only_energy = other_events.names.empty();
+    if (!wants_only_energy) {
+      auto others = wrapped_engine().explain(other_events);
       if (!others) return others;
       explanation = *std::move(others);
     }
+
+    // The energy events are counted in the first pass.
     std::vector<ExplainedCounter> rows;
     for (const EnergySource& source : sources_)
-      rows.push_back({"power PMU", source.name, "of the whole machine, in separate runs"});
+      rows.push_back({.counter = "power PMU",
+                      .event = source.name,
+                      .explanation = "of the whole machine, in separate runs"});
     explanation.passes.insert(explanation.passes.begin(), std::move(rows));
     return explanation;
   }
@@ -312,12 +337,15 @@ class WithEnergy final : public EngineWrapper {
   }
 
  private:
-  /// Adds an event to the sources of energy, or returns why it cannot be counted.
+  /// Adds the energy event `name` to `sources_`, and sets `cpus_` to the CPUs that count it.
+  /// Returns an error if it cannot be counted.
   Result<void> add_source(const std::string& name) {
     const auto make_refusal = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
 
+    // A performance monitoring unit (PMU) counts energy. Linux describes each of its events in
+    // files.
     const auto pmu = sysfs_.find(kPowerPmu);
     if (!pmu)
       return make_refusal(
@@ -335,17 +363,22 @@ class WithEnergy final : public EngineWrapper {
     const auto code = sysfs_.encode(*pmu, name);
     if (!code) return make_refusal(code.error().what, code.error().remedy);
 
+    // lauka shows joules, so it can use a count only if the kernel says how many joules it means.
     const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
       return make_refusal("its unit is not joules", "");
 
+    // One CPU counts for each processor package.
     const auto cpus = parse_cpu_list(read_text("cpumask"));
     if (!cpus || cpus->empty())
       return make_refusal("the kernel names no CPU that counts energy", "");
     cpus_ = *cpus;
 
-    EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // no process inherits a counter of the whole machine
+    EnergySource source{
+        .name = name, .attributes = perf::make_attributes(*code, {}), .joules_per_count = *scale};
+    // The usual flags are for the counter of a process, but this one counts the whole machine.
+    source.attributes.flags = 0;
+
     const int error = try_to_open(source);
     if (error == EACCES || error == EPERM)
       return make_refusal("the kernel lets only root count the whole machine",
@@ -404,48 +437,67 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
   return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");
 }
 
-/// If counters cannot be used, for example without root, Auto uses the totals that the kernel keeps
-/// for the command's process. If the machine has no counters, Auto uses these totals only to answer
-/// questions about events.
+/// Makes an engine for macOS. The kperf engine counts with the processor's counters. If it cannot,
+/// for example without root, Auto uses the totals of cycles and instructions that the kernel keeps
+/// for the command's process.
 Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
-                                     const MacosEngineOptions& here) {
-  const kperf::Kernel kernel(*here.calls);
-  auto database = load_database(here, kernel);
+                                     const MacosEngineOptions& options) {
+  // Questions, such as --list-events, run no command, so they come without a launcher.
+  const bool is_question = options.launcher == nullptr;
 
-  Error why;
+  // The database is Apple's list of the processor's events.
+  const kperf::Kernel kernel(*options.calls);
+  auto database = load_database(options, kernel);
+
+  Error why_no_kperf;
   if (!kernel.has_counters()) {
-    why = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
+    why_no_kperf = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
   } else if (!database) {
-    why = database.error();
+    why_no_kperf = database.error();
   } else {
-    auto engine = kperf::make_kperf_engine(here, user_only, *database);
+    auto engine = kperf::make_kperf_engine(options, user_only, *database);
 
-    // If the default events cannot be counted after all, the engine uses the kernel's totals,
-    // unless the user chose an engine or a strategy.
-    const bool may_do_without = choice == Choice::Auto && here.launcher != nullptr &&
-                                here.strategy == KperfStrategyChoice::Auto;
-    if (engine && may_do_without)
+    // Even an engine that could be made may later fail to count the default events. It may then
+    // change to the kernel's totals, unless the user asked for kperf or for a strategy of kperf.
+    const bool may_change_to_totals =
+        choice == Choice::Auto && !is_question && options.strategy == KperfStrategyChoice::Auto;
+    if (engine && may_change_to_totals)
       return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database))};
     if (engine) return ChosenEngine{*std::move(engine)};
-    why = engine.error();
+    why_no_kperf = engine.error();
   }
 
-  if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
+  if (choice == Choice::Kperf) return why_no_kperf.prefixed("--engine kperf");
 
-  // A question about events comes without a launcher.
-  const bool is_question = here.launcher == nullptr;
+  // Without counters, the kernel's totals stay 0. An answer can still name them.
   if (!kernel.has_counters() && !is_question)
-    return ChosenEngine{make_accounted_engine(why), why.line()};
+    return ChosenEngine{.engine = make_accounted_engine(why_no_kperf), .note = why_no_kperf.line()};
 
-  std::optional<kperf::KpepDatabase> names_of_events;
-  if (database) names_of_events = *std::move(database);
-  return ChosenEngine{kperf::make_totals_engine(why, std::move(names_of_events)), why.line()};
+  std::optional<kperf::KpepDatabase> known_events;
+  if (database) known_events = *std::move(database);
+  return ChosenEngine{.engine = kperf::make_totals_engine(why_no_kperf, std::move(known_events)),
+                      .note = why_no_kperf.line()};
 }
 
 bool is_for_this_system(Choice choice, const os::LinuxCalls* linux,
                         const MacosEngineOptions& macos) {
   if (choice == Choice::Kperf) return macos.calls != nullptr;
   return choice != Choice::Perf || linux != nullptr;
+}
+
+ChosenEngine choose_perf(const EngineRequest& request) {
+  return ChosenEngine{
+      perf::make_perf_engine(*request.calls, request.counts_user_space_only, request.kinds)};
+}
+
+Result<ChosenEngine> choose_valgrind(const EngineRequest& request) {
+  auto valgrind = os::find_program("valgrind");
+  if (!valgrind)
+    return Error{fmt::format("--engine {} needs Valgrind, which is not in PATH",
+                             row_of(request.choice).name),
+                 "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+  return ChosenEngine{
+      valgrind::make_valgrind_engine(request.choice, *std::move(valgrind), request.user)};
 }
 
 ChosenEngine choose_no_counters(const Error& why) {
@@ -553,50 +605,45 @@ OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls) {
   return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
 
+/// Makes the engine that counts the events of a session: the one that users chose, or, with Auto,
+/// the best one that this system has.
 Result<ChosenEngine> choose(const EngineRequest& request) {
   const Choice choice = request.choice;
-  const os::LinuxCalls* const calls = request.calls;
-  const MacosEngineOptions& macos = request.macos;
-  if (!is_for_this_system(choice, calls, macos))
+
+  // Each of these is null on another system.
+  const os::LinuxCalls* const linux_calls = request.calls;
+  const os::DarwinCalls* const macos_calls = request.macos.calls;
+
+  if (!is_for_this_system(choice, linux_calls, request.macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
 
-  const auto choose_perf = [&] {
-    return ChosenEngine{
-        perf::make_perf_engine(*calls, request.counts_user_space_only, request.kinds)};
-  };
-
   switch (choice) {
     case Choice::Kperf:
-      return choose_on_macos(choice, request.counts_user_space_only, macos);
+      return choose_on_macos(choice, request.counts_user_space_only, request.macos);
     case Choice::Perf:
-      if (const auto able = perf::can_count(*calls); !able)
+      if (const auto able = perf::can_count(*linux_calls); !able)
         return able.error().prefixed("--engine perf");
-      return choose_perf();
+      return choose_perf(request);
     case Choice::Cachegrind:
     case Choice::Dhat:
-    case Choice::CachegrindAndDhat: {
-      auto valgrind = os::find_program("valgrind");
-      if (!valgrind)
-        return Error{
-            fmt::format("--engine {} needs Valgrind, which is not in PATH", row_of(choice).name),
-            "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-      return ChosenEngine{
-          valgrind::make_valgrind_engine(choice, *std::move(valgrind), request.user)};
-    }
+    case Choice::CachegrindAndDhat:
+      return choose_valgrind(request);
     case Choice::None:
       return ChosenEngine{make_accounted_engine(std::nullopt)};
     case Choice::Auto:
       break;
   }
 
-  if (macos.calls != nullptr) return choose_on_macos(choice, request.counts_user_space_only, macos);
-  if (calls == nullptr) return choose_no_counters({"there is no engine for this system", ""});
-  if (perf::has_perf_event_open(*calls)) return choose_perf();
+  if (macos_calls != nullptr)
+    return choose_on_macos(choice, request.counts_user_space_only, request.macos);
+  if (linux_calls == nullptr) return choose_no_counters({"there is no engine for this system", ""});
 
-  // Without this system call, can_count() returns an error, which says why it is missing.
-  return choose_no_counters(perf::can_count(*calls).error());
+  // The perf engine may be unable to count here, too, but then it explains that itself. It only
+  // needs a kernel with its system call. Without that, can_count() says why.
+  if (perf::has_perf_event_open(*linux_calls)) return choose_perf(request);
+  return choose_no_counters(perf::can_count(*linux_calls).error());
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,

@@ -65,7 +65,7 @@ class Division {
   Bins divide() {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
-      if (!make_room(bins, unit)) bins.push_back({unit});
+      if (!add_unit(bins, unit)) bins.push_back({unit});
     while (units_.size() <= kMaxUnitsTried && bins.size() > 1) {
       Bins fewer(bins.size() - 1);
       if (!place_units_from(fewer, 0)) break;
@@ -82,38 +82,44 @@ class Division {
     return bin;
   }
 
-  /// A unit that loses its place in `bin` to the unit `displaced_by`. If both units are the same,
-  /// the unit has no place yet.
-  struct Move {
+  /// A unit that loses its bin to the unit `displaced_by`. If both units are the same, the unit has
+  /// no bin yet.
+  struct Displacement {
     std::size_t unit;
     std::size_t displaced_by;
     std::size_t bin;
   };
 
-  /// Searches, breadth first, for the shortest chain of moves that gives `unit` a place: it
-  /// displaces another unit, which displaces a third, and so on, until one fits into a bin beside
-  /// all that is there. Returns false if there is no such chain.
-  bool make_room(Bins& bins, std::size_t unit) {
+  /// Puts a unit (events that stay together) into a bin (units that can be counted at the same
+  /// time). If no bin has room for it, it displaces a second unit, which may displace a third one,
+  /// and so on, until a displaced unit finds a bin with room. Finds the shortest such chain by a
+  /// breadth-first search. Returns false, and leaves the bins as they are, if there is none.
+  bool add_unit(Bins& bins, std::size_t new_unit) {
+    // The search enters each unit that it reaches, with the unit that would displace it. Nothing is
+    // moved before the search has found a whole chain.
     constexpr std::size_t no_bin = std::numeric_limits<std::size_t>::max();
-    std::map<std::size_t, Move> moves{{unit, {unit, unit, no_bin}}};
-    std::deque<std::size_t> without_place{unit};
+    std::map<std::size_t, Displacement> displaced{
+        {new_unit, {.unit = new_unit, .displaced_by = new_unit, .bin = no_bin}}};
+    std::deque<std::size_t> units_to_place{new_unit};
 
-    while (!without_place.empty()) {
-      const std::size_t moved = without_place.front();
-      without_place.pop_front();
+    while (!units_to_place.empty()) {
+      const std::size_t unit = units_to_place.front();
+      units_to_place.pop_front();
 
       for (std::size_t b = 0; b < bins.size(); ++b) {
-        const bool was_displaced_from_it = moves.at(moved).bin == b;
-        if (was_displaced_from_it) continue;
+        // A displaced unit must find another bin than the one that it leaves.
+        if (displaced.at(unit).bin == b) continue;
 
-        Bin fuller = bins[b];
-        fuller.push_back(moved);
-        if (fits(fuller) && apply_moves(bins, moves, moved, b)) return true;
+        Bin with_unit = bins[b];
+        with_unit.push_back(unit);
+        if (fits(with_unit) && carry_out_chain(bins, displaced, unit, b)) return true;
 
         for (const std::size_t other : bins[b]) {
-          if (moves.contains(other) || !fits(replace_unit(bins[b], other, moved))) continue;
-          moves.insert({other, {other, moved, b}});
-          without_place.push_back(other);
+          const bool can_displace =
+              !displaced.contains(other) && fits(replace_unit(bins[b], other, unit));
+          if (!can_displace) continue;
+          displaced.insert({other, {.unit = other, .displaced_by = unit, .bin = b}});
+          units_to_place.push_back(other);
         }
       }
     }
@@ -121,16 +127,18 @@ class Division {
     return false;
   }
 
-  /// Carries out the chain of moves that ends with `last_moved` in `bin`. Returns false, and
-  /// changes nothing, if a bin would not fit afterwards.
-  bool apply_moves(Bins& bins, const std::map<std::size_t, Move>& moves, std::size_t last_moved,
-                   std::size_t bin) {
+  /// Carries out the chain of displacements that ends with `last_unit` in `last_bin`. The search
+  /// tested each step alone, but a chain may change a bin twice. Returns false, and leaves the bins
+  /// as they are, if a bin would not fit afterwards.
+  bool carry_out_chain(Bins& bins, const std::map<std::size_t, Displacement>& displaced,
+                       std::size_t last_unit, std::size_t last_bin) {
     Bins changed = bins;
-    changed[bin].push_back(last_moved);
-    for (Move move = moves.at(last_moved); move.displaced_by != move.unit;
-         move = moves.at(move.displaced_by))
-      changed[move.bin] = replace_unit(changed[move.bin], move.unit, move.displaced_by);
-    if (!std::ranges::all_of(changed, [this](const Bin& b) { return fits(b); })) return false;
+    changed[last_bin].push_back(last_unit);
+    for (Displacement step = displaced.at(last_unit); step.displaced_by != step.unit;
+         step = displaced.at(step.displaced_by))
+      changed[step.bin] = replace_unit(changed[step.bin], step.unit, step.displaced_by);
+
+    if (!std::ranges::all_of(changed, [this](const Bin& bin) { return fits(bin); })) return false;
     bins = std::move(changed);
     return true;
   }
@@ -197,35 +205,45 @@ Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fit
   return all_fit ? EventIndices{} : group;
 }
 
+/// Divides the events 0..count-1 into few sets whose events can be counted at the same time. The
+/// division works on units, which are events that stay together, and puts them into bins, which
+/// become the sets.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together) {
   if (count == 0) return std::vector<EventIndices>{};
+
   FitOracle oracle(fits);
-  EventIndices all(count);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  if (oracle.fits(all)) return std::vector<EventIndices>{all};
+  EventIndices all_events(count);
+  std::iota(all_events.begin(), all_events.end(), std::size_t{0});
+  if (oracle.fits(all_events)) return std::vector<EventIndices>{all_events};
 
   // At first, each event is a unit of its own.
   std::vector<Unit> units;
-  for (const std::size_t event : all) units.push_back({event});
-  Bins best = Division(units, oracle).divide();
+  for (const std::size_t event : all_events) units.push_back({event});
+  Bins best_bins = Division(units, oracle).divide();
 
-  // Then joins the units of each wanted pair, unless this would need more sets.
-  const auto fits_alone = [&oracle](const Unit& unit) { return oracle.fits(unit); };
+  // Then each wanted pair becomes one unit, together with all events that are already joined to
+  // either of them, unless this unit does not fit or would need more sets.
   for (const auto& [first, second] : together) {
     auto joined_units = join_units(units, first, second);
-    if (!joined_units || !oracle.fits({first, second})) continue;
-    if (!std::ranges::all_of(*joined_units, fits_alone)) continue;
+    if (!joined_units) continue;  // the two are one unit already, or one of them is not an event
+
+    // If the two alone do not fit, no unit with both fits.
+    if (!oracle.fits({first, second})) continue;
+    const bool does_each_unit_fit = std::ranges::all_of(
+        *joined_units, [&oracle](const Unit& unit) { return oracle.fits(unit); });
+    if (!does_each_unit_fit) continue;
 
     Bins bins = Division(*joined_units, oracle).divide();
-    if (bins.size() > best.size()) continue;
+    if (bins.size() > best_bins.size()) continue;
     units = *std::move(joined_units);
-    best = std::move(bins);
+    best_bins = std::move(bins);
   }
 
+  // After an error of the test, the oracle said of everything that it does not fit.
   if (oracle.error()) return *oracle.error();
-  return list_sets(best, units);
+  return list_sets(best_bins, units);
 }
 
 }  // namespace lauka::engine

@@ -50,16 +50,16 @@ TEST_CASE("names are found in any case and shown in the usual spelling") {
   CHECK(resolve("cpu-cycles", sysfs)->name == "cpu-cycles");
 }
 
-TEST_CASE("modifiers say which rings are counted") {
+TEST_CASE("modifiers say which privilege levels are counted") {
   fakes::FakePerf perf(fakes::usual_pmu());
   const os::Sysfs sysfs(perf.calls());
-  CHECK(resolve("cycles", sysfs)->rings == PrivilegeLevels{true, true, true, false});
-  CHECK(resolve("cycles:u", sysfs)->rings == PrivilegeLevels{true, false, false, true});
-  CHECK(resolve("cycles:k", sysfs)->rings == PrivilegeLevels{false, true, false, true});
-  CHECK(resolve("cycles:uk", sysfs)->rings == PrivilegeLevels{true, true, false, true});
-  CHECK(resolve("r3c:h", sysfs)->rings == PrivilegeLevels{false, false, true, true});
-  CHECK(resolve("cpu/config=1/u", sysfs)->rings == PrivilegeLevels{true, false, false, true});
-  CHECK(resolve("cpu/config=1/:k", sysfs)->rings == PrivilegeLevels{false, true, false, true});
+  CHECK(resolve("cycles", sysfs)->levels == PrivilegeLevels{true, true, true, false});
+  CHECK(resolve("cycles:u", sysfs)->levels == PrivilegeLevels{true, false, false, true});
+  CHECK(resolve("cycles:k", sysfs)->levels == PrivilegeLevels{false, true, false, true});
+  CHECK(resolve("cycles:uk", sysfs)->levels == PrivilegeLevels{true, true, false, true});
+  CHECK(resolve("r3c:h", sysfs)->levels == PrivilegeLevels{false, false, true, true});
+  CHECK(resolve("cpu/config=1/u", sysfs)->levels == PrivilegeLevels{true, false, false, true});
+  CHECK(resolve("cpu/config=1/:k", sysfs)->levels == PrivilegeLevels{false, true, false, true});
   CHECK(refusal_of("cycles:pp", perf) ==
         "'cycles:pp' has an unknown modifier 'p'; modifiers are u (user space), k (kernel) and h "
         "(hypervisor)");

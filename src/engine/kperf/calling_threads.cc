@@ -41,38 +41,44 @@ class CallingThreadsEngine final : public EngineWrapper {
 
   bool counts_regions() const override { return true; }
 
+  /// Selects cycles and instructions of the region (the part of a run that the program marks), as
+  /// macOS tells them to each thread. If the whole run is wanted, too, the wrapped engine selects
+  /// the same events for it.
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
     accounted_of_whole_run_.clear();
     passes_of_whole_run_.clear();
 
-    // Names with the suffix mean events of the whole run, which are added at the end.
-    EventRequest without_suffix = wanted;
-    std::erase_if(without_suffix.names,
+    // A name with this suffix means an event of the whole run. Such names are left out, because the
+    // whole run gets the same events as the region anyway.
+    EventRequest region_events = wanted;
+    std::erase_if(region_events.names,
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
 
     EventSet set;
-    set.passes.resize(1);
-    if (without_suffix.names.empty())
-      for (const AccountedEvent& account : kThreadTotals) add_region_event(account, set);
+    set.passes.resize(1);  // of the region
 
-    for (const std::string& name : without_suffix.names) {
-      const AccountedEvent* account = find_accounted(name, kThreadTotals);
-      if (account == nullptr)
+    const bool wants_defaults = region_events.names.empty();
+    if (wants_defaults)
+      for (const AccountedEvent& total : kThreadTotals) add_region_event(total, set);
+
+    for (const std::string& name : region_events.names) {
+      const AccountedEvent* total = find_accounted(name, kThreadTotals);
+      if (total == nullptr)
         return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
                                  "only its cycles and instructions",
                                  cited(name)),
                      "leave it out, or leave out --region"};
-      add_region_event(*account, set);
+      add_region_event(*total, set);
     }
 
     counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_run_) return set;
 
-    auto whole = wrapped_engine().select(without_suffix);
-    if (!whole) return whole;
-    add_whole_run(*std::move(whole), set);
-
+    // The whole run gets the same events.
+    auto whole_run = wrapped_engine().select(region_events);
+    if (!whole_run) return whole_run;
+    add_whole_run(*std::move(whole_run), set);
     return set;
   }
 
@@ -118,24 +124,27 @@ class CallingThreadsEngine final : public EngineWrapper {
     mark_as_region_event(*added);
   }
 
-  /// Adds the events and passes of the whole run to those of the region.
-  void add_whole_run(EventSet whole, EventSet& set) {
+  /// Adds the events and passes that the wrapped engine selected for the whole run to `set`, which
+  /// has those of the region. Notes in `accounted_of_whole_run_` and `passes_of_whole_run_` where
+  /// their counts come from.
+  void add_whole_run(EventSet whole_run, EventSet& set) {
     // The events of the region come first, so all indices of the wrapped engine move up.
     const std::size_t offset = events_.size();
-    for (Event& event : whole.events) {
+    for (Event& event : whole_run.events) {
       event.name += kWholeRunSuffix;
-      event.role = Role::Other;
+      event.role = Role::Other;  // the event of the region has this role
       if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += offset;
       set.events.push_back(std::move(event));
     }
 
-    // A pass of accounted events alone needs no runs of its own, so it joins the first pass.
-    for (std::size_t place = 0; place < whole.passes.size(); ++place) {
-      Pass& pass = whole.passes[place];
+    for (std::size_t i = 0; i < whole_run.passes.size(); ++i) {
+      Pass& pass = whole_run.passes[i];
+
+      // The kernel accounts for some events in every run. A pass that has only such events needs no
+      // additional runs, so its events join the first pass, which is that of the region.
       const bool needs_no_counters = std::ranges::all_of(pass.event_indices, [&](auto event) {
         return wrapped_engine().accounted(event) != nullptr;
       });
-
       if (needs_no_counters) {
         for (const std::size_t event : pass.event_indices) {
           accounted_of_whole_run_.push_back(wrapped_engine().accounted(event));
@@ -145,11 +154,11 @@ class CallingThreadsEngine final : public EngineWrapper {
       }
 
       for (std::size_t& event : pass.event_indices) event += offset;
-      passes_of_whole_run_.push_back(place);
+      passes_of_whole_run_.push_back(i);
       set.passes.push_back(std::move(pass));
     }
 
-    set.notes.insert(set.notes.end(), whole.notes.begin(), whole.notes.end());
+    set.notes.insert(set.notes.end(), whole_run.notes.begin(), whole_run.notes.end());
   }
 
   std::vector<const AccountedEvent*> events_;

@@ -41,13 +41,25 @@ void give_back_held() {
   if (Claim* claim = holding_claim(); claim != nullptr) claim->give_back();
 }
 
+Error explain_busy_trace(const Kernel& kernel) {
+  const std::string owner = kernel.owner_of_tracing();
+  if (owner.empty())
+    return {"the kernel's tracing is already in use",
+            "quit the program that uses it, such as Instruments"};
+  return {fmt::format("{} is using the kernel's tracing", owner), fmt::format("quit {}", owner)};
+}
+
 }  // namespace
 
+/// Loads Apple's framework, through which the counters are used. If it cannot be used, sets
+/// `missing_` to the name of what it lacks, and leaves `framework_` empty. All requests then go to
+/// the kernel as sysctls.
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  void* library = calls_.dlopen(kFramework, os::kLoadLazily);
+  void* const library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
 
   // The framework is private and may change, so it is used only if it has all of these functions.
+  // The search ends at the first that is missing.
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;
@@ -215,7 +227,9 @@ std::string Kernel::owner_of_tracing() const {
   return fmt::format("{} (process {})", bytes.data(), pid);
 }
 
-Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
+/// Turns an errno of the kernel into a reason and a remedy. The same errno means different things
+/// for different requests.
+Error explain_refusal(KernelRequest request, int error, const Kernel& kernel) {
   switch (error) {
     case EPERM:
       return {"counting events needs root",
@@ -224,19 +238,12 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
     case ENOTSUP:
       return {"this kernel has no counters, as is usual in a virtual machine", ""};
     case EACCES:
-      if (asked != KernelRequest::TakeCounters) break;
-      return {"another process, such as Instruments, holds the counters", "quit it"};
-    case EBUSY: {
-      if (asked != KernelRequest::Trace)
-        return {"a system service holds the counters", "try again later, or restart the Mac"};
-
-      const std::string owner = kernel.owner_of_tracing();
-      if (owner.empty())
-        return {"the kernel's tracing is already in use",
-                "quit the program that uses it, such as Instruments"};
-      return {fmt::format("{} is using the kernel's tracing", owner),
-              fmt::format("quit {}", owner)};
-    }
+      if (request == KernelRequest::TakeCounters)
+        return {"another process, such as Instruments, holds the counters", "quit it"};
+      break;
+    case EBUSY:
+      if (request == KernelRequest::Trace) return explain_busy_trace(kernel);
+      return {"a system service holds the counters", "try again later, or restart the Mac"};
     default:
       break;
   }

@@ -175,7 +175,7 @@ class Kernel {
 enum class KernelRequest : unsigned char { TakeCounters, Count, Trace };
 
 /// Explains why the kernel refused a request with the errno `error`.
-Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel);
+Error explain_refusal(KernelRequest request, int error, const Kernel& kernel);
 
 /// The kernel's trace (kdebug). Functions that return int return 0 or an errno. Source: XNU
 /// bsd/kern/kdebug.c.

@@ -110,25 +110,39 @@ class XmlReader {
     return {fmt::format("is damaged: {} in line {}", XML_ErrorString(code), at), ""};
   }
 
+  /// Begins an element. Refuses the file if this element is not allowed inside the innermost open
+  /// one, and otherwise makes it the innermost open one.
   void open(std::string_view name) {
-    if (fault_) return;
-    if (open_.empty() && name != "plist") return fail(make_no_plist_error());
-    if (!open_.empty()) {
-      if (std::ranges::find(kElements, name) == kElements.end())
-        return refuse(fmt::format("<{}> is not an element of a property list", name.substr(0, 40)));
+    if (fault_) return;  // after a fault, expat may still report what it has read
+
+    const bool is_outermost = open_.empty();
+    if (is_outermost && name != "plist") return fail(make_no_plist_error());
+    if (!is_outermost) {
+      if (std::ranges::find(kElements, name) == kElements.end()) {
+        constexpr std::size_t max_quoted_bytes = 40;
+        return refuse(fmt::format("<{}> is not an element of a property list",
+                                  name.substr(0, max_quoted_bytes)));
+      }
       if (open_.size() == kMaxPlistDepth) return fail(make_depth_error());
       const OpenElement& outer = open_.back();
-
-      // In a dictionary, keys and values alternate.
-      const bool fits = (outer.is_array() && !outer.is_full()) ||
-                        (outer.name == "dict" && (name == "key") != outer.key.has_value());
-      if (!fits || (name == "key" && outer.name != "dict"))
+      if (!may_contain(outer, name))
         return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
     }
+
     OpenElement& opened = open_.emplace_back();
     opened.name = name;
     if (name == "dict") opened.value.value = PlistDict{};
     if (opened.is_array()) opened.value.value = PlistArray{};
+  }
+
+  static bool may_contain(const OpenElement& outer, std::string_view name) {
+    const bool is_key = name == "key";
+    if (outer.name == "dict") {
+      // Keys and values alternate.
+      const bool needs_value = outer.key.has_value();
+      return is_key != needs_value;
+    }
+    return outer.is_array() && !outer.is_full() && !is_key;
   }
 
   void add_text(std::string_view text) {
@@ -142,12 +156,15 @@ class XmlReader {
   /// Ends the innermost element of the property list that is open, and puts its value into the
   /// element around it.
   void close() {
-    if (fault_) return;
+    if (fault_) return;  // after a fault, expat may still report what it has read
 
     OpenElement closed = std::move(open_.back());
     open_.pop_back();
+
+    // A dictionary has its last key until the key's value comes.
     if (closed.key) return refuse("a <key> has no value");
 
+    // The outermost element is an array of one value, which is the content of the file.
     if (closed.name == "plist") {
       if (!closed.is_full()) return refuse("its <plist> is empty");
       root_ = std::move(std::get<PlistArray>(closed.value.value).front());
@@ -155,10 +172,13 @@ class XmlReader {
     }
 
     if (closed.name == "key") {
-      open_.back().key = std::move(closed.text);
+      OpenElement& dictionary = open_.back();
+      dictionary.key = std::move(closed.text);
       return;
     }
 
+    // Dictionaries and arrays already have their values. Dates, data and real numbers have none,
+    // because lauka needs none of them.
     if (closed.name == "integer") {
       read_integer(closed);
     } else if (closed.name == "string") {
@@ -267,25 +287,42 @@ class BinaryReader {
     return value;
   }
 
+  /// Reads the value of the object with the number `index`, with all that it contains. `depth`:
+  /// number of values around it. Values of kinds that lauka does not need, such as dates, are
+  /// empty.
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
+    // A damaged file may have an object that contains itself, or the same one many times.
     if (depth > kMaxPlistDepth) return make_depth_error();
     if (++values_read_ > kMaxValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
+
+    // The value begins with a byte, the marker, whose upper half is its kind.
     const auto offset = read_offset(index);
     const auto marker = offset ? number_at(*offset, 1) : std::nullopt;
     if (!marker) return make_reference_error();
     const std::uint64_t kind = *marker >> 4U;
-    const std::uint64_t low = *marker & 0xfU;
-    std::size_t at = *offset + 1;
-    constexpr std::uint64_t no = 8;
-    constexpr std::uint64_t yes = 9;
-    if (kind == Single) return low == no || low == yes ? PlistValue{low == yes} : PlistValue{};
-    if (kind == Integer) return read_integer_at(at, low);
-    if (kind != Ascii && kind != Utf16 && kind != Array && kind != Dict) return PlistValue{};
-    const auto length = read_length_at(at, low);
+    const std::uint64_t lower_half = *marker & 0xfU;
+    std::size_t content_at = *offset + 1;
+
+    // These values have no content besides the marker.
+    if (kind == Single) {
+      constexpr std::uint64_t no = 8;
+      constexpr std::uint64_t yes = 9;
+      const bool is_bool = lower_half == no || lower_half == yes;
+      return is_bool ? PlistValue{lower_half == yes} : PlistValue{};
+    }
+    if (kind == Integer) return read_integer_at(content_at, lower_half);
+
+    const bool is_text = kind == Ascii || kind == Utf16;
+    if (!is_text && kind != Array && kind != Dict) return PlistValue{};
+
+    // The lower half of the marker is the length. A length that is too large for it follows the
+    // marker, and `content_at` is then moved behind it.
+    const auto length = read_length_at(content_at, lower_half);
     if (!length || *length > bytes_.size()) return make_reference_error();
-    if (kind == Ascii || kind == Utf16) return read_text_at(at, *length, kind == Utf16 ? 2 : 1);
-    return kind == Array ? read_array_at(at, *length, depth) : read_dict_at(at, *length, depth);
+    if (is_text) return read_text_at(content_at, *length, kind == Utf16 ? 2 : 1);
+    return kind == Array ? read_array_at(content_at, *length, depth)
+                         : read_dict_at(content_at, *length, depth);
   }
 
   /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
@@ -298,26 +335,36 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// Reads ASCII (`unit` 1) or big-endian UTF-16 (`unit` 2).
-  Result<PlistValue> read_text_at(std::size_t at, std::size_t length, std::size_t unit) const {
+  /// Reads a text of `length` units that begins at `start`, and converts it to UTF-8. The units are
+  /// bytes (ASCII), or pairs of bytes (big-endian UTF-16).
+  Result<PlistValue> read_text_at(std::size_t start, std::size_t length,
+                                  std::size_t bytes_per_unit) const {
+    const auto read_unit = [&](std::size_t i) {
+      return number_at(start + i * bytes_per_unit, bytes_per_unit);
+    };
+
+    // In UTF-16, a character above 0xffff is a pair of surrogates. Each of them has six bits that
+    // mark it as the first or the second one, and then ten bits of the character's number.
+    const auto is_first_surrogate = [](std::uint64_t unit) { return unit >> 10U == 0x36; };
+    const auto is_second_surrogate = [](std::uint64_t unit) { return unit >> 10U == 0x37; };
+
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
-      auto code = number_at(at + i * unit, unit);
-      if (!code) return make_reference_error();
-      if (unit == 1 && *code > 0x7f) return make_text_error();
+      const auto unit = read_unit(i);
+      if (!unit) return make_reference_error();
 
-      // The upper six bits of the two halves of a surrogate pair (UTF-16), which has 10 bits in
-      // each.
-      constexpr std::uint64_t high_half = 0x36;
-      constexpr std::uint64_t low_half = 0x37;
-      if (*code >> 10U == high_half) {
-        const auto second = ++i < length ? number_at(at + i * unit, unit) : std::nullopt;
-        if (!second || *second >> 10U != low_half) return make_text_error();
-        code = 0x10000 + ((*code & 0x3ffU) << 10U) + (*second & 0x3ffU);
-      } else if (*code == 0 || *code >> 10U == low_half) {
-        return make_text_error();
+      // The names and descriptions of events have no zeros either.
+      const bool is_beyond_ascii = bytes_per_unit == 1 && *unit > 0x7f;
+      if (is_beyond_ascii || is_second_surrogate(*unit) || *unit == 0) return make_text_error();
+
+      std::uint64_t character = *unit;
+      if (is_first_surrogate(*unit)) {
+        ++i;
+        const auto second = i < length ? read_unit(i) : std::nullopt;
+        if (!second || !is_second_surrogate(*second)) return make_text_error();
+        character = 0x10000 + ((*unit & 0x3ffU) << 10U) + (*second & 0x3ffU);
       }
-      boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(*code),
+      boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(character),
                                                    std::back_inserter(text));
     }
     return PlistValue{std::move(text)};
@@ -458,34 +505,39 @@ class KpepParser {
     }
   }
 
-  /// Adds an event to the database. `properties` is what the file says about it.
+  /// Adds an event to the database. `properties` is what the file says about it. Invalid properties
+  /// make the parser refuse the file, so it does not matter which event is added then.
   void read_event(const std::string& name, const PlistValue& properties) {
-    const auto of_event = [&name](std::string_view key) {
-      return fmt::format("{} of event {}", key, cited(name));
-    };
-    const auto text_of = [&](std::string_view key) {
-      return read_text(properties, {key, of_event(key)});
-    };
-    const auto number_of = [&](std::string_view key, std::uint64_t most,
-                               Presence presence = Presence::Optional) {
-      return read_number(properties, {key, of_event(key), presence}, most);
-    };
-
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
 
-    KpepEvent event{.name = name,
-                    .description = text_of("description"),
-                    .errata = text_of("errata"),
-                    .fallback = text_of("fallback")};
+    const auto name_in_errors = [&name](std::string_view key) {
+      return fmt::format("{} of event {}", key, cited(name));
+    };
+    const auto read_event_text = [&](std::string_view key) {
+      return read_text(properties, {.key = key, .name = name_in_errors(key)});
+    };
+    const auto read_event_number = [&](std::string_view key, std::uint64_t most,
+                                       Presence presence) {
+      return read_number(properties,
+                         {.key = key, .name = name_in_errors(key), .presence = presence}, most);
+    };
 
-    const auto fixed_counter = number_of("fixed_counter", kMaxChipCounters - 1);
+    KpepEvent event{.name = name,
+                    .description = read_event_text("description"),
+                    .errata = read_event_text("errata"),
+                    .fallback = read_event_text("fallback")};
+
+    // A fixed counter counts only its own event. Other events have a number, by which a counter is
+    // configured to count them.
+    const auto fixed_counter =
+        read_event_number("fixed_counter", kMaxChipCounters - 1, Presence::Optional);
     event.is_fixed = fixed_counter.has_value();
 
     // Reads number and mask even if a fixed counter needs neither, so that invalid ones are
     // refused.
-    const Presence presence = event.is_fixed ? Presence::Optional : Presence::Required;
-    const auto selector = number_of("number", kMaxEventNumber, presence);
-    const auto mask = number_of("counters_mask", kMaxMask);
+    const auto selector = read_event_number(
+        "number", kMaxEventNumber, event.is_fixed ? Presence::Optional : Presence::Required);
+    const auto mask = read_event_number("counters_mask", kMaxMask, Presence::Optional);
 
     if (event.is_fixed) {
       event.mask = CounterMask{1} << *fixed_counter;
@@ -494,6 +546,9 @@ class KpepParser {
                            cited(name), *fixed_counter));
     } else {
       event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
+
+      // Without a mask, each configurable counter can count the event. A mask may also name
+      // counters that this processor lacks.
       event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
                    database_.config_counters;
     }

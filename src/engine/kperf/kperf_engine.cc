@@ -70,20 +70,20 @@ class KperfPass final : public ArmedPass {
 class DatabaseEngine : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)
-      : database_(std::move(database)), room_{database_.config_counters, user_only} {}
+      : database_(std::move(database)), limits_{database_.config_counters, user_only} {}
 
   std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
 
-  Catalog catalog() const override { return make_catalog(database_, room_.available); }
+  Catalog catalog() const override { return make_catalog(database_, limits_.available); }
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    const auto selection = select_events(database_, wanted, room_);
+    const auto selection = select_events(database_, wanted, limits_);
     if (!selection) return selection.error();
     return make_event_set(*selection, false);
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    return explain_wanted(database_, wanted.names, room_);
+    return explain_wanted(database_, wanted.names, limits_);
   }
 
   Result<OwnedPass> arm(std::size_t /*pass*/) override {
@@ -92,23 +92,24 @@ class DatabaseEngine : public CounterEngine {
 
  protected:
   KpepDatabase& database() { return database_; }
-  CounterLimits& room() { return room_; }
+  CounterLimits& limits() { return limits_; }
 
  private:
   KpepDatabase database_;
-  CounterLimits room_;
+  CounterLimits limits_;
 };
 
 class KperfEngine final : public DatabaseEngine {
  public:
-  KperfEngine(const MacosEngineOptions& here, bool user_only, KpepDatabase database)
+  KperfEngine(const MacosEngineOptions& options, bool user_only, KpepDatabase database)
       : DatabaseEngine(std::move(database), user_only),
-        here_(here),
-        kernel_(*here.calls),
-        trace_(*here.calls),
+        options_(options),
+        kernel_(*options.calls),
+        trace_(*options.calls),
         claim_(kernel_, trace_) {}
 
-  /// Takes the counters from the kernel, and notes what is unusual about them.
+  /// Takes the counters from the kernel for this session, sets which of them can be used, and adds
+  /// notes about what users may not expect.
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
 
@@ -121,17 +122,20 @@ class KperfEngine final : public DatabaseEngine {
                                          "missing), so lauka uses sysctls instead",
                                          *missing)});
 
-    const int all = std::popcount(database().config_counters);
-    if (!find_available_counters())
+    const int counters_in_database = std::popcount(database().config_counters);
+    if (!set_available_counters())
       return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
                                "this processor has {}",
-                               kernel_.counter_count(kConfigurableClass), database().name, all),
+                               kernel_.counter_count(kConfigurableClass), database().name,
+                               counters_in_database),
                    ""};
 
-    if (const int usable = std::popcount(room().available); usable != all)
+    // The kernel may keep some of the processor's counters for its power manager.
+    const int usable_counters = std::popcount(limits().available);
+    if (usable_counters != counters_in_database)
       notes_.push_back(
-          {"counters_in_use",
-           fmt::format("only {} of {} configurable counters can be used here", usable, all)});
+          {"counters_in_use", fmt::format("only {} of {} configurable counters can be used here",
+                                          usable_counters, counters_in_database)});
 
     return {};
   }
@@ -140,10 +144,10 @@ class KperfEngine final : public DatabaseEngine {
   /// kernel refuses.
   void mark_refused_events() {
     if (kernel_.counting_classes() != 0 || kernel_.force_all_counters(true) != 0) return;
-    if (find_available_counters())
+    if (set_available_counters())
       for (KpepEvent& event : database().events)
         event.is_refused_by_kernel =
-            !event.is_fixed && (event.mask & room().available) != 0 && is_refused(event);
+            !event.is_fixed && (event.mask & limits().available) != 0 && is_refused(event);
     kernel_.force_all_counters(false);
   }
 
@@ -154,9 +158,9 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto selected = select_events(database(), wanted, room());
+    auto selected = select_events(database(), wanted, limits());
     if (!selected) return selected.error();
-    if (here_.launcher != nullptr) {
+    if (options_.launcher != nullptr) {
       if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
       if (auto taken = choose_strategy(); !taken) return taken.error();
     }
@@ -171,12 +175,12 @@ class KperfEngine final : public DatabaseEngine {
     for (const std::size_t event : passes_.at(pass).event_indices)
       places.push_back(find_source_of(event, placed));
     return OwnedPass(std::make_unique<KperfPass>(
-        *strategy_, configuration_words(placed, room().available), std::move(places)));
+        *strategy_, configuration_words(placed, limits().available), std::move(places)));
   }
 
   void pause() override {
     if (strategy_) strategy_->pause();
-    if (here_.gives_counters_back) claim_.give_back();
+    if (options_.gives_counters_back) claim_.give_back();
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
@@ -188,17 +192,18 @@ class KperfEngine final : public DatabaseEngine {
   }
 
  private:
-  /// Finds the counters that can be used. Returns false if they do not match the database.
-  bool find_available_counters() {
+  /// Sets limits().available to the counters that can be used. Returns false if the kernel's
+  /// counters do not match the database.
+  bool set_available_counters() {
     const auto usable = usable_counters(database().config_counters, database().power_counters,
                                         kernel_.counter_count(kConfigurableClass));
-    if (usable) room().available = *usable;
+    if (usable) limits().available = *usable;
     return usable.has_value();
   }
 
   Result<void> choose_strategy() {
     if (strategy_) return {};
-    auto tried = try_strategies(here_, claim_, kernel_, trace_);
+    auto tried = try_strategies(options_, claim_, kernel_, trace_);
     if (!tried) return tried.error();
     strategy_ = std::move(tried->strategy);
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
@@ -211,9 +216,10 @@ class KperfEngine final : public DatabaseEngine {
   CountSource find_source_of(std::size_t event, const PlacedPass& placed) {
     const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
     if (found == placed.end()) return {.accounted = accounted(event)};
-    return {.value = selection_.events.at(event).hardware_event.is_fixed
-                         ? found->counter
-                         : kFixedCounterCount + rank_of_counter(room().available, found->counter)};
+    return {.value =
+                selection_.events.at(event).hardware_event.is_fixed
+                    ? found->counter
+                    : kFixedCounterCount + rank_of_counter(limits().available, found->counter)};
   }
 
   /// Tries the words of each pass, and selects again until the kernel allows them all.
@@ -221,7 +227,7 @@ class KperfEngine final : public DatabaseEngine {
     for (;;) {
       int error = 0;
       for (const PlacedPass& pass : selected.passes)
-        if (const auto words = configuration_words(pass, room().available);
+        if (const auto words = configuration_words(pass, limits().available);
             !words.empty() && error == 0)
           error = claim_.try_words(words);
       if (error == 0) return {};
@@ -233,64 +239,81 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   bool is_refused(const KpepEvent& event) {
-    const CounterMask available = room().available;
+    const CounterMask available = limits().available;
     const auto counter = static_cast<unsigned>(std::countr_zero(event.mask & available));
     return claim_.try_words(
                configuration_words({{0, counter, event.selector_number}}, available)) == EPERM;
   }
 
-  /// Selects events again, after the kernel refused a selection. Replaces or leaves out the events
-  /// that the kernel refuses alone.
-  Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
+  /// Selects events again, after the kernel refused to count `refused_selection`. Replaces or
+  /// leaves out, with a note, the events that the kernel refuses even alone.
+  Result<Selection> select_allowed(const Selection& refused_selection, const EventRequest& wanted) {
+    EventRequest allowed = wanted;
     allowed.names.clear();
-    bool has_refused = false;
+    bool is_any_refused = false;
 
-    for (const SelectedEvent& event : selection.events) {
-      const KpepEvent& counted = event.hardware_event;
-      const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
-      if (refused) {
-        has_refused = true;
-        std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
-            true;
+    for (const SelectedEvent& event : refused_selection.events) {
+      const KpepEvent& hardware_event = event.hardware_event;
+      const bool is_configurable = event.is_on_counter() && !hardware_event.is_fixed;
+      if (!is_configurable || !is_refused(hardware_event)) {
+        allowed.names.push_back(event.name);
+        continue;
+      }
+
+      is_any_refused = true;
+      mark_as_refused(hardware_event.name);
+
+      // A name such as "cycles" may stand for several events of the database. Now that this one is
+      // marked, the name stands for one that is not refused, if there is any.
+      const auto other = find_event_by_any_name(database(), event.name);
+      if (other && !other->hardware_event.is_refused_by_kernel) {
+        allowed.names.push_back(event.name);
+        notes_.push_back(
+            {"other_event",
+             fmt::format("{} is counted by {}, because this kernel refuses {}", event.name,
+                         other->hardware_event.name, hardware_event.name)});
+      } else {
         notes_.push_back(
             {"events_left_out", fmt::format("{} cannot be counted, because this kernel "
                                             "does not allow its selector {:#x} here",
-                                            event.name, counted.selector_number)});
+                                            event.name, hardware_event.selector_number)});
       }
-
-      // The same name may stand for another event, now that this one is marked as refused.
-      const auto other = find_event_by_any_name(database(), event.name);
-      const bool has_other = other && !other->hardware_event.is_refused_by_kernel;
-      if (!refused || has_other) allowed.names.push_back(event.name);
-      if (refused && has_other)
-        notes_.back() = {"other_event",
-                         fmt::format("{} is counted by {}, because this kernel refuses {}",
-                                     event.name, other->hardware_event.name, counted.name)};
     }
 
-    if (!has_refused)
+    if (!is_any_refused)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
 
-    // Energy needs no counter, so it does not show that anything can be counted.
+    // Energy needs no counter, so it does not show that anything can be counted. If nothing else is
+    // left, the last note says why.
     const bool counts_nothing =
         std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; });
     if (counts_nothing) return Error{notes_.back().text, "leave it out"};
 
-    auto reselected = select_events(database(), allowed, room());
-    if (reselected)
-      reselected->notes.insert(reselected->notes.begin(), selection.notes.begin(),
-                               selection.notes.end());
-    return reselected;
+    // What the notes of the refused selection say, such as which names mean the same event, still
+    // holds.
+    auto allowed_selection = select_events(database(), allowed, limits());
+    if (allowed_selection)
+      allowed_selection->notes.insert(allowed_selection->notes.begin(),
+                                      refused_selection.notes.begin(),
+                                      refused_selection.notes.end());
+    return allowed_selection;
   }
 
-  /// Returns the selected events, with what the engine knows about each of them.
+  void mark_as_refused(const std::string& event_name) {
+    const auto event = std::ranges::find(database().events, event_name, &KpepEvent::name);
+    event->is_refused_by_kernel = true;
+  }
+
+  /// Makes the event set of `selection_` for users, with what the engine knows about each event.
+  /// Also stores the passes of the set in `passes_`, for arm().
   EventSet make_selected_event_set() {
     // Newer kernels never let configurable counters count the kernel.
-    bool counts_user_space_only = room().user_only;
+    bool counts_user_space_only = limits().user_only;
     if (!counts_user_space_only) {
-      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");
-      counts_user_space_only = std::atoi(version.c_str()) >= kUserSpaceOnlySince;
+      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");  // "15.3.1"
+      const int major_version = std::atoi(version.c_str());
+      counts_user_space_only = major_version >= kUserSpaceOnlySince;
     }
 
     EventSet set = make_event_set(selection_, counts_user_space_only);
@@ -301,6 +324,7 @@ class KperfEngine final : public DatabaseEngine {
       const SelectedEvent& selected = selection_.events[i];
       if (!selected.is_on_counter()) continue;
 
+      // A configurable counter may stay 0 because the kernel silently does not count the event.
       Event& event = set.events[i];
       event.zero_is_doubtful = !selected.hardware_event.is_fixed;
       if (counts_machine_) event.name_suffix = "(system-wide)";
@@ -309,7 +333,8 @@ class KperfEngine final : public DatabaseEngine {
       if (selected.hardware_event.is_fixed) has_fixed_counter = true;
     }
 
-    if (room().user_only && has_fixed_counter)
+    // Fixed counters cannot leave the kernel out, even if the user asked for user space only.
+    if (limits().user_only && has_fixed_counter)
       set.notes.push_back({"kernel_not_left_out",
                            "the counters of cycles and instructions include the kernel; count "
                            "CORE_ACTIVE_CYCLE and INST_ALL to leave the kernel out"});
@@ -318,7 +343,7 @@ class KperfEngine final : public DatabaseEngine {
     return set;
   }
 
-  MacosEngineOptions here_;
+  MacosEngineOptions options_;
   Kernel kernel_;
   Trace trace_;
   Claim claim_;
@@ -371,8 +396,8 @@ class TotalsEngine final : public CounterEngine {
 
   Result<Explanation> explain(const EventRequest& wanted) override {
     if (!database_) return CounterEngine::explain(wanted);
-    const CounterLimits room{database_->config_counters, false};
-    return explain_wanted(*database_, wanted.names, room);
+    const CounterLimits limits{database_->config_counters, false};
+    return explain_wanted(*database_, wanted.names, limits);
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {
@@ -463,10 +488,10 @@ class KperfOrTotals final : public EngineWrapper {
 
 }  // namespace
 
-Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& here, bool user_only,
+Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& options, bool user_only,
                                       KpepDatabase database) {
-  auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
-  if (here.launcher != nullptr) {
+  auto engine = std::make_unique<KperfEngine>(options, user_only, std::move(database));
+  if (options.launcher != nullptr) {
     if (auto taken = engine->claim(); !taken) return taken.error();
   } else {
     engine->mark_refused_events();

@@ -10,9 +10,9 @@
 
 namespace lauka::engine::kperf {
 
-/// Makes an engine for the events of `database`. If `here` has a launcher, takes the system's
+/// Makes an engine for the events of `database`. If `options` has a launcher, takes the system's
 /// counters; the error explains why the counters cannot be used.
-Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& here, bool user_only,
+Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& options, bool user_only,
                                       KpepDatabase database);
 
 /// Makes an engine for the events that the kernel counts for each process, without root. `why`:

@@ -169,26 +169,33 @@ Error make_unknown_event_error(const KpepDatabase& database, std::string_view na
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// Adds the events with these names to the selection, each event only once.
+/// An event is on a counter, or the kernel accounts for it without one.
+bool are_same_event(const SelectedEvent& first, const SelectedEvent& second) {
+  return first.accounted == second.accounted &&
+         first.hardware_event.name == second.hardware_event.name;
+}
+
+/// Adds the events with these names to the selection. An event that users name twice, perhaps by
+/// different names, is added once.
 Result<void> add_wanted_events(Selection& selection, const KpepDatabase& database,
                                const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto event = find_event_by_any_name(database, name);
     if (!event) return event.error();
 
-    const auto same = std::ranges::find_if(selection.events, [&](const SelectedEvent& other) {
-      return other.accounted == event->accounted &&
-             other.hardware_event.name == event->hardware_event.name;
-    });
+    const auto earlier = std::ranges::find_if(
+        selection.events,
+        [&event](const SelectedEvent& selected) { return are_same_event(selected, *event); });
 
-    if (same == selection.events.end())
+    if (earlier == selection.events.end())
       selection.events.push_back(*std::move(event));
-    else if (same->name != event->name)
+    else if (earlier->name != event->name)
       selection.notes.push_back(
           {"same_event", fmt::format("'{}' is the same event as '{}', so it is counted only once",
-                                     event->name, same->name)});
+                                     event->name, earlier->name)});
   }
 
+  // Energy is not a count, so it comes after all counts.
   std::stable_partition(selection.events.begin(), selection.events.end(),
                         [](const SelectedEvent& event) { return event.accounted != &kEnergy; });
   return {};
@@ -213,34 +220,36 @@ void add_default_events(Selection& selection, const KpepDatabase& database, Coun
                      listed(left_out), processor_name(database))});
 }
 
-/// Returns the pairs of events that should be counted in one pass, as positions in `configurable`.
+/// Lists the pairs of selected events that should be counted in one pass, because their ratio is
+/// useful. The most important pair comes first. `configurable`: the events that need configurable
+/// counters, as indices into the selection. A pair has positions in this list.
 std::vector<EventPair> list_pairs(const Selection& selection,
                                   const std::vector<std::size_t>& configurable,
                                   const KpepDatabase& database,
-                                  const std::vector<EventNamePair>& wanted) {
-  const auto find_position = [&](std::string_view name) {
-    return std::ranges::find_if(configurable, [&](std::size_t event) {
-      return selection.events[event].hardware_event.name == name;
-    });
+                                  const std::vector<EventNamePair>& wanted_pairs) {
+  const auto find_position = [&](std::string_view name) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < configurable.size(); ++i)
+      if (selection.events[configurable[i]].hardware_event.name == name) return i;
+    return std::nullopt;
   };
 
   std::vector<EventPair> pairs;
-  const auto add_pair = [&](std::string_view first_name, std::string_view second_name) {
+  const auto add_if_selected = [&](std::string_view first_name, std::string_view second_name) {
     const auto first = find_position(first_name);
     const auto second = find_position(second_name);
-    const bool are_both_selected = first != configurable.end() && second != configurable.end();
-    if (are_both_selected && first != second)
-      pairs.emplace_back(first - configurable.begin(), second - configurable.begin());
+    const bool are_two_events = first && second && *first != *second;
+    if (are_two_events) pairs.emplace_back(*first, *second);
   };
 
-  for (const auto& [first_name, second_name] : wanted) {
+  // The wanted pairs come first. They have portable names, such as "cycles", for which the database
+  // may lack an event.
+  for (const auto& [first_name, second_name] : wanted_pairs) {
     const auto first = find_event_by_any_name(database, first_name);
     const auto second = find_event_by_any_name(database, second_name);
-    if (first && second) add_pair(first->hardware_event.name, second->hardware_event.name);
+    if (first && second) add_if_selected(first->hardware_event.name, second->hardware_event.name);
   }
-
-  // Earlier pairs matter more, so the wanted pairs come before those that are merely useful.
-  for (const auto& [first, second] : kUsefulPairs) add_pair(first, second);
+  for (const auto& [first_name, second_name] : kUsefulPairs)
+    add_if_selected(first_name, second_name);
 
   return pairs;
 }
@@ -259,50 +268,54 @@ std::string describe_competition(const Selection& selection) {
                      others);
 }
 
-/// Divides the selected events into passes, each of which fits the counters.
+/// Divides the selected events into passes, which are counted in separate runs. The events of a
+/// pass fit on the counters at the same time. If there are several passes, also notes in
+/// `selection` which events compete for the counters.
 Result<void> divide_selection(Selection& selection, const KpepDatabase& database,
-                              const std::vector<EventNamePair>& together,
-                              const CounterLimits& room) {
-  PlacedPass fixed;
-  std::vector<std::size_t> configurable;
-  std::vector<CounterMask> masks;  // the counters that each configurable event may use
+                              const std::vector<EventNamePair>& wanted_pairs,
+                              const CounterLimits& limits) {
+  PlacedPass fixed_events;
+  std::vector<std::size_t> configurable;  // indices of events that need a configurable counter
+  std::vector<CounterMask> masks;         // the counters that each of these events may use
 
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
-    const KpepEvent& counted = selection.events[i].hardware_event;
     if (!selection.events[i].is_on_counter()) continue;
-    if (counted.is_fixed) {
-      const auto counter = static_cast<unsigned>(std::countr_zero(counted.mask));
-      fixed.push_back({i, counter});
+
+    const KpepEvent& hardware_event = selection.events[i].hardware_event;
+    if (hardware_event.is_fixed) {
+      const auto counter = static_cast<unsigned>(std::countr_zero(hardware_event.mask));
+      fixed_events.push_back({.event = i, .counter = counter});
       continue;
     }
 
+    const CounterMask usable_counters = hardware_event.mask & limits.available;
+    if (usable_counters == 0) return make_no_counter_error(hardware_event);
     configurable.push_back(i);
-    masks.push_back(counted.mask & room.available);
-    if (masks.back() == 0) return make_no_counter_error(counted);
+    masks.push_back(usable_counters);
   }
 
-  std::ranges::sort(fixed, {}, &PlacedEvent::counter);
+  std::ranges::sort(fixed_events, {}, &PlacedEvent::counter);
 
-  const auto pairs = list_pairs(selection, configurable, database, together);
-  for (const PlacedPass& placed : divide_into_passes(masks, pairs)) {
+  const auto pairs = list_pairs(selection, configurable, database, wanted_pairs);
+  for (const PlacedPass& configurable_pass : divide_into_passes(masks, pairs)) {
     // Fixed counters take no room from the configurable ones, so their events are in every pass.
-    PlacedPass& pass = selection.passes.emplace_back(fixed);
+    PlacedPass& pass = selection.passes.emplace_back(fixed_events);
 
-    for (const PlacedEvent& place : placed) {
-      const std::size_t event = configurable[place.event];
-      std::uint64_t selector = selection.events[event].hardware_event.selector_number;
-      if (room.user_only) selector |= kUserSpaceOnly;
-      pass.push_back({event, place.counter, selector});
+    for (const PlacedEvent& placed : configurable_pass) {
+      const std::size_t event = configurable[placed.event];
+      std::uint64_t word = selection.events[event].hardware_event.selector_number;
+      if (limits.user_only) word |= kUserSpaceOnly;
+      pass.push_back({.event = event, .counter = placed.counter, .word = word});
     }
   }
 
-  // Fixed and accounted events need a pass even if there are no configurable events.
+  // Without configurable events, the others still need a pass.
   if (selection.passes.empty() && !selection.events.empty())
-    selection.passes.push_back(std::move(fixed));
+    selection.passes.push_back(std::move(fixed_events));
 
+  // If the events do not fit into one pass, users learn which of them compete. The competition has
+  // positions in `masks`, which become indices of events.
   if (selection.passes.size() < 2) return {};
-
-  // The competition refers to positions in `masks`, which holds configurable events only.
   selection.competition = smallest_competition(masks);
   if (selection.competition)
     for (std::size_t& event : selection.competition->events) event = configurable[event];
@@ -377,32 +390,35 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   return passes;
 }
 
+/// The mask of an event has a bit for each counter that can count it. By Hall's theorem, all events
+/// can be counted at the same time unless there is a set of counters such that more events than it
+/// has counters can use only counters of this set. Finds a smallest such set, and names its events.
 std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks) {
-  CounterMask used = 0;
-  for (const CounterMask mask : masks) used |= mask;
-
   const auto can_use_only = [](CounterMask mask, CounterMask counters) {
     return (mask & ~counters) == 0;
   };
 
-  // By Hall's theorem, the events fit unless some set of counters is smaller than the number of
-  // events that can use only this set. The loop visits every set of used counters, because
-  // subtracting 1 and masking leads to the next smaller set.
-  std::optional<CounterMask> smallest;
-  for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
-    const int size = std::popcount(counters);
-    if (smallest && size > std::popcount(*smallest)) continue;
+  CounterMask usable = 0;
+  for (const CounterMask mask : masks) usable |= mask;
+
+  // Visits every subset of the usable counters: subtracting 1 and masking gives the next smaller
+  // number that is a subset.
+  std::optional<CounterMask> smallest_set;
+  for (CounterMask counters = usable; counters != 0; counters = (counters - 1) & usable) {
+    const int counter_count = std::popcount(counters);
+    if (smallest_set && counter_count > std::popcount(*smallest_set)) continue;
     const auto event_count = std::ranges::count_if(
         masks, [&](CounterMask mask) { return can_use_only(mask, counters); });
-    if (event_count > size) smallest = counters;
+    if (event_count > counter_count) smallest_set = counters;
   }
-  if (!smallest) return std::nullopt;
+  if (!smallest_set) return std::nullopt;
 
-  // One event more than there are counters is enough to show that they do not fit.
-  CompetingEvents competition{.events = {}, .counters = *smallest};
-  const auto max_named = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
+  // One event more than there are counters is enough to show that they do not fit. Of the others,
+  // only the number is of interest.
+  CompetingEvents competition{.events = {}, .counters = *smallest_set};
+  const auto max_named = static_cast<std::size_t>(std::popcount(*smallest_set)) + 1;
   for (std::size_t event = 0; event < masks.size(); ++event) {
-    if (!can_use_only(masks[event], *smallest)) continue;
+    if (!can_use_only(masks[event], *smallest_set)) continue;
     if (competition.events.size() < max_named)
       competition.events.push_back(event);
     else
@@ -433,13 +449,13 @@ Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::
 }
 
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
-                                const CounterLimits& room) {
+                                const CounterLimits& limits) {
   Selection selection;
   if (wanted.names.empty())
-    add_default_events(selection, database, room.available);
+    add_default_events(selection, database, limits.available);
   else if (auto added = add_wanted_events(selection, database, wanted.names); !added)
     return added.error();
-  if (auto divided = divide_selection(selection, database, wanted.pairs_for_one_pass, room);
+  if (auto divided = divide_selection(selection, database, wanted.pairs_for_one_pass, limits);
       !divided)
     return divided.error();
   if (wanted.single_pass && selection.competition)
@@ -451,33 +467,37 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   return selection;
 }
 
-EventSet make_event_set(const Selection& selection, bool user_space) {
+/// Makes from a selection what users see of it: the events with their meanings, and in which pass
+/// each of them is counted.
+EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;
 
-  for (const SelectedEvent& event : selection.events) {
-    const bool is_user_only =
-        user_space && event.accounted == nullptr && !event.hardware_event.is_fixed;
+  for (const SelectedEvent& selected : selection.events) {
+    const bool is_configurable = selected.is_on_counter() && !selected.hardware_event.is_fixed;
+    const bool is_user_only = configurable_are_user_only && is_configurable;
 
-    std::string meaning = event.hardware_event.name;
-    if (is_user_only) meaning += ", user space only";
-    if (event.accounted != nullptr) meaning = event.accounted->meaning;
+    std::string meaning;
+    if (selected.is_on_counter())
+      meaning = selected.hardware_event.name + (is_user_only ? ", user space only" : "");
+    else
+      meaning = selected.accounted->meaning;
 
-    set.events.push_back({.name = event.name,
-                          .meaning = std::move(meaning),
-                          .is_energy = event.accounted == &kEnergy,
-                          .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
-                                                           : CountedPrivilegeLevels::UserAndKernel,
-                          .role = role_of_event(event.name)});
-
-    if (event.accounted != nullptr) set.events.back().method.engine = kAccountingEngine;
+    Event event{.name = selected.name,
+                .meaning = std::move(meaning),
+                .is_energy = selected.accounted == &kEnergy,
+                .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
+                                                 : CountedPrivilegeLevels::UserAndKernel,
+                .role = role_of_event(selected.name)};
+    if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
+    set.events.push_back(std::move(event));
   }
 
-  for (const PlacedPass& placed : selection.passes) {
+  for (const PlacedPass& placed_pass : selection.passes) {
     Pass& pass = set.passes.emplace_back();
-    for (const PlacedEvent& event : placed) pass.event_indices.push_back(event.event);
+    for (const PlacedEvent& placed : placed_pass) pass.event_indices.push_back(placed.event);
 
-    // Accounted events need no counter, so every pass has them.
+    // The kernel accounts for the other events in every run, so every pass has them.
     for (std::size_t i = 0; i < selection.events.size(); ++i)
       if (!selection.events[i].is_on_counter()) pass.event_indices.push_back(i);
     std::ranges::sort(pass.event_indices);
@@ -503,12 +523,12 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
 }
 
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
-                                   const CounterLimits& room) {
-  const auto selection = select_events(database, {std::move(names), false}, room);
+                                   const CounterLimits& limits) {
+  const auto selection = select_events(database, {std::move(names), false}, limits);
   if (!selection) return selection.error();
   Explanation explanation;
   explanation.notes = selection->notes;
-  const CounterMask counters = database.fixed_counters | room.available;
+  const CounterMask counters = database.fixed_counters | limits.available;
   for (const PlacedPass& pass : selection->passes) {
     auto& rows = explanation.passes.emplace_back();
     for (unsigned counter = 0; counter < kMaxChipCounters; ++counter)

@@ -88,11 +88,11 @@ Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::
 /// out default events that cannot be counted, with a note. Refuses named events that cannot be
 /// counted, and several passes if EventRequest::single_pass is set.
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
-                                const CounterLimits& room);
+                                const CounterLimits& limits);
 
-/// Converts a selection to an EventSet. `user_space`: true if configurable counters do not count in
-/// the kernel.
-EventSet make_event_set(const Selection& selection, bool user_space);
+/// Converts a selection to an EventSet. `configurable_are_user_only`: true if configurable counters
+/// do not count in the kernel.
+EventSet make_event_set(const Selection& selection, bool configurable_are_user_only);
 
 /// Returns the database's events that have a fixed or `available` counter, even events that the
 /// kernel refuses, then the accounted_events().
@@ -100,6 +100,6 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
 /// Explains which event each counter would count in each pass. Without `names`: the default events.
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
-                                   const CounterLimits& room);
+                                   const CounterLimits& limits);
 
 }  // namespace lauka::engine::kperf

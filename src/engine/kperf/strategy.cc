@@ -56,7 +56,7 @@ class ThreadStrategy final : public CountingStrategy {
                  std::chrono::nanoseconds period)
       : CountingStrategy(claim),
         trace_(trace),
-        may_add_period_(sampled == KperfStrategyChoice::Auto),
+        may_begin_to_sample_running_threads_(sampled == KperfStrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
     sampling_.samples_ending_threads = sampled != KperfStrategyChoice::SampleRunningThreads;
@@ -69,10 +69,11 @@ class ThreadStrategy final : public CountingStrategy {
   void before_start() override {
     reader_.reset();
     has_wrapped_ = false;
-    must_restart_ = must_restart_ || !claim().is_held();
+    must_restart_sampling_ = must_restart_sampling_ || !claim().is_held();
     take_counters();
-    if (error() == 0 && must_restart_) note_step("sampling could not be started", restart());
-    must_restart_ = error() != 0;
+    if (error() == 0 && must_restart_sampling_)
+      note_step("sampling could not be started", restart());
+    must_restart_sampling_ = error() != 0;
     program(true);
     bool before = false;
     if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
@@ -101,7 +102,7 @@ class ThreadStrategy final : public CountingStrategy {
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = make_failed_run()) {
-      must_restart_ = must_restart_ || (error() != 0 && error() != EAGAIN);
+      must_restart_sampling_ = must_restart_sampling_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
@@ -115,29 +116,34 @@ class ThreadStrategy final : public CountingStrategy {
 
   void pause() override {
     CountingStrategy::pause();
-    must_restart_ = true;
+    must_restart_sampling_ = true;
   }
 
+  /// Tells users what the samples of threads' counters do not cover.
   std::vector<Note> notes() const override {
+    const bool samples_running_threads = sampling_.period_ns.has_value();
+
     std::vector<Note> notes;
-    if (sampling_.period_ns && period_was_raised_)
+    if (samples_running_threads && period_was_raised_)
       notes.push_back(
           {"period_raised",
            "--period was raised to 1 ms, because the kernel does not sample more often"});
 
-    if (!sampling_.samples_ending_threads)
+    if (!sampling_.samples_ending_threads) {
+      const double period_ms = static_cast<double>(period_ns_) * 1e-6;
       notes.push_back(
           {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
                                   "each thread did after its last sample",
-                                  static_cast<double>(period_ns_) * 1e-6)});
+                                  period_ms)});
+    }
 
-    if (threads_not_ended_ > 0)
+    if (most_threads_not_ended_ > 0)
       notes.push_back(
-          {"orphans",
-           fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
-                       threads_not_ended_ == 1 ? "thread had" : "threads had",
-                       sampling_.period_ns ? "what they did after their last sample is not counted"
-                                           : "what they did is not counted")});
+          {"orphans", fmt::format("{} {} not ended with the command; {}", most_threads_not_ended_,
+                                  most_threads_not_ended_ == 1 ? "thread had" : "threads had",
+                                  samples_running_threads
+                                      ? "what they did after their last sample is not counted"
+                                      : "what they did is not counted")});
 
     return notes;
   }
@@ -162,7 +168,7 @@ class ThreadStrategy final : public CountingStrategy {
     }
     if (error != 0 && sampling_.samples_ending_threads && sampling_.period_ns) {
       sampling_.period_ns.reset();
-      may_add_period_ = false;
+      may_begin_to_sample_running_threads_ = false;
       error = claim().start_sampling(sampling_);
     }
     return error;
@@ -177,50 +183,56 @@ class ThreadStrategy final : public CountingStrategy {
   /// Returns a run without counts, which is repeated with a larger buffer.
   RunValues make_lost_run(TraceFault why) {
     if (sampling_.trace_records < kMaxTraceRecords) sampling_.trace_records *= kTraceGrowth;
-    must_restart_ = true;
+    must_restart_sampling_ = true;
     return make_uncounted_run(std::string(describe_fault(why)), kMaxRedosAfterLoss);
   }
 
-  /// Returns the counts of a run. Asks to repeat the run if too much of it was not counted.
+  /// Makes the result of a run from its `counts`: those of the command's own process, and those of
+  /// its tree, which are this process and its descendants. Asks to repeat the run if too much of it
+  /// was not counted. `totals`: what the kernel itself counted for the command's own process.
   RunValues make_counted_run(const TraceCounts& counts,
                              const std::optional<os::AccountedTotals>& totals) {
     RunValues run;
     run.values = counts.tree_sums;
 
-    // If the command had other processes, its own counts are kept, too.
-    if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command_sums;
+    const bool has_descendants = counts.threads_tree != counts.threads_command;
+    if (has_descendants) run.own_process_counts = counts.command_sums;
 
-    // The kernel's total of instructions shows how much was counted.
     run.instruction_coverage = coverage_of(counts.command_sums[kInstructionsIndex], totals);
     if (run.instruction_coverage && *run.instruction_coverage < kMinCoverage)
-      run.redo =
-          RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
+      run.redo = RepeatRequest{.reason = RedoReason::Counting,
+                               .why = "less than 95% of its instructions were counted",
+                               .max_repetitions = 1};
 
-    // A thread's last counts come at its end, so those of a thread that goes on are missing. From
-    // now on, running threads are sampled, and this run is repeated.
+    // A thread's counts come at its end, so those of a thread that outlives the command are
+    // missing. If allowed, the next runs also sample running threads, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
-    if (may_add_period_ && !sampling_.period_ns) {
+    const bool samples_running_threads = sampling_.period_ns.has_value();
+    if (may_begin_to_sample_running_threads_ && !samples_running_threads) {
       sampling_.period_ns = period_ns_;
-      must_restart_ = true;
+      must_restart_sampling_ = true;
       run.redo = RepeatRequest{
-          RedoReason::Counting,
-          "threads outlived the command, so lauka samples threads while they run from now on", 1};
+          .reason = RedoReason::Counting,
+          .why =
+              "threads outlived the command, so lauka samples threads while they run from now on",
+          .max_repetitions = 1};
       return run;
     }
 
-    threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
+    // Otherwise, a note says that something is missing.
+    most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
     return run;
   }
 
   Trace& trace_;
-  bool may_add_period_;
+  bool may_begin_to_sample_running_threads_;
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool must_restart_ = false;
+  bool must_restart_sampling_ = false;
   std::optional<TraceReader> reader_;
   bool has_wrapped_ = false;
-  std::size_t threads_not_ended_ = 0;
+  std::size_t most_threads_not_ended_ = 0;
 };
 
 class MachineStrategy final : public CountingStrategy {
@@ -387,9 +399,12 @@ TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
   processes_.push_back({target, true});
 }
 
+/// Reads records of the kernel's trace: which threads begin and end, and the samples of their
+/// counters. Records of other kinds are ignored.
 void TraceReader::feed(std::span<const KdebugRecord> records) {
   for (const KdebugRecord& record : records) {
     switch (record.debugid) {
+      // A sample may need several records, of which the first and the last have a mark.
       case kThreadCountersDebugid:
       case kThreadCountersDebugid | kFunctionStart:
       case kThreadCountersDebugid | kFunctionEnd:
@@ -399,13 +414,14 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
         add_new_thread(record);
         break;
       case kExecDebugid:
+        // An exec gives the process a new thread, which is real once the exec has succeeded.
         find_or_add_thread(record.thread).is_exec_copy = false;
         break;
       case kThreadTerminateDebugid:
         note_thread_end(record);
         break;
       case kLostEventsDebugid:
-        lost_ = true;
+        has_lost_records_ = true;
         break;
       default:
         break;
@@ -456,64 +472,84 @@ void TraceReader::note_thread_end(const KdebugRecord& record) {
   thread.process = find_or_add_process(pid, record.arguments[1], false);
   const bool is_younger =
       target_unique_id_.value_or(0) != 0 && record.arguments[1] > *target_unique_id_;
-  lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
+  has_lost_records_ = has_lost_records_ ||
+                      (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_exec_copy = false;
   thread.has_ended = true;
   thread.has_final_counts = false;
   thread.sample = SampleState::None;
 }
 
+/// Adds the values in a record to the present sample of its thread, and closes the sample after its
+/// last record.
 void TraceReader::add_sample_record(const KdebugRecord& record) {
   Thread& thread = find_or_add_thread(record.thread);
-  if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
 
-  // The values of a sample come in several records. The first is marked as start, and the last as
-  // end, unless all values fit into the first.
-  const std::size_t count = value_count_;
+  // Only the command and its descendants are counted. A thread whose process is not known yet may
+  // belong to them.
+  const bool belongs_to_others = thread.process != kUnknown && !in_tree(thread);
+  if (belongs_to_others) return;
+
+  // A record has up to four values. If a sample has more values, it comes in several records, of
+  // which the first has the mark START and the last has END. A single record has only START.
   const std::uint32_t mark = record.debugid & kFunctionBits;
-  const std::uint32_t expected_last_mark = count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
+  const std::uint32_t expected_last_mark =
+      value_count_ <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
 
   if (mark == kFunctionStart) {
-    // The thread gets room for this sample, and for a copy of its last good one.
-    if (thread.values_at == kNoPlace) {
-      thread.values_at = values_.size();
-      values_.resize(values_.size() + 2 * count);
-    }
-    thread.sample = SampleState::Filling;
-    thread.values_filled = 0;
+    begin_sample(thread);
   } else if (thread.sample != SampleState::Filling) {
-    // A complete sample cannot have further values.
+    // A complete sample cannot have further values. In the other states, the beginning of the
+    // sample was not seen, or it has only zeros, so its values are ignored.
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }
 
-  const std::size_t taken = std::min(kValuesOfRecord, count - thread.values_filled);
-  const std::size_t place = thread.values_at + thread.values_filled;
-  std::copy_n(record.arguments.begin(), taken,
-              values_.begin() + static_cast<std::ptrdiff_t>(place));
-  thread.values_filled += static_cast<std::uint32_t>(taken);
+  const std::size_t values_taken = std::min(kValuesOfRecord, value_count_ - thread.values_filled);
+  const std::size_t first_index = thread.values_at + thread.values_filled;
+  std::copy_n(record.arguments.begin(), values_taken,
+              values_.begin() + static_cast<std::ptrdiff_t>(first_index));
+  thread.values_filled += static_cast<std::uint32_t>(values_taken);
 
-  const bool is_full = thread.values_filled == count;
-  if (is_full)
-    close_sample(thread, mark == expected_last_mark);
-  else if (mark == kFunctionEnd)
-    close_sample(thread, false);
+  const bool is_full = thread.values_filled == value_count_;
+  const bool is_well_formed = is_full && mark == expected_last_mark;
+  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
 }
 
-void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
-  const auto begun = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
-  const auto begun_end = begun + static_cast<std::ptrdiff_t>(thread.values_filled);
-  if (std::all_of(begun, begun_end, [](std::uint64_t value) { return value == 0; })) {
+/// Begins a sample of a thread. An unfinished sample of the thread is dropped.
+void TraceReader::begin_sample(Thread& thread) {
+  // The first half is for the present sample, the second half for a copy of the last good one.
+  if (thread.values_at == kNoPlace) {
+    thread.values_at = values_.size();
+    values_.resize(values_.size() + 2 * value_count_);
+  }
+  thread.sample = SampleState::Filling;
+  thread.values_filled = 0;
+}
+
+/// Ends the present sample of a thread, and keeps its values if they are valid.
+void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
+  const auto first_value = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
+  const auto values_end = first_value + static_cast<std::ptrdiff_t>(thread.values_filled);
+
+  // For a thread without counts, the kernel writes zeros, even if their number is wrong.
+  const bool has_only_zeros =
+      std::all_of(first_value, values_end, [](std::uint64_t value) { return value == 0; });
+  if (has_only_zeros) {
     thread.sample = SampleState::Empty;
     return;
   }
+
   thread.sample = SampleState::Full;
-  if (!ends_as_expected) {
+  if (!is_well_formed) {
     thread.is_malformed = true;
     return;
   }
+
+  // The sample after a thread's end is final. Until then, the thread keeps its latest valid sample,
+  // as a copy in the second half of its values.
   if (thread.has_final_counts) return;
-  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
+  std::copy(first_value, values_end, first_value + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
   thread.has_final_counts = thread.has_ended;
 }
@@ -562,6 +598,8 @@ std::string_view describe_fault(TraceFault fault) {
   return "a sample in the trace has fewer or more values than lauka asked for";
 }
 
+/// Adds up the counts of all threads of the command and its descendants (its tree), and finds out
+/// whether the trace was complete.
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
   counts.command_sums.resize(value_count_);
@@ -570,19 +608,20 @@ TraceCounts TraceReader::counts() const {
   bool any_ended_without_counts = false;
   bool any_malformed = false;
   for (const auto& [tid, thread] : threads_) {
+    // An exec makes a copy of the thread, which vanishes if the exec fails.
     if (!in_tree(thread) || thread.is_exec_copy) continue;
+
     add(thread, counts);
     if (thread.is_malformed) any_malformed = true;
-
-    const bool lacks_final_counts = thread.has_ended && !thread.has_final_counts;
-    if (samples_at_thread_end_ && lacks_final_counts) any_ended_without_counts = true;
+    if (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts)
+      any_ended_without_counts = true;
   }
 
   for (const Process& process : processes_)
     if (process.in_tree) ++counts.processes_tree;
 
   // Of several faults, the one that explains the others is reported.
-  if (lost_)
+  if (has_lost_records_)
     counts.fault = TraceFault::LostRecords;
   else if (counts.threads_command == 0)
     counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
@@ -629,26 +668,29 @@ std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
-Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& claim,
+/// macOS may refuse any way of counting, or count only a part. Each strategy is therefore tried on
+/// a known command, and the first that counts enough of it is chosen.
+Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
                                       const Kernel& kernel, Trace& trace) {
-  const KperfStrategyChoice choice = here.strategy;
-  ChosenStrategy tried;
+  const KperfStrategyChoice wanted = options.strategy;
   std::vector<FailedCandidates> all_failed;
-  for (const Candidate& candidate : kCandidates) {
-    if (choice != KperfStrategyChoice::Auto && choice != candidate.choice) continue;
 
+  for (const Candidate& candidate : kCandidates) {
+    if (wanted != KperfStrategyChoice::Auto && wanted != candidate.choice) continue;
+
+    ChosenStrategy tried;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
     if (tried.counts_machine) {
       tried.strategy = make_machine_strategy(claim, kernel);
     } else {
-      // With Auto, the strategy may begin to sample running threads later. With this candidate, it
-      // does so from the start.
+      // Given Auto, the strategy samples threads as they end, and begins to sample running threads
+      // if it has to. Only the candidate for that samples running threads from the start.
       const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
-      tried.strategy = make_thread_strategy(
-          claim, trace, samples_from_start ? candidate.choice : choice, here.macos_sampling_period);
+      const KperfStrategyChoice sampled = samples_from_start ? candidate.choice : wanted;
+      tried.strategy = make_thread_strategy(claim, trace, sampled, options.macos_sampling_period);
     }
 
-    const auto failure = find_failure(candidate, *tried.strategy, kernel, *here.launcher);
+    const auto failure = find_failure(candidate, *tried.strategy, kernel, *options.launcher);
     if (!failure) {
       for (const FailedCandidates& failed : all_failed)
         tried.notes.push_back(
@@ -656,6 +698,7 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& cla
       return tried;
     }
 
+    // The next candidate finds the system as this one did.
     claim.end_sampling();
     add_failure(all_failed, candidate, *failure);
   }

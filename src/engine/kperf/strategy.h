@@ -95,7 +95,8 @@ class TraceReader {
   void add_new_thread(const KdebugRecord& record);
   void note_thread_end(const KdebugRecord& record);
   void add_sample_record(const KdebugRecord& record);
-  void close_sample(Thread& thread, bool ends_as_expected);
+  void begin_sample(Thread& thread);
+  void close_sample(Thread& thread, bool is_well_formed);
   void add(const Thread& thread, TraceCounts& counts) const;
 
   std::size_t value_count_;
@@ -108,7 +109,7 @@ class TraceReader {
   std::uint64_t last_tid_ = 0;
   Thread* last_thread_ = nullptr;
   std::optional<std::uint64_t> target_unique_id_{};
-  bool lost_ = false;
+  bool has_lost_records_ = false;
 };
 
 /// The result of counting one run. `values` has the counts of the fixed counters, then perhaps of
@@ -193,10 +194,10 @@ struct ChosenStrategy {
   std::vector<Note> notes;
 };
 
-/// Tries the strategy that `here` chooses (Auto: all strategies, the best first) on a short command
-/// of its launcher, which must not be null. Returns the first strategy that does not fail. The
-/// error explains why each strategy failed.
-Result<ChosenStrategy> try_strategies(const MacosEngineOptions& here, Claim& claim,
+/// Tries the strategy that `options` chooses (Auto: all strategies, the best first) on a short
+/// command of its launcher, which must not be null. Returns the first strategy that does not fail.
+/// The error explains why each strategy failed.
+Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
                                       const Kernel& kernel, Trace& trace);
 
 }  // namespace lauka::engine::kperf

@@ -74,17 +74,17 @@ constexpr unsigned kMaxDoubtedZeros = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
 
-constexpr PrivilegeLevels kAllRings{};
+constexpr PrivilegeLevels kAllLevels{};
 constexpr PrivilegeLevels kUserOnly{true, false, false, false};
 
 /// Returns "" for all levels.
-std::string describe_rings(const PrivilegeLevels& rings) {
-  if (rings.user && rings.kernel && rings.hypervisor) return "";
-  std::vector<std::string> levels;
-  if (rings.user) levels.emplace_back("user space");
-  if (rings.kernel) levels.emplace_back("kernel");
-  if (rings.hypervisor) levels.emplace_back("hypervisor");
-  return listed(levels) + " only";
+std::string describe_levels(const PrivilegeLevels& levels) {
+  if (levels.user && levels.kernel && levels.hypervisor) return "";
+  std::vector<std::string> names;
+  if (levels.user) names.emplace_back("user space");
+  if (levels.kernel) names.emplace_back("kernel");
+  if (levels.hypervisor) names.emplace_back("hypervisor");
+  return listed(names) + " only";
 }
 
 bool is_clock(const ResolvedEvent& resolved) {
@@ -105,19 +105,19 @@ struct OpenAttempt {
 /// result has the attributes with which it can be opened.
 OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
                             const std::optional<os::EventCode>& led_by,
-                            const PrivilegeLevels& rings) {
-  OpenAttempt attempt{0, make_attributes(code, rings)};
+                            const PrivilegeLevels& levels) {
+  OpenAttempt attempt{0, make_attributes(code, levels)};
   {
     OpenCounters counters(calls);
-    if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
+    if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, levels)), 0);
     if (attempt.error == 0)
       attempt.error = counters.open(led_by ? attempt.attributes : as_leader(attempt.attributes), 0);
   }
   // Tries again without exclude_hv, which some architectures refuse.
   const bool may_be_the_hypervisor_bit =
       attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
-  if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
-  PrivilegeLevels without_bit = rings;
+  if (levels.hypervisor || !may_be_the_hypervisor_bit) return attempt;
+  PrivilegeLevels without_bit = levels;
   without_bit.hypervisor = true;
   const OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
   return again.error == 0 ? again : attempt;
@@ -132,7 +132,7 @@ CountedPrivilegeLevels levels_of(const ResolvedEvent& resolved, const PrivilegeL
 }
 
 std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
-                             const PrivilegeLevels& rings) {
+                             const PrivilegeLevels& levels) {
   std::string text = fmt::format("perf {}", resolved.perf_name);
   if (resolved.events_on_pmus.size() == 1 && !resolved.events_on_pmus.front().encoding_text.empty())
     text += fmt::format(" ({})", resolved.events_on_pmus.front().encoding_text);
@@ -144,22 +144,23 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
     text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
                             : fmt::format(", on {} only", pmus.front());
   }
-  if (const auto words = describe_rings(rings); !words.empty()) text += fmt::format(", {}", words);
+  if (const auto words = describe_levels(levels); !words.empty())
+    text += fmt::format(", {}", words);
   return text;
 }
 
 /// Returns why the event cannot be counted at the levels of its modifier; nullopt if it can.
-std::optional<Error> find_refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
-  const PrivilegeLevels& rings = resolved.rings;
-  if (!rings.are_by_modifier) return std::nullopt;
-  if (user_only && (rings.kernel || rings.hypervisor))
+std::optional<Error> find_refusal_of_levels(const ResolvedEvent& resolved, bool user_only) {
+  const PrivilegeLevels& levels = resolved.levels;
+  if (!levels.are_by_modifier) return std::nullopt;
+  if (user_only && (levels.kernel || levels.hypervisor))
     return Error{"it asks for events outside user space, which --user-only leaves out",
                  "leave out the modifier or --user-only"};
   if (resolved.known_entry == nullptr) return std::nullopt;
   const WithoutKernel kind = resolved.known_entry->without_kernel;
   if (kind == WithoutKernel::Everything)
     return Error{"a clock runs in user space and in the kernel", "leave out the modifier"};
-  if (kind == WithoutKernel::Nothing && !rings.kernel)
+  if (kind == WithoutKernel::Nothing && !levels.kernel)
     return Error{"it happens in the kernel only, so its count would always be 0",
                  "leave out the modifier"};
   return std::nullopt;
@@ -185,6 +186,8 @@ PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysf
   return situation;
 }
 
+/// Turns an errno of the kernel into a reason and a remedy. Where the errno alone is ambiguous, the
+/// counter that was asked for and the `situation` of this machine decide.
 Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation) {
   switch (error) {
     case EACCES:
@@ -218,6 +221,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
     case EBUSY:
       return {"another program has reserved the counters", "end it"};
     case E2BIG:
+      // The attributes have a member that the kernel does not know. The newest one is config3.
       return {"this kernel does not support config3", "Linux 6.3 and later do"};
 
     default:
@@ -234,7 +238,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
   return 0;
 }
 
-os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings) {
+os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& levels) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
   attributes.size = attribute_bytes_for(code);
@@ -244,9 +248,9 @@ os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLeve
   attributes.config3 = code.config3;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning | os::kPerfReadGroup;
   attributes.flags = os::kPerfInherit;
-  if (!rings.user) attributes.flags |= os::kPerfExcludeUser;
-  if (!rings.kernel) attributes.flags |= os::kPerfExcludeKernel;
-  if (!rings.hypervisor) attributes.flags |= os::kPerfExcludeHypervisor;
+  if (!levels.user) attributes.flags |= os::kPerfExcludeUser;
+  if (!levels.kernel) attributes.flags |= os::kPerfExcludeKernel;
+  if (!levels.hypervisor) attributes.flags |= os::kPerfExcludeHypervisor;
   return attributes;
 }
 
@@ -296,56 +300,73 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
          });
 }
 
-Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
-                                                 const PrivilegeLevels& rings, Role role,
+/// Opens a counter for an event on one PMU, to find out how the kernel lets it be counted.
+/// `levels`: the privilege levels in which to count. If this user may not count in the kernel,
+/// counts in user space only, if that is allowed.
+Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
+                                                 const PrivilegeLevels& levels, Role role,
                                                  bool may_leave_kernel_out) const {
-  int error = ENOENT;
-  PrivilegeLevels counted = rings;
+  int error = ENOENT;  // the error of an event that has no code
+  PrivilegeLevels counted_levels = levels;
 
   // The codes are alternatives. The first that the kernel accepts is used.
-  for (const os::EventCode& code : part.codes) {
-    counted = rings;
-    OpenAttempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
+  for (const os::EventCode& code : event_on_pmu.codes) {
+    counted_levels = levels;
+    OpenAttempt attempt = attempt_to_open(calls_, code, event_on_pmu.leader_code, levels);
 
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      const OpenAttempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
+      const OpenAttempt in_user_space =
+          attempt_to_open(calls_, code, event_on_pmu.leader_code, kUserOnly);
 
       // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
-        counted = kUserOnly;
+        counted_levels = kUserOnly;
       }
     }
 
     if (attempt.error == 0) {
-      ProbedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
-      if (part.leader_code) {
-        opened.counter.required_leader = make_attributes(*part.leader_code, counted);
-        opened.counter.required_leader->flags = attempt.attributes.flags;
+      ProbedCounter opened{.counter = {.pmu = event_on_pmu.pmu,
+                                       .core = event_on_pmu.core,
+                                       .attributes = attempt.attributes,
+                                       .role = role,
+                                       .scale = event_on_pmu.scale},
+                           .levels = counted_levels};
+      // Some events can be counted only in a group that a certain event leads. The kernel has
+      // accepted these flags for both.
+      if (event_on_pmu.leader_code) {
+        auto leader = make_attributes(*event_on_pmu.leader_code, counted_levels);
+        leader.flags = attempt.attributes.flags;
+        opened.counter.required_leader = leader;
       }
       return opened;
     }
 
+    // Another code may help only if the kernel or the processor does not know this one.
     error = attempt.error;
-    const bool may_have_another_code =
+    const bool is_code_unknown =
         error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
-    if (!may_have_another_code) break;
+    if (!is_code_unknown) break;
   }
 
-  return why_not_opened(error, {part.core, !counted.kernel}, situation_);
+  return why_not_opened(
+      error, {.core = event_on_pmu.core, .kernel_excluded = !counted_levels.kernel}, situation_);
 }
 
+/// Opens a counter for an event on each PMU that has it, and describes the sum of those that could
+/// be opened. The event cannot be counted only if there is none.
 Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
-                                                const PrivilegeLevels& rings,
+                                                const PrivilegeLevels& levels,
                                                 bool may_leave_kernel_out) const {
   EventCountSource source;
   std::optional<Error> first_error;
-  PrivilegeLevels counted = rings;
+  PrivilegeLevels counted_levels = levels;
 
-  for (const EventOnPmu& part : resolved.events_on_pmus) {
-    auto opened = probe_part(part, rings, role_of(resolved), may_leave_kernel_out);
+  for (const EventOnPmu& event_on_pmu : resolved.events_on_pmus) {
+    auto opened = probe_part(event_on_pmu, levels, role_of(resolved), may_leave_kernel_out);
     if (opened) {
-      counted = opened->rings;
+      // What this user may count is the same on all PMUs, so these are the levels of all counters.
+      counted_levels = opened->levels;
       source.counters.push_back(std::move(opened->counter));
     } else if (!first_error) {
       first_error = opened.error();
@@ -354,12 +375,20 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
 
   if (source.counters.empty()) return *first_error;
 
-  source.lacks_wanted_kernel_part = rings.kernel && !counted.kernel && !is_clock(resolved);
-  source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
-  source.event.is_time = is_clock(resolved);
-  source.event.privilege_levels = levels_of(resolved, counted);
-  source.has_modifier = resolved.rings.are_by_modifier;
-  if (counted.user || is_clock(resolved)) source.event.role = role_of(resolved);
+  // A clock runs in the kernel, too, even if the kernel is excluded.
+  const bool includes_kernel = counted_levels.kernel || is_clock(resolved);
+  const bool includes_user_space = counted_levels.user || is_clock(resolved);
+  source.lacks_wanted_kernel_part = levels.kernel && !includes_kernel;
+  source.has_modifier = resolved.levels.are_by_modifier;
+
+  source.event = {.name = resolved.name,
+                  .meaning = describe_meaning(resolved, source.counters, counted_levels),
+                  .is_time = is_clock(resolved),
+                  .privilege_levels = levels_of(resolved, counted_levels)};
+
+  // The event stands for the program's cycles, instructions and so on only if it counts in user
+  // space.
+  if (includes_user_space) source.event.role = role_of(resolved);
 
   return source;
 }
@@ -367,7 +396,7 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
 Result<EventCountSource> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known_entry->name);
   if (!user_only_) {
-    auto source = probe_counters(resolved, kAllRings, false);
+    auto source = probe_counters(resolved, kAllLevels, false);
     if (source || accounted == nullptr) return source;
   }
   if (accounted == nullptr)
@@ -388,14 +417,14 @@ Result<EventCountSource> Prober::find(std::string_view name) const {
 }
 
 Result<EventCountSource> Prober::probe(const ResolvedEvent& resolved) const {
-  if (auto refusal = find_refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
-  const bool asked_for = resolved.rings.are_by_modifier;
+  if (auto refusal = find_refusal_of_levels(resolved, user_only_)) return *std::move(refusal);
+  const bool asked_for = resolved.levels.are_by_modifier;
   if (resolved.known_entry != nullptr && !asked_for &&
       (resolved.known_entry->without_kernel == WithoutKernel::TooLittle ||
        resolved.known_entry->without_kernel == WithoutKernel::Nothing))
     return probe_kernel_event(resolved);
-  if (asked_for) return probe_counters(resolved, resolved.rings, false);
-  return probe_counters(resolved, user_only_ ? kUserOnly : kAllRings, !user_only_);
+  if (asked_for) return probe_counters(resolved, resolved.levels, false);
+  return probe_counters(resolved, user_only_ ? kUserOnly : kAllLevels, !user_only_);
 }
 
 std::string counters_in_words(const EventCountSource& source) {
@@ -404,10 +433,11 @@ std::string counters_in_words(const EventCountSource& source) {
   return words.empty() ? "accounting" : words;
 }
 
+/// Lists the events that this machine can count, for --list-events.
 Catalog Prober::catalog() const {
   Catalog catalog;
 
-  const auto add = [&](std::string_view name) {
+  const auto add_if_countable = [&](std::string_view name) {
     const auto resolved = resolve(name, sysfs_);
     if (!resolved) return;
     const auto source = probe(*resolved);
@@ -415,29 +445,32 @@ Catalog Prober::catalog() const {
 
     const std::string_view alias =
         resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
-    catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
-                       describe_event(*resolved, *source)});
+    catalog.push_back({.name = resolved->perf_name,
+                       .alias = std::string(alias),
+                       .counters_text = counters_in_words(*source),
+                       .description = describe_event(*resolved, *source)});
   };
 
-  // The events that most users want come first: those with a short name, the other events that the
-  // kernel knows by name, those of this machine, and at last those that the kernel itself counts.
-  std::vector<std::string_view> hardware_events;
-  std::vector<std::string_view> software_events;
-  for (const KnownEvent& event : known_events()) {
-    if (!event.alias.empty())
-      add(event.alias);
-    else
-      (event.type == os::kPerfTypeSoftware ? software_events : hardware_events)
-          .push_back(event.name);
-  }
-  for (const std::string_view name : hardware_events) add(name);
+  // The events that most users want come first: those with a short name, the other events of the
+  // hardware that the kernel knows by name, those of this machine's PMUs, and at last those that
+  // the kernel itself counts.
+  const auto is_of_kernel = [](const KnownEvent& event) {
+    return event.type == os::kPerfTypeSoftware;
+  };
+  for (const KnownEvent& event : known_events())
+    if (!event.alias.empty()) add_if_countable(event.alias);
+  for (const KnownEvent& event : known_events())
+    if (event.alias.empty() && !is_of_kernel(event)) add_if_countable(event.name);
 
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
+    // Such a PMU cannot count for a single program.
     if (pmu.kind == os::PmuKind::PerPackage) continue;
-    for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
+    for (const std::string& event : sysfs_.events(pmu))
+      add_if_countable(fmt::format("{}/{}/", pmu.name, event));
   }
 
-  for (const std::string_view name : software_events) add(name);
+  for (const KnownEvent& event : known_events())
+    if (event.alias.empty() && is_of_kernel(event)) add_if_countable(event.name);
 
   return catalog;
 }
@@ -455,35 +488,42 @@ double CountChecker::max_plausible_instructions(const Tally& instructions,
          kMaxEventsAtEdges;
 }
 
-std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
-                                History& history) const {
-  const auto count = static_cast<double>(tally.count);
-  const bool is_cycles = tally.role == Role::Cycles;
-  const bool is_instructions = tally.role == Role::Instructions;
+/// Returns why a count of 0 is implausible; "" if it is plausible. Counts the doubted zeros in
+/// `history`, which has earlier runs of the same command.
+std::string CountChecker::check_zero(const Tally& tally, History& history) {
+  // If only the hypervisor's work is counted, the program may cause none.
+  const bool excludes_program = (tally.attribute_flags & kUserAndKernel) == kUserAndKernel;
+  if (excludes_program) return "";
 
-  if (tally.count == 0) {
-    // Only the hypervisor's work is counted. A program may cause no such work.
-    const bool excludes_program = (tally.attribute_flags & kUserAndKernel) == kUserAndKernel;
-    if (excludes_program) return "";
-    if (is_cycles || is_instructions) return fmt::format("{} was 0", tally.event);
+  const bool is_never_zero = tally.role == Role::Cycles || tally.role == Role::Instructions;
+  if (is_never_zero) return fmt::format("{} was 0", tally.event);
 
-    // A program may cause no event of a kind. Such a 0 is doubtful after runs with many events, or
-    // in the first long runs.
-    bool is_doubtful = false;
-    if (history.least_count_above_zero > 0)
-      is_doubtful = history.least_count_above_zero >= kMinCountToDoubtZero;
-    else if (tally.core_ns >= kMinLongRunNs)
-      is_doubtful = history.doubted_zeros++ < kMaxDoubtedZeros;
-    if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
-    return "";
+  // A program may cause no event of another kind. Such a 0 is doubtful after runs with many events.
+  // Without such runs, the first few zeros of long runs are doubted.
+  bool is_doubtful = false;
+  if (history.least_count_above_zero > 0) {
+    is_doubtful = history.least_count_above_zero >= kMinCountToDoubtZero;
+  } else if (tally.core_ns >= kMinLongRunNs) {
+    is_doubtful = history.doubted_zeros < kMaxDoubtedZeros;
+    ++history.doubted_zeros;
   }
+  return is_doubtful ? fmt::format("{} was 0, so its counter seems not to work", tally.event) : "";
+}
 
+/// Returns why the count of an event is implausible; "" if it is plausible. `all`: the counts of
+/// all events of the run.
+std::string CountChecker::check_count(const Tally& tally, std::span<const Tally> all,
+                                      History& history) const {
+  if (tally.count == 0) return check_zero(tally, history);
+
+  const auto count = static_cast<double>(tally.count);
   const double max_cycles =
       kMaxCyclesPerNs * static_cast<double>(tally.core_ns) + kMaxEventsAtEdges;
-  if (is_cycles && count > max_cycles)
+  if (tally.role == Role::Cycles && count > max_cycles)
     return fmt::format("{} was larger than is possible in the time for which it was counted",
                        tally.event);
-  if (is_instructions && count > max_plausible_instructions(tally, all))
+
+  if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all))
     return fmt::format(
         "{} was larger than is possible in the counted cycles or the time for which it was counted",
         tally.event);
@@ -504,7 +544,8 @@ void CountChecker::learn(const Tally& tally, History& history) {
 std::vector<std::string> CountChecker::doubts(std::size_t command, std::span<const Tally> tallies) {
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
-    if (tallies[i].core_ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
+    if (tallies[i].core_ns > 0)
+      doubts[i] = check_count(tallies[i], tallies, histories_[{command, i}]);
   // If there are too many instructions, the count of cycles may be wrong instead.
   for (std::size_t i = 0; i < tallies.size(); ++i) {
     if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)

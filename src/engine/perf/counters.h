@@ -82,7 +82,7 @@ class OpenCounters : NonCopyable {
 
 /// Returns the attributes of a counter that child processes inherit. A read of the counter gives
 /// the counts of its group, and the times for which the group was enabled and ran.
-os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings);
+os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& levels);
 
 /// Returns `attributes` for a group's leader. The leader keeps the group off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
@@ -142,12 +142,12 @@ class Prober {
  private:
   struct ProbedCounter {
     Counter counter;
-    PrivilegeLevels rings;
+    PrivilegeLevels levels;
   };
-  Result<ProbedCounter> probe_part(const EventOnPmu& part, const PrivilegeLevels& rings, Role role,
-                                   bool may_leave_kernel_out) const;
+  Result<ProbedCounter> probe_part(const EventOnPmu& event_on_pmu, const PrivilegeLevels& levels,
+                                   Role role, bool may_leave_kernel_out) const;
   Result<EventCountSource> probe_counters(const ResolvedEvent& resolved,
-                                          const PrivilegeLevels& rings,
+                                          const PrivilegeLevels& levels,
                                           bool may_leave_kernel_out) const;
   Result<EventCountSource> probe_kernel_event(const ResolvedEvent& resolved) const;
 
@@ -190,7 +190,8 @@ class CountChecker {
   };
 
   double max_plausible_instructions(const Tally& instructions, std::span<const Tally> all) const;
-  std::string doubt(const Tally& tally, std::span<const Tally> all, History& history) const;
+  static std::string check_zero(const Tally& tally, History& history);
+  std::string check_count(const Tally& tally, std::span<const Tally> all, History& history) const;
   void learn(const Tally& tally, History& history);
 
   double& fastest_clock_;

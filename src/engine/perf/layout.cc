@@ -26,9 +26,9 @@ struct PlacedCounter {
 /// Returns the counters of the chosen events, and witnesses for the core PMUs that have none. A
 /// witness counts cycles on a kind of cores where no chosen event counts, which shows how long a
 /// run was there.
-std::vector<PlacedCounter> place_counters(std::span<const EventCountSource> sources,
-                                          std::span<const std::size_t> chosen_source_indices,
-                                          std::span<const Counter> witnesses) {
+std::vector<PlacedCounter> list_counters(std::span<const EventCountSource> sources,
+                                         std::span<const std::size_t> chosen_source_indices,
+                                         std::span<const Counter> witnesses) {
   std::vector<PlacedCounter> placed;
   bool has_core = false;
   for (std::size_t i = 0; i < chosen_source_indices.size(); ++i) {
@@ -78,40 +78,46 @@ void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
-/// Enables the groups of core counters. Returns false if the kernel has opened them, but does not
-/// let them run.
-bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
-                          const os::LinuxCalls& calls) {
+/// The kernel may open a group of counters that it never lets run. Enables the groups of core
+/// counters, and returns false if none of them runs, or if the one that runs lacks counters. The
+/// groups of other kinds of cores do not run here, so one that runs is enough.
+bool enable_and_check_core_groups(const CounterGroups& groups, const OpenCounters& open,
+                                  const os::LinuxCalls& calls) {
+  for (const std::size_t leader : groups.group_leaders)
+    if (groups.counters[leader].core) calls.enable_group(open.descriptor(leader));
+
+  // On a virtual machine, some counters may be dead: they run, but count almost nothing. Fillers
+  // are events that a group has only to keep its other events off dead counters. They are expected
+  // to count almost nothing. So that this means something, there must be work to count.
+  if (!groups.fillers.empty()) run_loop();
+
   bool has_idle_group = false;
-
-  for (const std::size_t leader : layout.group_leaders)
-    if (layout.counters[leader].core) calls.enable_group(open.descriptor(leader));
-
-  // Without work, fillers on live counters would count almost nothing, too.
-  if (!layout.fillers.empty()) run_loop();
-
-  // The groups of other kinds of cores do not run here, so one group that runs is enough.
-  for (const std::size_t leader : layout.group_leaders) {
-    if (!layout.counters[leader].core) continue;
+  for (const std::size_t leader : groups.group_leaders) {
+    if (!groups.counters[leader].core) continue;
 
     std::array<std::uint64_t, kValuesAt + os::kMaxCounters> words{};
-    const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-    const bool was_enabled = got >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
+    const long words_read = calls.read_counter(open.descriptor(leader), words.data(), words.size());
+
+    // If the kernel does not tell the times, nothing speaks against the group.
+    const bool has_times = words_read >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
+    if (!has_times) return true;
+
     const std::uint64_t running_ns = words[kRunningAt];
-    if (was_enabled && running_ns == 0) {
+    if (running_ns == 0) {
       has_idle_group = true;
       continue;
     }
 
     // Without dead counters, a group has no fillers, and it is enough that it runs.
-    const auto fillers = std::ranges::find(layout.fillers, leader, &Fillers::leader);
-    if (fillers == layout.fillers.end() || !was_enabled) return true;
+    const auto fillers = std::ranges::find(groups.fillers, leader, &Fillers::leader);
+    if (fillers == groups.fillers.end()) return true;
 
     // The fillers are the last counters of their group.
     const std::size_t filler_count = fillers->counters.size();
-    const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
-    return read.size() >= kValuesAt + filler_count &&
-           fillers->have_covered_dead_counters(read.last(filler_count), running_ns);
+    const std::span<const std::uint64_t> read_words(words.data(),
+                                                    static_cast<std::size_t>(words_read));
+    return read_words.size() >= kValuesAt + filler_count &&
+           fillers->have_covered_dead_counters(read_words.last(filler_count), running_ns);
   }
 
   return !has_idle_group;
@@ -152,37 +158,42 @@ const Counter* find_on_pmu(const Result<EventCountSource>& source, const std::st
   return nullptr;
 }
 
-/// Returns what the open group counts in run_loop(); nullopt if it did not run all the time.
-std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
+/// Runs a loop of known work. Returns what the counters of the open group count meanwhile; nullopt
+/// if they did not count all the time.
+std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open_group,
                                                      const os::LinuxCalls& calls) {
+  // The counters of a group are switched and read by its leader, which is the first.
+  const int leader = open_group.descriptor(0);
   using Words = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
-  const int leader = open.descriptor(0);
-  const auto read = [&](Words& words) {
+  const auto read_group = [&](Words& words) {
     return calls.read_counter(leader, words.data(), words.size()) >=
-           static_cast<long>(kValuesAt + open.size());
+           static_cast<long>(kValuesAt + open_group.size());
   };
 
   Words before{};
   Words after{};
-  if (!read(before) || calls.enable_group(leader) != 0) return std::nullopt;
+  if (!read_group(before) || calls.enable_group(leader) != 0) return std::nullopt;
   run_loop();
   calls.disable_group(leader);
-  if (!read(after)) return std::nullopt;
+  if (!read_group(after)) return std::nullopt;
 
   const std::uint64_t enabled_ns = after[kEnabledAt] - before[kEnabledAt];
   const std::uint64_t running_ns = after[kRunningAt] - before[kRunningAt];
-  if (running_ns == 0 || enabled_ns > running_ns) return std::nullopt;
+  const bool counted_throughout = running_ns > 0 && running_ns >= enabled_ns;
+  if (!counted_throughout) return std::nullopt;
 
   std::vector<std::uint64_t> counts;
-  for (std::size_t i = kValuesAt; i < kValuesAt + open.size(); ++i)
+  for (std::size_t i = kValuesAt; i < kValuesAt + open_group.size(); ++i)
     counts.push_back(after[i] - before[i]);
   return counts;
 }
 
-/// Finds out how many counters a PMU has, how many of them are free, and how many count.
+/// Finds out how many counters a PMU has, how many of them are free, and how many really count
+/// (the host of a virtual machine may leave some dead). Opens one event several times for this.
+/// `counter`: a counter of this event.
 CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   CounterTrial trial;
-  OpenCounters open(calls);
+  OpenCounters group(calls);
 
   // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
   // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
@@ -192,28 +203,31 @@ CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | flags_of_leader;
 
   // Opens the same event again and again in one group, until the kernel has no counter for it.
-  while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
-    attributes.flags &= ~flags_of_leader;
-  trial.accepted_size = open.size();
+  constexpr std::size_t leader = 0;
+  while (group.size() < kMaxGroupTried && group.open(attributes, leader) == 0)
+    attributes.flags &= ~flags_of_leader;  // only the first event leads the group
+  trial.accepted_size = group.size();
 
-  // A dead counter is accepted but counts nothing. So the group loses one event at a time until all
-  // of its counters count.
-  for (; open.size() > 0; open.close_last()) {
-    // Without counts, the whole group did not run, so it is still too large.
-    const auto counts = count_loop(open, calls);
-    if (!counts) continue;
-    const auto alive = static_cast<std::size_t>(std::count_if(
+  // The kernel accepts a dead counter, but it counts nothing. Makes the group smaller, one event at
+  // a time, until all its counters count.
+  for (; group.size() > 0; group.close_last()) {
+    const auto counts = count_loop(group, calls);
+    if (!counts) continue;  // the group did not run, so it is still too large
+
+    // Each turn of the loop causes the event at least once.
+    const auto live_counters = static_cast<std::size_t>(std::count_if(
         counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
 
-    // The first group that runs is the largest.
-    if (trial.running_group_size == 0) {
-      trial.running_group_size = open.size();
-      trial.live_counters = alive;
+    const bool is_largest_that_runs = trial.running_group_size == 0;
+    if (is_largest_that_runs) {
+      trial.running_group_size = group.size();
+      trial.live_counters = live_counters;
     }
 
-    if (alive < open.size()) continue;
-    trial.usable_size = open.size();
-    break;
+    if (live_counters == group.size()) {
+      trial.usable_size = group.size();
+      break;
+    }
   }
 
   // A kernel that accepts any number of events says nothing about the number of counters.
@@ -241,23 +255,23 @@ void try_other_counters(PmuCounters& pmu, const Counter& instructions, const Pro
 }
 
 /// Returns the PMU of a group, if it has dead counters; else null.
-const PmuCounters* find_pmu_with_dead(const CounterGroups& layout, std::size_t leader,
+const PmuCounters* find_pmu_with_dead(const CounterGroups& groups, std::size_t leader,
                                       std::span<const PmuCounters> pmus) {
   for (const PmuCounters& counters : pmus)
-    if (counters.has_dead() && counters.pmu == layout.counters[leader].pmu) return &counters;
+    if (counters.has_dead() && counters.pmu == groups.counters[leader].pmu) return &counters;
   return nullptr;
 }
 
 /// Returns how many counters that any event can use the group of `leader` needs. The first event
 /// that has a counter of its own needs none of these.
-std::size_t count_general_needed(const CounterGroups& layout, std::size_t leader,
+std::size_t count_general_needed(const CounterGroups& groups, std::size_t leader,
                                  const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.has_own_cycles_counter;
   bool has_own_instructions = pmu.has_own_instructions_counter;
-  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
-    if (layout.leader_of_counter[i] != leader) continue;
-    const Role role = layout.counters[i].role;
+  for (std::size_t i = 0; i < groups.counters.size(); ++i) {
+    if (groups.leader_of_counter[i] != leader) continue;
+    const Role role = groups.counters[i].role;
     const bool has_own = (role == Role::Cycles && std::exchange(has_own_cycles, false)) ||
                          (role == Role::Instructions && std::exchange(has_own_instructions, false));
     if (!has_own) ++needed;
@@ -278,53 +292,56 @@ bool Fillers::have_covered_dead_counters(std::span<const std::uint64_t> values,
   return static_cast<std::size_t>(dead) >= dead_counters_to_cover;
 }
 
+/// The kernel counts the counters of a group at the same time or not at all. Puts the counters of
+/// the chosen events, and those that must count beside them, into one group for each PMU.
 CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
                                     std::span<const std::size_t> chosen_source_indices,
                                     std::span<const Counter> witnesses) {
-  const std::vector<PlacedCounter> all_placed =
-      place_counters(sources, chosen_source_indices, witnesses);
-  CounterGroups layout;
-  layout.counters_by_event.resize(chosen_source_indices.size());
+  const std::vector<PlacedCounter> all_counters =
+      list_counters(sources, chosen_source_indices, witnesses);
+  CounterGroups groups;
+  groups.counters_by_event.resize(chosen_source_indices.size());
 
   // Each PMU gets a group of its own, because the kernel refuses groups with several core PMUs, and
   // a software event in the group of a core kind would stop on other core kinds.
   std::set<std::string> pmus_with_group;
-  for (const PlacedCounter& first : all_placed) {
-    const std::string& pmu = first.counter.pmu;
-    const bool begins_group = pmus_with_group.insert(pmu).second;
-    if (!begins_group) continue;
-
-    const std::size_t leader = layout.counters.size();
-    layout.group_leaders.push_back(leader);
+  for (const PlacedCounter& candidate : all_counters) {
+    const std::string& pmu = candidate.counter.pmu;
+    const bool is_first_of_pmu = pmus_with_group.insert(pmu).second;
+    if (!is_first_of_pmu) continue;
 
     std::vector<PlacedCounter> group;
-    for (const PlacedCounter& placed : all_placed)
+    for (const PlacedCounter& placed : all_counters)
       if (placed.counter.pmu == pmu) group.push_back(placed);
+
+    // The first counter of a group is its leader. Some events need a certain leader.
+    const std::size_t leader = groups.counters.size();
+    groups.group_leaders.push_back(leader);
     for (PlacedCounter& member : put_leader_first(std::move(group))) {
-      const std::size_t counter_index = layout.counters.size();
-      if (member.event) layout.counters_by_event[*member.event].push_back(counter_index);
-      layout.counters.push_back(std::move(member.counter));
-      layout.leader_of_counter.push_back(leader);
+      const std::size_t counter_index = groups.counters.size();
+      if (member.event) groups.counters_by_event[*member.event].push_back(counter_index);
+      groups.counters.push_back(std::move(member.counter));
+      groups.leader_of_counter.push_back(leader);
     }
   }
 
-  return layout;
+  return groups;
 }
 
-Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& calls,
+Result<bool> fits_at_once(const CounterGroups& groups, const os::LinuxCalls& calls,
                           const PerfConditions& situation) {
-  if (layout.counters.size() > os::kMaxCounters) return false;
+  if (groups.counters.size() > os::kMaxCounters) return false;
   OpenCounters open(calls);
-  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
-    os::PerfEventAttr attributes = layout.counters[i].attributes;
-    if (layout.leader_of_counter[i] == i) attributes.flags |= os::kPerfDisabled;
-    const int error = open.open(attributes, layout.leader_of_counter[i]);
+  for (std::size_t i = 0; i < groups.counters.size(); ++i) {
+    os::PerfEventAttr attributes = groups.counters[i].attributes;
+    if (groups.leader_of_counter[i] == i) attributes.flags |= os::kPerfDisabled;
+    const int error = open.open(attributes, groups.leader_of_counter[i]);
     if (error == EINVAL || error == ENOSPC) return false;
-    if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
+    if (error != 0) return why_not_opened(error, {groups.counters[i].core, true}, situation);
   }
   // At opening, the kernel also accepts groups that never run, such as a group that needs the NMI
   // watchdog's counter.
-  return some_core_group_runs(layout, open, calls);
+  return enable_and_check_core_groups(groups, open, calls);
 }
 
 std::vector<PmuCounters> try_pmus(const Prober& prober) {
@@ -342,40 +359,43 @@ std::vector<PmuCounters> try_pmus(const Prober& prober) {
   return all;
 }
 
-bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus) {
-  return std::ranges::all_of(layout.group_leaders, [&](std::size_t leader) {
-    const PmuCounters* here = find_pmu_with_dead(layout, leader, pmus);
+bool has_room(const CounterGroups& groups, std::span<const PmuCounters> pmus) {
+  return std::ranges::all_of(groups.group_leaders, [&](std::size_t leader) {
+    const PmuCounters* here = find_pmu_with_dead(groups, leader, pmus);
     return here == nullptr ||
-           count_general_needed(layout, leader, *here) <= here->branches_trial.usable_size;
+           count_general_needed(groups, leader, *here) <= here->branches_trial.usable_size;
   });
 }
 
-void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus) {
-  for (const std::size_t leader : layout.group_leaders) {
-    const PmuCounters* here = find_pmu_with_dead(layout, leader, pmus);
+void add_fillers(CounterGroups& groups, std::span<const PmuCounters> pmus) {
+  for (const std::size_t leader : groups.group_leaders) {
+    const PmuCounters* here = find_pmu_with_dead(groups, leader, pmus);
     if (here == nullptr) continue;
     Fillers fillers{.leader = leader,
                     .counters = {},
                     .dead_counters_to_cover = here->branches_trial.dead_counter_count()};
-    for (std::size_t n = count_general_needed(layout, leader, *here);
+    for (std::size_t n = count_general_needed(groups, leader, *here);
          n < here->branches_trial.running_group_size; ++n) {
-      fillers.counters.push_back(layout.counters.size());
-      layout.counters.push_back(here->filler);
-      layout.leader_of_counter.push_back(leader);
+      fillers.counters.push_back(groups.counters.size());
+      groups.counters.push_back(here->filler);
+      groups.leader_of_counter.push_back(leader);
     }
-    layout.fillers.push_back(std::move(fillers));
+    groups.fillers.push_back(std::move(fillers));
   }
 }
 
+/// Compares what trials found out about the counters of each PMU now and at the beginning of the
+/// session. Returns what became of counters that cannot be used.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_now,
                                         std::span<const PmuCounters> before,
                                         const PerfConditions& situation_before) {
-  // The kernel's own watchdog holds a counter, which is no other program's.
+  // A counter is taken if the kernel knows it but cannot use it. The one that the kernel's own
+  // watchdog uses does not matter.
   const auto count_taken = [](const CounterTrial& trial, const PerfConditions& situation) {
     const std::size_t unusable = trial.accepted_size - trial.running_group_size;
-    const std::size_t of_watchdog = situation.watchdog ? 1 : 0;
-    return unusable - std::min(unusable, of_watchdog);
+    const std::size_t used_by_watchdog = situation.watchdog ? 1 : 0;
+    return unusable - std::min(unusable, used_by_watchdog);
   };
 
   for (const PmuCounters& pmu : now) {
@@ -383,30 +403,34 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
     std::string counters = fmt::format("{} counters", trial.accepted_size);
     if (now.size() > 1) counters += " of " + pmu.pmu;
 
-    // A PMU that was not tried before cannot have lost anything since.
-    const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
+    // A PMU that was not tried before counts as unchanged. A dead counter runs, but counts nothing.
     const std::size_t taken_now = count_taken(trial, situation_now);
+    const std::size_t dead_now = trial.dead_counter_count();
     std::size_t taken_before = taken_now;
-    std::size_t dead_before = trial.dead_counter_count();
+    std::size_t dead_before = dead_now;
+    const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     if (pmu_before != before.end()) {
       taken_before = count_taken(pmu_before->instructions_trial, situation_before);
       dead_before = pmu_before->instructions_trial.dead_counter_count();
     }
 
     if (taken_now > taken_before) {
-      const std::size_t held = taken_now - taken_before;
-      std::string what = fmt::format("another program holds {} of the {}", held, counters);
-      if (held == trial.accepted_size) what = fmt::format("another program holds all {}", counters);
-      return Error{what, kHolderRemedy};
+      const std::size_t newly_taken = taken_now - taken_before;
+      const bool are_all_taken = newly_taken == trial.accepted_size;
+      return Error{are_all_taken
+                       ? fmt::format("another program holds all {}", counters)
+                       : fmt::format("another program holds {} of the {}", newly_taken, counters),
+                   kHolderRemedy};
     }
 
+    // Even those that were taken before the session may explain why counts are missing.
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, counters),
                    "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
                    "some, or count fewer events"};
 
-    if (trial.dead_counter_count() > dead_before) {
-      const std::size_t died = trial.dead_counter_count() - dead_before;
+    if (dead_now > dead_before) {
+      const std::size_t died = dead_now - dead_before;
       return Error{fmt::format("{} of the {} stopped counting, because the host of this virtual "
                                "machine took {}; the counts since then may be wrong",
                                died, counters, died == 1 ? "it" : "them"),

@@ -46,9 +46,9 @@ CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
                                     std::span<const std::size_t> chosen_source_indices,
                                     std::span<const Counter> witnesses);
 
-/// True if the kernel accepts the layout, and seems to have room for it now. Returns an error if a
-/// counter cannot be opened for a reason other than a lack of room.
-Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& calls,
+/// True if the kernel accepts the groups, and seems to have room for them now. Returns an error if
+/// a counter cannot be opened for a reason other than a lack of room.
+Result<bool> fits_at_once(const CounterGroups& groups, const os::LinuxCalls& calls,
                           const PerfConditions& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
@@ -87,11 +87,11 @@ struct PmuCounters {
 /// binding fails.
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
-/// True if enough counters for the layout really count. Checks only PMUs with dead counters.
-bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus);
+/// True if enough counters for the groups really count. Checks only PMUs with dead counters.
+bool has_room(const CounterGroups& groups, std::span<const PmuCounters> pmus);
 
-/// Adds fillers to the layout's groups on PMUs with dead counters.
-void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus);
+/// Adds fillers to the groups on PMUs with dead counters.
+void add_fillers(CounterGroups& groups, std::span<const PmuCounters> pmus);
 
 /// Returns an error if counters in `now` do not run although the kernel accepts them, or died since
 /// the earlier trial `before`. While the NMI watchdog is on, one counter of each PMU may be

@@ -39,15 +39,15 @@ Error make_region_error() {
 
 /// What is counted in a pass; the references must outlive the pass.
 struct PerfPass {
-  CounterGroups layout{};
+  CounterGroups groups{};
   std::vector<EventCountSource> sources{};
-  /// Indices of the layout's counters whose own counts are appended to the counts of the events,
+  /// Indices of the counters in `groups` whose own counts are appended to the counts of the events,
   /// because the event is the sum over several core kinds.
   std::vector<std::size_t> separate_counters{};
   const os::LinuxCalls& calls;
   PerfConditions situation{};  ///< conditions when the engine was made
   double& fastest_clock;
-  const std::set<std::size_t>& uncounted;  ///< indices of commands without counters
+  const std::set<std::size_t>& commands_without_counters;  ///< indices of commands
   bool of_region = false;
 };
 
@@ -57,11 +57,11 @@ class PerfCounting final : public ArmedPass {
 
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> requests;
-    for (std::size_t i = 0; i < pass_.layout.counters.size(); ++i) {
-      os::PerfEventAttr attributes = pass_.layout.counters[i].attributes;
-      if (pass_.layout.leader_of_counter[i] == i) attributes = as_leader(attributes);
+    for (std::size_t i = 0; i < pass_.groups.counters.size(); ++i) {
+      os::PerfEventAttr attributes = pass_.groups.counters[i].attributes;
+      if (pass_.groups.leader_of_counter[i] == i) attributes = as_leader(attributes);
       if (pass_.of_region) attributes.flags &= ~os::kPerfEnableOnExec;
-      requests.push_back(make_request(attributes, pass_.layout.leader_of_counter[i]));
+      requests.push_back(make_request(attributes, pass_.groups.leader_of_counter[i]));
       requests.back().counts_only_region = pass_.of_region;
     }
     return requests;
@@ -70,25 +70,32 @@ class PerfCounting final : public ArmedPass {
   std::vector<std::string> timed_pmus() const override {
     std::vector<std::string> pmus;
     for (const std::size_t leader : list_timed_groups())
-      pmus.push_back(pass_.layout.counters[leader].pmu);
+      pmus.push_back(pass_.groups.counters[leader].pmu);
     return pmus;
   }
 
   std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(pass_.sources.size() +
-                                                                  pass_.separate_counters.size())};
+    // The counts of the events come first, then those of single counters. All are missing at first.
+    CountsOfRun counted;
+    counted.counts.resize(pass_.sources.size() + pass_.separate_counters.size());
+
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
       counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
     }
 
-    for (std::size_t event = 0; event < pass_.sources.size(); ++event)
-      if (pass_.sources[event].accounted_source != nullptr)
-        counted.counts[event] = pass_.sources[event].accounted_source->read(ended);
+    // The kernel accounts for some events without a counter, so their counts are never missing.
+    for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
+      const AccountedEvent* accounted = pass_.sources[event].accounted_source;
+      if (accounted != nullptr) counted.counts[event] = accounted->read(ended);
+    }
 
-    if (pass_.uncounted.contains(command)) return counted;
+    // The kernel takes the counters away when some programs start, such as those with set-user-ID.
+    if (pass_.commands_without_counters.contains(command)) return counted;
+
+    // Another run helps only against some of the reasons.
     if (auto missing = find_missing_counts(ended)) {
       counted.why_missing_counts = std::move(missing->why);
       if (!missing->why_repeated.empty())
@@ -96,9 +103,10 @@ class PerfCounting final : public ArmedPass {
       return counted;
     }
 
+    // The time for which a core kind's group ran is the time for which the run was on this kind.
     for (const std::size_t leader : list_timed_groups())
       counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
-    fill_counts(counted, ended, command);
+    fill_plausible_counts(counted, ended, command);
     return counted;
   }
 
@@ -107,8 +115,8 @@ class PerfCounting final : public ArmedPass {
   /// is only one core kind.
   std::vector<std::size_t> list_timed_groups() const {
     std::vector<std::size_t> groups;
-    for (const std::size_t leader : pass_.layout.group_leaders)
-      if (pass_.layout.counters[leader].core && !pass_.of_region) groups.push_back(leader);
+    for (const std::size_t leader : pass_.groups.group_leaders)
+      if (pass_.groups.counters[leader].core && !pass_.of_region) groups.push_back(leader);
     if (groups.size() < 2) groups.clear();
     return groups;
   }
@@ -120,10 +128,10 @@ class PerfCounting final : public ArmedPass {
 
   /// Returns why no count of the run can be reported; nullopt if counts can.
   std::optional<MissingCounts> find_missing_counts(const os::Ended& ended) const {
-    if (pass_.layout.counters.empty()) return std::nullopt;
+    if (pass_.groups.counters.empty()) return std::nullopt;
     if (ended.counter_error != 0)
       return MissingCounts{why_not_opened(ended.counter_error, {}, pass_.situation)};
-    if (ended.readings.size() != pass_.layout.counters.size())
+    if (ended.readings.size() != pass_.groups.counters.size())
       return MissingCounts{{"the launcher did not read the counters", ""}};
     if (pass_.of_region && ended.region && ended.region->counter_failures > 0)
       return MissingCounts{make_region_error()};
@@ -133,92 +141,95 @@ class PerfCounting final : public ArmedPass {
   /// Returns why the counts of a run may lack something, such as a counter that was taken away for
   /// a while; nullopt if they are exact.
   std::optional<MissingCounts> find_inexact_group(const os::Ended& ended) const {
-    std::uint64_t core_running_ns = 0;
-    std::uint64_t core_enabled_ns = 0;
-    std::size_t core_groups = 0;
-    bool was_counter_shared = false;
+    const bool was_any_group_off = std::ranges::any_of(
+        pass_.groups.group_leaders,
+        [&ended](std::size_t leader) { return ended.readings[leader].enabled_ns == 0; });
 
-    for (const std::size_t leader : pass_.layout.group_leaders) {
-      const os::Reading& reading = ended.readings[leader];
-      if (pass_.of_region && reading.enabled_ns == 0) return MissingCounts{make_region_error()};
-      if (reading.enabled_ns == 0) was_counter_shared = true;
+    // The program itself switches the groups of its region on.
+    if (pass_.of_region && was_any_group_off) return MissingCounts{make_region_error()};
 
-      const bool is_of_cores = pass_.layout.counters[leader].core;
-      if (is_of_cores) {
-        ++core_groups;
-        core_running_ns += reading.running_ns;
-        core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
-      } else if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, false)) {
-        was_counter_shared = true;
-      }
-    }
-
-    // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
-    // times shows if something was not counted.
-    const bool has_several_groups = core_groups > 1;
-    if (!ran_all_the_time(core_running_ns, core_enabled_ns, has_several_groups))
-      was_counter_shared = true;
-
-    if (was_counter_shared) {
+    if (was_any_group_off || !have_groups_run_all_the_time(ended)) {
       Error why = make_shared_counters_error(pass_.situation, read_situation(pass_.calls));
-      return MissingCounts{why, why.what};
+      return MissingCounts{.why = why, .why_repeated = why.what};
     }
 
-    for (const Fillers& fillers : pass_.layout.fillers) {
+    // Dead counters of a virtual machine run, but count nothing. Fillers are additional events that
+    // occupy all of them. If too few fillers counted nothing, an event of this pass may have been
+    // on a dead counter.
+    for (const Fillers& fillers : pass_.groups.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
       if (!fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns))
-        return MissingCounts{{"other programs took some of the counters", kHolderRemedy},
-                             "other programs used the counters for a part of the run"};
+        return MissingCounts{
+            .why = {"other programs took some of the counters", kHolderRemedy},
+            .why_repeated = "other programs used the counters for a part of the run"};
     }
 
     return std::nullopt;
   }
 
+  /// False if the kernel gave the counters of a group to another program for some time.
+  bool have_groups_run_all_the_time(const os::Ended& ended) const {
+    std::uint64_t core_running_ns = 0;
+    std::uint64_t core_enabled_ns = 0;
+    std::size_t core_groups = 0;
+
+    for (const std::size_t leader : pass_.groups.group_leaders) {
+      const os::Reading& reading = ended.readings[leader];
+      if (pass_.groups.counters[leader].core) {
+        ++core_groups;
+        core_running_ns += reading.running_ns;
+        core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
+        continue;
+      }
+
+      constexpr bool is_sum_over_core_kinds = false;
+      if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, is_sum_over_core_kinds))
+        return false;
+    }
+
+    // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
+    // times shows if something was not counted.
+    const bool is_sum_over_core_kinds = core_groups > 1;
+    return ran_all_the_time(core_running_ns, core_enabled_ns, is_sum_over_core_kinds);
+  }
+
   /// Sums an event's counts and times over the core kinds.
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
-    const std::vector<std::size_t>& counters = pass_.layout.counters_by_event[event];
-    const Counter& first = pass_.layout.counters[counters.front()];
+    const std::vector<std::size_t>& counters = pass_.groups.counters_by_event[event];
+    const Counter& first = pass_.groups.counters[counters.front()];
     Tally tally{.event = pass_.sources[event].event.name,
                 .role = first.role,
                 .attribute_flags = first.attributes.flags};
     for (const std::size_t counter : counters) {
-      tally.count += pass_.layout.counters[counter].scale * ended.readings[counter].value;
-      if (pass_.layout.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
+      tally.count += pass_.groups.counters[counter].scale * ended.readings[counter].value;
+      if (pass_.groups.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
     }
     return tally;
   }
 
-  /// Enters the counts that are plausible. If one is not, asks for another run.
-  void fill_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
-    std::vector<std::size_t> events;
+  /// Enters the counts that are plausible into `counted`. The host of a virtual machine may take
+  /// counters away unnoticed, which only an implausible count shows. If there is one, asks for
+  /// another run.
+  void fill_plausible_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
+    std::vector<std::size_t> events_on_counters;
     std::vector<Tally> tallies;
-
     for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
       if (pass_.sources[event].accounted_source != nullptr) continue;
-      events.push_back(event);
+      events_on_counters.push_back(event);
       tallies.push_back(sum_counters(event, ended));
     }
 
     // An empty doubt means that the count is plausible.
     const std::vector<std::string> doubts = checker_.doubts(command, tallies);
     std::string first_doubt;
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      if (first_doubt.empty()) first_doubt = doubts[i];
-      if (!doubts[i].empty()) continue;
-
-      const std::size_t event = events[i];
-      counted.counts[event] = tallies[i].count;
-
-      // The counts of the single counters follow those of the events.
-      for (const std::size_t counter : pass_.layout.counters_by_event[event]) {
-        const auto place = std::ranges::find(pass_.separate_counters, counter);
-        if (place == pass_.separate_counters.end()) continue;
-        const auto separate_index =
-            static_cast<std::size_t>(place - pass_.separate_counters.begin());
-        counted.counts[pass_.sources.size() + separate_index] =
-            pass_.layout.counters[counter].scale * ended.readings[counter].value;
+    for (std::size_t i = 0; i < doubts.size(); ++i) {
+      if (doubts[i].empty()) {
+        counted.counts[events_on_counters[i]] = tallies[i].count;
+        fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
+      } else if (first_doubt.empty()) {
+        first_doubt = doubts[i];
       }
     }
 
@@ -232,10 +243,25 @@ class PerfCounting final : public ArmedPass {
     ask_for_repetition(counted, first_doubt);
   }
 
+  /// If an event's count is a sum over core kinds, its counters' own counts are reported, too. They
+  /// follow the counts of all events.
+  void fill_counts_of_single_counters(CountsOfRun& counted, const os::Ended& ended,
+                                      std::size_t event) const {
+    const std::vector<std::size_t>& counters_of_event = pass_.groups.counters_by_event[event];
+    for (std::size_t i = 0; i < pass_.separate_counters.size(); ++i) {
+      const std::size_t counter = pass_.separate_counters[i];
+      if (std::ranges::find(counters_of_event, counter) == counters_of_event.end()) continue;
+      counted.counts[pass_.sources.size() + i] =
+          pass_.groups.counters[counter].scale * ended.readings[counter].value;
+    }
+  }
+
   /// Asks for another run, unless too many in a row had bad counts, so that another would, too.
   void ask_for_repetition(CountsOfRun& counted, std::string why) {
-    if (bad_in_a_row_++ < kMaxBadInARow)
-      counted.redo = RepeatRequest{RedoReason::Counting, std::move(why), kMaxRedos};
+    if (bad_in_a_row_ < kMaxBadInARow)
+      counted.redo = RepeatRequest{
+          .reason = RedoReason::Counting, .why = std::move(why), .max_repetitions = kMaxRedos};
+    ++bad_in_a_row_;
   }
 
   PerfPass pass_;
@@ -277,6 +303,8 @@ class PerfEngine final : public CounterEngine {
     return event < sources_.size() ? sources_[event].accounted_source : nullptr;
   }
 
+  /// Finds the wanted events, or the default events, with the counters that count them
+  /// (`sources_`), and divides them into passes that fit the counters (`passes_`).
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     passes_.clear();
@@ -288,23 +316,21 @@ class PerfEngine final : public CounterEngine {
     else if (auto found = find_wanted_events(wanted.names, set.notes); !found)
       return found.error();
 
-    // On a machine with several kinds of cores, cycles show how long a run was on each kind, even
-    // on one where no selected event is counted.
-    witnesses_.clear();
-    const auto cycles = resolve("cycles", prober_.sysfs());
-    const bool has_several_kinds = cycles && cycles->events_on_pmus.size() > 1;
-    if (has_several_kinds) {
-      if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
-    }
+    find_witnesses();
 
+    // The counters of the cores are scarce, so it is tested how many of them can be used.
     pmus_.clear();
     if (!list_core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide_into_passes(wanted); !divided) return divided.error();
 
-    if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part))
-      set.notes.push_back({"user_space_only",
-                           "counters cover user space only: " +
-                               why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
+    // This part is missing only because the kernel denied access (EACCES).
+    if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part)) {
+      const RequestedCounter counter_with_kernel{.core = true, .kernel_excluded = false};
+      set.notes.push_back(
+          {"user_space_only",
+           "counters cover user space only: " +
+               why_not_opened(EACCES, counter_with_kernel, prober_.situation()).line()});
+    }
 
     for (const EventCountSource& source : sources_) {
       set.events.push_back(source.event);
@@ -313,54 +339,52 @@ class PerfEngine final : public CounterEngine {
 
     set.passes = passes_;
     add_events_by_kind(set);
-
-    // add_passes_of_whole_run() copies the events, so they are marked as events of the region only
-    // afterwards.
-    const bool counts_region = counted_part_ != CountedPart::WholeRun;
-    const std::size_t region_events = counts_region ? set.events.size() : 0;
-    if (counted_part_ == CountedPart::RegionAndWhole) add_passes_of_whole_run(set, sources_.size());
-    for (std::size_t event = 0; event < region_events; ++event)
-      mark_as_region_event(set.events[event]);
-
+    distinguish_region_and_whole_run(set);
     return set;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    const auto set = select({wanted.names, false});
+    // Users want to see all passes that are necessary, so --single-pass must not refuse them.
+    const auto set = select({.names = wanted.names, .single_pass = false});
     if (!set) return set.error();
 
     Explanation explanation{.passes = {}, .notes = set->notes};
     for (const Pass& pass : passes_) {
-      auto& places = explanation.passes.emplace_back();
+      auto& rows = explanation.passes.emplace_back();
       for (const std::size_t index : pass.event_indices) {
         const EventCountSource& source = sources_[index];
-        places.push_back({counters_in_words(source), source.event.name, source.event.meaning});
+        rows.push_back({.counter = counters_in_words(source),
+                        .event = source.event.name,
+                        .explanation = source.event.meaning});
       }
     }
 
     if (passes_.size() < 2) return explanation;
 
-    const EventIndices on_cores = list_core_events();
-    const auto competing = find_competing_events(on_cores.size(), make_fit_test(on_cores));
+    // Says why one pass is not enough. Only the counters of the cores are scarce. The competing
+    // events are given by their positions in `core_events`.
+    const EventIndices core_events = list_core_events();
+    const auto competing = find_competing_events(core_events.size(), make_fit_test(core_events));
     if (!competing) return competing.error();
+    if (competing->empty()) return explanation;
 
     std::vector<std::string> names;
     for (const std::size_t position : *competing)
-      names.push_back(sources_[on_cores[position]].event.name);
+      names.push_back(sources_[core_events[position]].event.name);
 
-    if (!names.empty()) {
-      const EventCountSource& first = sources_[on_cores[competing->front()]];
-      explanation.competition = fmt::format(
-          "{} do not fit the counters of {} at the same time, but if you leave out any one of "
-          "them, the others fit",
-          listed(names), counters_in_words(first));
-    }
+    // Competing events share their counters, so the first one tells which counters they are.
+    const EventCountSource& first = sources_[core_events[competing->front()]];
+    explanation.competition = fmt::format(
+        "{} do not fit the counters of {} at the same time, but if you leave out any one of "
+        "them, the others fit",
+        listed(names), counters_in_words(first));
 
     return explanation;
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
-    // With RegionAndWhole, the passes of the region are followed by the same ones of the whole run.
+    // If both the region and the whole run are counted, each pass of `passes_` is counted twice:
+    // first come all passes of the region, then the same passes of the whole run.
     const bool counts_both = counted_part_ == CountedPart::RegionAndWhole;
     const std::size_t pass_count = counts_both ? 2 * passes_.size() : passes_.size();
     if (pass >= pass_count) return Error{fmt::format("there is no pass {}", pass), ""};
@@ -368,24 +392,25 @@ class PerfEngine final : public CounterEngine {
     const bool of_region = counted_part_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].event_indices;
 
-    CounterGroups layout = place_events(events);
+    CounterGroups groups = place_events(events);
     std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
 
-    // Only one of the two shows the counts of single counters.
-    const bool has_parts = of_region || !counts_both;
+    // The counts on each core kind are reported once, so not also in the passes of the whole run
+    // that repeat those of the region.
+    const bool repeats_region = counts_both && !of_region;
     EventIndices separate_counters;
-    if (has_parts) separate_counters = list_counters_by_kind(layout, events);
+    if (!repeats_region) separate_counters = list_counters_by_kind(groups, events);
 
-    return OwnedPass(
-        std::make_unique<PerfCounting>(PerfPass{.layout = std::move(layout),
-                                                .sources = std::move(sources),
-                                                .separate_counters = std::move(separate_counters),
-                                                .calls = calls_,
-                                                .situation = prober_.situation(),
-                                                .fastest_clock = fastest_clock_,
-                                                .uncounted = uncounted_commands_,
-                                                .of_region = of_region}));
+    return OwnedPass(std::make_unique<PerfCounting>(
+        PerfPass{.groups = std::move(groups),
+                 .sources = std::move(sources),
+                 .separate_counters = std::move(separate_counters),
+                 .calls = calls_,
+                 .situation = prober_.situation(),
+                 .fastest_clock = fastest_clock_,
+                 .commands_without_counters = commands_without_counters_,
+                 .of_region = of_region}));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -394,7 +419,7 @@ class PerfEngine final : public CounterEngine {
       return source.accounted_source == nullptr;
     });
     auto found = has_counters ? os::find_counter_loss_file(program, calls_) : std::nullopt;
-    if (found) uncounted_commands_.insert(command);
+    if (found) commands_without_counters_.insert(command);
     return found;
   }
 
@@ -408,6 +433,28 @@ class PerfEngine final : public CounterEngine {
   }
 
  private:
+  /// On a machine with several kinds of cores, cycles show how long a run was on each kind, even on
+  /// one where no selected event is counted. Makes the counters of cycles witnesses of this.
+  void find_witnesses() {
+    witnesses_.clear();
+    const auto cycles = resolve("cycles", prober_.sysfs());
+    const bool has_several_kinds = cycles && cycles->events_on_pmus.size() > 1;
+    if (!has_several_kinds) return;
+    if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+  }
+
+  /// Marks the events of `set` as events of the region, if they are. If the whole run is counted,
+  /// too, adds events and passes for it.
+  void distinguish_region_and_whole_run(EventSet& set) const {
+    if (counted_part_ == CountedPart::WholeRun) return;
+
+    // The added events are copies, so the others are marked afterwards.
+    const std::size_t region_events = set.events.size();
+    if (counted_part_ == CountedPart::RegionAndWhole) add_passes_of_whole_run(set, sources_.size());
+    for (std::size_t event = 0; event < region_events; ++event)
+      mark_as_region_event(set.events[event]);
+  }
+
   Result<EventCountSource> find(std::string_view name) const {
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
@@ -436,7 +483,8 @@ class PerfEngine final : public CounterEngine {
     return {};
   }
 
-  /// Finds those default events that can be counted here. A note names the others.
+  /// Adds those default events that can be counted here to `sources_`. Returns an event set without
+  /// events, whose note names the default events that were left out.
   EventSet find_default_events() {
     std::vector<std::string> left_out;
     Error first_reason;
@@ -451,7 +499,9 @@ class PerfEngine final : public CounterEngine {
       left_out.emplace_back(name);
     }
 
+    // Without any event, the reason is the result.
     if (sources_.empty()) return make_empty_event_set(first_reason);
+
     EventSet set;
     if (!left_out.empty())
       set.notes.push_back({"events_left_out", fmt::format("not counted: {} ({})", listed(left_out),
@@ -467,9 +517,9 @@ class PerfEngine final : public CounterEngine {
   }
 
   CounterGroups place_events(const EventIndices& events) const {
-    CounterGroups layout = group_counters_by_pmu(sources_, events, witnesses_);
-    add_fillers(layout, pmus_);
-    return layout;
+    CounterGroups groups = group_counters_by_pmu(sources_, events, witnesses_);
+    add_fillers(groups, pmus_);
+    return groups;
   }
 
   /// Returns a test if some of `events`, given by their places in it, can be counted in one pass.
@@ -482,31 +532,36 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  /// Divides the events on core counters into passes. A wanted pair stands also for the two events
-  /// with the modifier :u, and for those with :k.
+  /// Divides events on core counters, given as indices into `sources_`, into sets that can be
+  /// counted at the same time. A wanted pair of events shares a set if possible.
   Result<std::vector<EventIndices>> divide_core_events(
-      const EventIndices& events, const std::vector<EventNamePair>& wanted_together) const {
-    const auto find_position = [&](const std::string& name, std::string_view modifier) {
-      const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
-      const std::string full = fmt::format("{}{}", name, modifier);
-      return std::ranges::find_if(events, [&](std::size_t index) {
-        const Event& event = sources_[index].event;
-        const bool has_role = role != Role::Other && event.role == role;
-        return event.name == full || (has_role && !sources_[index].has_modifier);
-      });
-    };
-
-    std::vector<std::pair<std::size_t, std::size_t>> together;
-    for (const EventNamePair& pair : wanted_together) {
+      const EventIndices& events, const std::vector<EventNamePair>& wanted_pairs) const {
+    std::vector<std::pair<std::size_t, std::size_t>> pairs_of_positions;
+    for (const EventNamePair& pair : wanted_pairs) {
+      // Users who count events in user space or in the kernel only want the same pairs of them.
       for (const std::string_view modifier : {"", ":u", ":k"}) {
-        const auto first = find_position(pair.first, modifier);
-        const auto second = find_position(pair.second, modifier);
-        if (first != events.end() && second != events.end())
-          together.emplace_back(first - events.begin(), second - events.begin());
+        const auto first = find_position(events, pair.first, modifier);
+        const auto second = find_position(events, pair.second, modifier);
+        if (first && second) pairs_of_positions.emplace_back(*first, *second);
       }
     }
 
-    return partition(events.size(), make_fit_test(events), together);
+    return partition(events.size(), make_fit_test(events), pairs_of_positions);
+  }
+
+  /// Finds the event `name` with this modifier. Without a modifier, an event with another name but
+  /// the same role is found, too. Returns its position in `events`.
+  std::optional<std::size_t> find_position(const EventIndices& events, const std::string& name,
+                                           std::string_view modifier) const {
+    const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
+    const std::string full_name = fmt::format("{}{}", name, modifier);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const EventCountSource& source = sources_[events[i]];
+      const bool has_same_role =
+          role != Role::Other && source.event.role == role && !source.has_modifier;
+      if (source.event.name == full_name || has_same_role) return i;
+    }
+    return std::nullopt;
   }
 
   Error make_too_many_events_error(std::size_t events,
@@ -603,15 +658,15 @@ class PerfEngine final : public CounterEngine {
     }
   }
 
-  std::vector<std::size_t> list_counters_by_kind(const CounterGroups& layout,
+  std::vector<std::size_t> list_counters_by_kind(const CounterGroups& groups,
                                                  const EventIndices& events) const {
     std::vector<std::size_t> separate_counters;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const EventCountSource& source = sources_[events[i]];
       if (!source.is_of_several_kinds()) continue;
       for (const std::string& pmu : list_pmus_by_kind(source))
-        for (const std::size_t place : layout.counters_by_event[i])
-          if (layout.counters[place].pmu == pmu) separate_counters.push_back(place);
+        for (const std::size_t place : groups.counters_by_event[i])
+          if (groups.counters[place].pmu == pmu) separate_counters.push_back(place);
     }
     return separate_counters;
   }
@@ -623,7 +678,7 @@ class PerfEngine final : public CounterEngine {
   std::vector<Counter> witnesses_;
   std::vector<PmuCounters> pmus_;
   double fastest_clock_ = 0.0;
-  std::set<std::size_t> uncounted_commands_;
+  std::set<std::size_t> commands_without_counters_;
   std::vector<Pass> passes_;
   CountedPart counted_part_ = CountedPart::WholeRun;
 };

@@ -109,7 +109,7 @@ std::pair<std::string_view, std::string_view> split_modifiers(std::string_view n
   return {name.substr(0, colon), name.substr(colon + 1)};
 }
 
-Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view name) {
+Result<PrivilegeLevels> parse_levels(std::string_view modifiers, std::string_view name) {
   if (modifiers.empty()) return PrivilegeLevels{};
   const std::size_t unknown = modifiers.find_first_not_of("ukh");
   if (unknown != std::string_view::npos)
@@ -199,18 +199,20 @@ std::string make_core_pmus_remedy(const os::Sysfs& sysfs) {
                            : fmt::format("the PMUs of the cores are {}", listed(cores));
 }
 
-/// Resolves an event that is written as "pmu/event/".
+/// Finds out how the kernel encodes an event that users write as "pmu/event/", with the name of a
+/// performance monitoring unit (PMU), or as "pmu/term=1,.../". `text`: what users wrote, which has
+/// a slash.
 Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
-  std::string_view terms = text.substr(slash + 1);
-  if (!terms.ends_with('/'))
+  const std::string_view pmu_name = text.substr(0, slash);
+  std::string_view event_or_terms = text.substr(slash + 1);
+  if (!event_or_terms.ends_with('/'))
     return Error{fmt::format("'{}' has no closing slash", text), "write pmu/event/"};
-  terms.remove_suffix(1);
+  event_or_terms.remove_suffix(1);
 
-  const auto pmu = sysfs.find(text.substr(0, slash));
+  const auto pmu = sysfs.find(pmu_name);
   if (!pmu)
-    return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text,
-                             text.substr(0, slash)),
+    return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text, pmu_name),
                  make_core_pmus_remedy(sysfs)};
 
   if (pmu->kind == os::PmuKind::PerPackage)
@@ -223,12 +225,14 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   ResolvedEvent resolved;
   resolved.perf_name = text;
 
-  // lauka also knows events that the PMU's folder in sysfs does not list.
+  // sysfs, the kernel's description of its devices, lists a PMU's events by name. For cores, lauka
+  // also knows the events that the kernel has without listing them.
   const bool is_of_cores = pmu->kind == os::PmuKind::Core;
-  const auto encoding = sysfs.read_terms(*pmu, terms);
+  const auto listed_terms = sysfs.read_terms(*pmu, event_or_terms);
   const KnownEvent* known = nullptr;
-  if (is_of_cores && !encoding) known = find_known(terms);
-  if (known != nullptr && known->type != os::kPerfTypeSoftware) {
+  if (is_of_cores && !listed_terms) known = find_known(event_or_terms);
+  const bool is_known_to_cores = known != nullptr && known->type != os::kPerfTypeSoftware;
+  if (is_known_to_cores) {
     const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
     resolved.description = known->description;
     resolved.events_on_pmus.push_back(
@@ -236,12 +240,16 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     return resolved;
   }
 
-  const auto code = sysfs.encode(*pmu, terms);
+  // Otherwise, it is an event of the list, or consists of terms.
+  const auto code = sysfs.encode(*pmu, event_or_terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
 
-  resolved.description = encoding.value_or("");
-  EventOnPmu event{pmu->name, is_of_cores, {*code}, resolved.description};
-  if (is_of_cores) event = add_topdown_parts(std::move(event), terms, *pmu, sysfs);
+  resolved.description = listed_terms.value_or("");
+  EventOnPmu event{.pmu = pmu->name,
+                   .core = is_of_cores,
+                   .codes = {*code},
+                   .encoding_text = resolved.description};
+  if (is_of_cores) event = add_topdown_parts(std::move(event), event_or_terms, *pmu, sysfs);
   resolved.events_on_pmus.push_back(std::move(event));
   return resolved;
 }
@@ -329,9 +337,9 @@ Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));
   auto resolved = resolve_event(name, event, sysfs);
   if (!resolved) return resolved;
-  const auto rings = parse_rings(modifiers, name);
-  if (!rings) return rings.error();
-  resolved->rings = *rings;
+  const auto levels = parse_levels(modifiers, name);
+  if (!levels) return levels.error();
+  resolved->levels = *levels;
   resolved->name = shown_name(event, resolved->known_entry);
   if (!modifiers.empty()) resolved->name += fmt::format(":{}", modifiers);
   return resolved;

@@ -69,7 +69,7 @@ struct ResolvedEvent {
   std::string name;
   std::string perf_name;
   std::string description{};
-  PrivilegeLevels rings{};
+  PrivilegeLevels levels{};
   /// Entry of known_events() that has the name; null if no entry has the name.
   const KnownEvent* known_entry = nullptr;
   std::vector<EventOnPmu> events_on_pmus{};  ///< one element for each PMU that has the event; the

@@ -32,7 +32,9 @@ constexpr std::uint32_t kMaxRedos = 3;
 
 constexpr std::uint64_t kUserOnly = os::kPerfExcludeKernel | os::kPerfExcludeCallchainKernel;
 
-/// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock).
+/// Makes the attributes with which perf_event_open lets the kernel sample a run and its children.
+/// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock). `period`: the cycles or
+/// nanoseconds between two samples.
 os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
                                   const ProfileRequest& request) {
   os::PerfEventAttr attributes;
@@ -40,29 +42,35 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
   attributes.size = os::kPerfSizeWithConfig3;
   attributes.config = 0;  // PERF_COUNT_HW_CPU_CYCLES or PERF_COUNT_SW_CPU_CLOCK
   attributes.sample_period = period;
-
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
-  attributes.flags = os::kPerfDisabled | os::kPerfInherit | os::kPerfEnableOnExec |
-                     os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
-                     os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
-                     os::kPerfBuildId;
+
+  // Sampling begins when the command is executed.
+  attributes.flags = os::kPerfDisabled | os::kPerfEnableOnExec | os::kPerfInherit |
+                     os::kPerfExcludeHypervisor | os::kPerfWatermark;
+
+  // The kernel also records which files are mapped, which programs and threads begin and end, and
+  // the time of each record. Addresses can be named only with these records.
+  attributes.flags |= os::kPerfMmap | os::kPerfMmap2 | os::kPerfBuildId | os::kPerfComm |
+                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll;
 
   if (request.call_graph == CallGraphChoice::FramePointers)
     attributes.sample_type |= os::kPerfSampleCallchain;
   if (request.user_only) attributes.flags |= kUserOnly;
 
+  // lauka is woken to read the samples when their buffer is half full.
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
 }
 
-/// Counts cycles for about 20 ms, so that the processor leaves its lowest frequency. Returns the
-/// cycles per nanosecond of the fastest millisecond; nullopt if cycles cannot be counted.
+/// Counts the cycles of a busy loop, to find out how many cycles a sampling period has. Returns the
+/// cycles per nanosecond of the fastest millisecond, because the processor needs some time to leave
+/// its lowest frequency; nullopt if cycles cannot be counted.
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
-  constexpr std::uint64_t slices = 20;
-  constexpr int max_reads = 10'000'000;
+  constexpr std::uint64_t total_ns = 20 * slice_ns;
+  constexpr int max_reads = 10'000'000;  // ends the loop even if the time does not pass
 
   os::PerfEventAttr attributes;
   attributes.type = os::kPerfTypeHardware;
@@ -73,25 +81,27 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   perf::OpenCounters counter(calls);
   if (counter.open(attributes, 0) != 0) return std::nullopt;
 
-  std::uint64_t begin_cycles = 0;
-  std::uint64_t begin_ns = 0;
-  std::optional<double> fastest;
-  for (int reads = 0; reads < max_reads && begin_ns < slices * slice_ns; ++reads) {
+  // The reads themselves are the work whose cycles are counted.
+  std::uint64_t slice_begin_cycles = 0;
+  std::uint64_t slice_begin_ns = 0;
+  std::optional<double> fastest_rate;
+  for (int reads = 0; reads < max_reads && slice_begin_ns < total_ns; ++reads) {
     std::array<std::uint64_t, 3> words{};
-    const long got = calls.read_counter(counter.descriptor(0), words.data(), words.size());
-    if (got < static_cast<long>(words.size())) return std::nullopt;
+    const long words_read = calls.read_counter(counter.descriptor(0), words.data(), words.size());
+    if (words_read < static_cast<long>(words.size())) return std::nullopt;
 
     const auto [cycles, enabled_ns, running_ns] = words;
-    if (running_ns < begin_ns + slice_ns) continue;
+    const bool has_slice_ended = running_ns >= slice_begin_ns + slice_ns;
+    if (!has_slice_ended) continue;
 
-    const double rate =
-        static_cast<double>(cycles - begin_cycles) / static_cast<double>(running_ns - begin_ns);
-    if (rate > fastest.value_or(0.0)) fastest = rate;
-    begin_cycles = cycles;
-    begin_ns = running_ns;
+    const double rate = static_cast<double>(cycles - slice_begin_cycles) /
+                        static_cast<double>(running_ns - slice_begin_ns);
+    if (rate > fastest_rate.value_or(0.0)) fastest_rate = rate;
+    slice_begin_cycles = cycles;
+    slice_begin_ns = running_ns;
   }
 
-  return fastest;
+  return fastest_rate;
 }
 
 /// Sums over the sampled runs.
@@ -157,7 +167,7 @@ struct SamplingSetup {
   std::optional<User> user{};
   std::shared_ptr<SampledTotals> totals{};
   /// Indices of commands from which the kernel takes the event.
-  const std::set<std::size_t>& uncounted;
+  const std::set<std::size_t>& commands_without_samples;
   const os::LinuxCalls& calls;
 };
 
@@ -196,33 +206,43 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
+    // Also forgets the records, so it comes before all returns.
     const SampledRun run = records_.close();
+
+    // Nothing was sampled, so nothing is left of this run.
     if (ended.counter_error != 0)
       return make_counts_without_values(Error{
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
 
-    if (setup_.uncounted.contains(command)) {
+    // Why such a command has no samples is reported elsewhere, once for all its runs.
+    if (setup_.commands_without_samples.contains(command)) {
       begin_next_run();
       return make_counts_without_values(std::nullopt);
     }
 
-    if (run.samples == 0 && run.seen.withdrawn_count > 0) {
+    const bool was_withdrawn = run.samples == 0 && run.seen.withdrawn_count > 0;
+    if (was_withdrawn) {
       begin_next_run();
       return make_counts_without_values(make_withdrawn_error());
     }
 
     CountsOfRun counted = estimate_times(run, ended);
+    const std::uint64_t sampled_ns = *counted.counts[kAllFunctions];
     if (const auto incomplete = find_incomplete(run, ended))
       ask_for_repetition(*incomplete, counted);
     else
-      add_to_totals(run, ended, *counted.counts[0]);
+      add_to_totals(run, ended, sampled_ns);
 
     begin_next_run();
     return counted;
   }
 
  private:
+  // A run's counts are the time of all functions, then those of the named functions.
+  static constexpr std::size_t kAllFunctions = 0;
+  static constexpr std::size_t kFirstNamed = 1;
+
   /// Forgets what the latest run has left, because the next run may begin.
   void begin_next_run() {
     run_began_ = std::chrono::system_clock::now().time_since_epoch();
@@ -238,7 +258,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     if (known_functions_.size() < setup_.functions.size())
       known_functions_.merge(names_.find_in_new_files(wanted_));
     for (const std::size_t function : known_functions_)
-      if (counted.counts[1 + function] == 0)
+      if (counted.counts[kFirstNamed + function] == 0)
         counted.functions->push_back({setup_.functions[function].normalized, {0}});
   }
 
@@ -249,8 +269,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   CountsOfRun make_counts_without_values(std::optional<Error> why) const {
-    return {.counts = std::vector<std::optional<std::uint64_t>>(1 + setup_.functions.size()),
-            .why_missing_counts = std::move(why)};
+    return {
+        .counts = std::vector<std::optional<std::uint64_t>>(kFirstNamed + setup_.functions.size()),
+        .why_missing_counts = std::move(why)};
   }
 
   /// Returns the CPU time of a run that samples can be of.
@@ -259,37 +280,41 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
   }
 
-  /// Returns the times of functions and call paths in a run, as the samples estimate them.
+  /// Returns the times of functions and call paths in a run, as the samples estimate them. Keeps
+  /// for notes() how much of the time has no complete call path.
   CountsOfRun estimate_times(const SampledRun& run, const os::Ended& ended) {
-    // The first count is the time of all functions. The others are those of the named functions.
-    CountsOfRun counted;
-    counted.counts.assign(1 + setup_.functions.size(), 0);
+    // A sample stands for a period, in cycles or in nanoseconds.
     const double ns_per_unit = nanoseconds_per_unit(find_used_ns(ended));
-    const auto to_ns = [&](std::uint64_t sampled) {
+    const auto to_ns = [ns_per_unit](std::uint64_t sampled) {
       return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
     };
 
+    CountsOfRun counted;
+    counted.counts.assign(kFirstNamed + setup_.functions.size(), 0);
     NamedSamples samples = names_.sum_up(run, run_began_);
-    std::map<std::size_t, std::set<std::string>> names_by_total;
-    for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
-      std::uint64_t& time_ns = sampled.counts.front();
-      time_ns = to_ns(time_ns);
-      *counted.counts[0] += time_ns;
 
-      for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
-        if (setup_.functions[function].is_total)
-          names_by_total[function].insert(sampled.name);
+    // Users may ask for the time in a function, or for its total, with what it called. One name
+    // that users wrote may fit several functions, such as overloads.
+    std::map<std::size_t, std::set<std::string>> functions_of_total;
+    for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
+      std::uint64_t& time_ns = sampled.counts.front();  // it has only this count
+      time_ns = to_ns(time_ns);
+      *counted.counts[kAllFunctions] += time_ns;
+
+      for (const std::size_t asked : wanted_.find(sampled.name, sampled.other_names)) {
+        if (setup_.functions[asked].is_total)
+          functions_of_total[asked].insert(sampled.name);
         else
-          *counted.counts[1 + function] += time_ns;
-        known_functions_.insert(function);
+          *counted.counts[kFirstNamed + asked] += time_ns;
+        known_functions_.insert(asked);
       }
     }
 
-    // A total includes what the function called, so it comes from the call paths.
+    // Only the call paths show what a function called.
     counted.paths = std::move(samples.paths);
     for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
-    for (const auto& [function, names] : names_by_total)
-      counted.counts[1 + function] = sum_total(counted.paths, names);
+    for (const auto& [asked, function_names] : functions_of_total)
+      counted.counts[kFirstNamed + asked] = sum_total(counted.paths, function_names);
 
     in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
     in_longest_stacks_ns_ = to_ns(samples.sampled_in_longest_stacks);
@@ -313,37 +338,41 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return total;
   }
 
-  /// Returns why the samples of a run are not all that there should be; nullopt if they are.
+  /// Returns why the samples of a run are not all that there should be; nullopt if they are. The
+  /// run is then repeated. The result has a note for users in case all repetitions fail, too.
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
 
-    // If records were lost, those of a process may be among them.
-    if (run.loss_count == 0 && lacks_process(run.seen, ended))
-      return IncompleteRun{"a process of the run was not sampled"};
+    // Lost records may be those of a process. Only without losses is a process without records one
+    // that the kernel did not sample.
+    const bool has_lost_records = run.loss_count > 0;
+    if (!has_lost_records && lacks_process(run.seen, ended))
+      return IncompleteRun{.why = "a process of the run was not sampled"};
 
-    if (run.throttle_count > 0)
+    if (run.throttle_count > 0) {
+      const auto max_rate = setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate");
       return IncompleteRun{
-          "the kernel throttled sampling",
-          fmt::format("the kernel throttled sampling in each of {} runs, so samples were lost "
-                      "(perf_event_max_sample_rate is {}); sample less often ({})",
-                      attempts,
-                      trimmed(setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
-                                  .value_or("unknown")),
-                      make_option_for_fewer_samples(setup_.period))};
+          .why = "the kernel throttled sampling",
+          .note = fmt::format("the kernel throttled sampling in each of {} runs, so samples were "
+                              "lost (perf_event_max_sample_rate is {}); sample less often ({})",
+                              attempts, trimmed(max_rate.value_or("unknown")),
+                              make_option_for_fewer_samples(setup_.period))};
+    }
 
-    if (run.loss_count > 0)
+    if (has_lost_records)
       return IncompleteRun{
-          "samples were lost",
-          fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
-                      make_option_for_fewer_samples(setup_.period))};
+          .why = "samples were lost",
+          .note = fmt::format("samples were lost in each of {} runs; sample less often ({})",
+                              attempts, make_option_for_fewer_samples(setup_.period))};
 
     if (was_partly_counted_)
       return IncompleteRun{
-          "cycles were counted for only a part of the run",
-          fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
-                      "all the time; end other programs that may be using the counter",
-                      attempts)};
+          .why = "cycles were counted for only a part of the run",
+          .note = fmt::format("each of {} runs was sampled only in part, because cycles were not "
+                              "counted all the time; end other programs that may be using the "
+                              "counter",
+                              attempts)};
 
     return std::nullopt;
   }
@@ -398,18 +427,23 @@ class WithProfile final : public EngineWrapper {
       : EngineWrapper(std::move(inner)), calls_(calls), request_(std::move(request)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    EventRequest others = wanted;
+    // The wrapped engine selects the events that this engine does not count itself. A request
+    // without names would select its default events.
+    EventRequest other_events = wanted;
     asked_functions_.clear();
-    std::erase_if(others.names, [this](const std::string& name) { return take_event(name); });
-    const bool needs_others = wanted.names.empty() || !others.names.empty();
-    auto set = needs_others ? wrapped_engine().select(others) : Result<EventSet>(EventSet{});
+    std::erase_if(other_events.names, [this](const std::string& name) { return take_event(name); });
+    const bool are_all_taken = !wanted.names.empty() && other_events.names.empty();
+    auto set = are_all_taken ? Result<EventSet>(EventSet{}) : wrapped_engine().select(other_events);
     if (!set) return set;
+
+    // What the kernel allows does not change during a session, so it is tried only once.
     if (!was_tried_) {
       auto note = try_sampling();
       if (!note) return note.error().prefixed("--profile");
       was_tried_ = true;
       sampling_note_ = *std::move(note);
     }
+
     if (!sampling_note_.text.empty()) set->notes.push_back(sampling_note_);
     add_sampled_pass(*set);
     return set;
@@ -430,13 +464,14 @@ class WithProfile final : public EngineWrapper {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == sampled_pass_)
-      return OwnedPass(std::make_unique<Sampling>(SamplingSetup{.attributes = attributes_,
-                                                                .period = request_.period,
-                                                                .functions = asked_functions_,
-                                                                .user = request_.user,
-                                                                .totals = totals_,
-                                                                .uncounted = uncounted_,
-                                                                .calls = *calls_}));
+      return OwnedPass(std::make_unique<Sampling>(
+          SamplingSetup{.attributes = attributes_,
+                        .period = request_.period,
+                        .functions = asked_functions_,
+                        .user = request_.user,
+                        .totals = totals_,
+                        .commands_without_samples = commands_without_samples_,
+                        .calls = *calls_}));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
 
     // The wrapped engine does not know the passes that this one has added.
@@ -449,7 +484,7 @@ class WithProfile final : public EngineWrapper {
                                                         const os::ProgramSpec& program) override {
     auto found = wrapped_engine().find_counter_loss_file(command, program);
     if (!found && calls_ != nullptr) found = os::find_counter_loss_file(program, *calls_);
-    if (found) uncounted_.insert(command);
+    if (found) commands_without_samples_.insert(command);
     return found;
   }
 
@@ -469,7 +504,8 @@ class WithProfile final : public EngineWrapper {
   }
 
  private:
-  /// Takes the name of an event that this engine counts. Returns false for others.
+  /// Returns false if this engine does not count the event. If the event is the time of a function,
+  /// adds it to the functions that were asked for.
   bool take_event(std::string_view name) {
     if (name == kSampledTime) return true;
     const std::size_t at = name.find(kFunctionSeparator);
@@ -482,26 +518,34 @@ class WithProfile final : public EngineWrapper {
     return true;
   }
 
-  /// Says how much CPU time the samples leave out, and why; empty if little or nothing.
+  /// Says how much CPU time the samples of all runs leave out, and why; empty if little or nothing.
   std::string note_few_samples() const {
     constexpr double large_enough_share = 0.8;
     const auto used_ns = static_cast<double>(totals_->used_ns);
     const auto sampled_ns = static_cast<double>(totals_->sampled_ns);
     const bool are_few = sampled_ns < large_enough_share * used_ns;
-    if (!are_few && totals_->withdrawn_count == 0) return "";
 
+    // The kernel stops sampling a process that executes, for example, a setuid program.
+    const bool lacks_processes = totals_->withdrawn_count > 0;
+    if (!are_few && !lacks_processes) return "";
+
+    // A sample stands for a whole period, so the estimate may exceed the time that was used, which
+    // may even be 0.
     const double share = std::min(sampled_ns / std::max(used_ns, 1.0), 1.0);
     std::string note =
         fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs", 100.0 * share);
-    if (totals_->withdrawn_count > 0) {
+
+    // A shorter period is the remedy only if threads that end between samples explain the rest.
+    const bool may_be_between_samples = used_ns - sampled_ns <= totals_->before_first_samples_ns;
+    if (lacks_processes) {
       const Error why = make_withdrawn_error();
       note += fmt::format(", without {} of their processes, because {}; {}",
                           totals_->withdrawn_count, why.what, why.remedy);
-    } else if (used_ns - sampled_ns <= totals_->before_first_samples_ns) {
+    } else if (may_be_between_samples) {
       note += fmt::format(
           "; the time of each thread and process after its last sample is missing, so a shorter "
           "period than {:g}ms (--profile) may cover more",
-          milliseconds());
+          period_ms());
     }
     return note;
   }
@@ -527,7 +571,7 @@ class WithProfile final : public EngineWrapper {
 
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
 
-  double milliseconds() const {
+  double period_ms() const {
     return std::chrono::duration<double, std::milli>(request_.period).count();
   }
 
@@ -556,29 +600,36 @@ class WithProfile final : public EngineWrapper {
     return reduce_until_opened();
   }
 
-  /// Finds out by trying what the kernel lets lauka sample, and leaves out the rest. Returns a note
-  /// about what is left out; an empty note if that is nothing.
+  /// Finds out by trying what the kernel lets lauka sample, and takes the rest out of
+  /// `attributes_`. Returns a note about what users may miss; an empty note if that is nothing.
   Result<Note> reduce_until_opened() {
     Note note;
     for (;;) {
+      // Each CPU has a ring, a buffer into which the kernel writes samples.
       os::SampleRings rings(calls_);
-      const int error = rings.open(attributes_, 0, 0);
+      constexpr int own_process = 0;
+      constexpr std::uint32_t any_run = 0;
+      const int error = rings.open(attributes_, own_process, any_run);
       if (error == 0) return note;
       if (rings.lacks_memory()) return make_ring_memory_error(rings.descriptors().size());
 
-      // If the kernel refuses only a part of the request, tries again without this part.
-      const bool is_denied = error == EACCES || error == EPERM;
-      if (error == EINVAL && has_flag(os::kPerfBuildId)) {  // before Linux 5.12
-        attributes_.flags &= ~os::kPerfBuildId;
-      } else if (is_denied && !has_flag(os::kPerfExcludeKernel)) {
-        attributes_.flags |= kUserOnly;
-        const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
-        note = {"user_space_only", "the kernel is not sampled: " + why.line()};
-      } else if (error == EMFILE) {
+      if (error == EMFILE)
         return Error{
             fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
                         rings.descriptors().size()),
             "raise the limit with ulimit -n 8192"};
+
+      // If the kernel refuses only a part of the request, tries again without this part. Linux
+      // before 5.12 knows no build ids, but files can also be told apart by their inodes.
+      const bool lacks_build_ids = error == EINVAL && has_flag(os::kPerfBuildId);
+      const bool denies_kernel =
+          (error == EACCES || error == EPERM) && !has_flag(os::kPerfExcludeKernel);
+      if (lacks_build_ids) {
+        attributes_.flags &= ~os::kPerfBuildId;
+      } else if (denies_kernel) {
+        attributes_.flags |= kUserOnly;
+        const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
+        note = {"user_space_only", "the kernel is not sampled: " + why.line()};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }
@@ -596,26 +647,24 @@ class WithProfile final : public EngineWrapper {
   }
 
   /// Adds a pass of sampled runs, with an event for all functions together and one for each
-  /// function that was asked for.
+  /// function that was asked for. Remembers for arm() and accounted() where it added them.
   void add_sampled_pass(EventSet& set) {
-    // Sampled runs are not timed, so there must also be a pass whose runs are.
+    // Sampled runs are not timed, so a pass of timed runs is added if there is none.
     has_own_timed_pass_ = set.count_passes(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
 
     first_own_event_ = set.events.size();
-    const bool samples_kernel = !has_flag(os::kPerfExcludeKernel);
     const char* const clock = is_cycles() ? "cycles" : "the CPU clock";
-
     Event all_functions{
         .name = std::string(kSampledTime),
         .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms", clock,
-                               milliseconds()),
+                               period_ms()),
         .is_time = true,
         .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
         .name_suffix = "(sampled)",
         .role = Role::SampledTime,
         .method = {.sampled = SampledClock{clock, request_.period}}};
-    if (!samples_kernel) {
+    if (has_flag(os::kPerfExcludeKernel)) {
       all_functions.meaning += ", user space only";
       all_functions.privilege_levels = CountedPrivilegeLevels::UserOnly;
       all_functions.name_suffix = "(sampled, user)";
@@ -623,24 +672,25 @@ class WithProfile final : public EngineWrapper {
     set.events.push_back(all_functions);
 
     for (const AskedFunction& function : asked_functions_) {
-      const std::string time(function.is_total ? kTotalTime : kSampledTime);
-      const char* const callees = function.is_total ? " and everything that it called" : "";
+      const std::string kind_of_time(function.is_total ? kTotalTime : kSampledTime);
+      const char* const with_callees = function.is_total ? " and everything that it called" : "";
 
       Event event = all_functions;
-      event.name = time + kFunctionSeparator + function.typed;
-      event.meaning =
-          fmt::format("in the function {}{}: {}", function.typed, callees, all_functions.meaning);
+      event.name = kind_of_time + kFunctionSeparator + function.typed;
+      event.meaning = fmt::format("in the function {}{}: {}", function.typed, with_callees,
+                                  all_functions.meaning);
       event.only_function = function.normalized;
       set.events.push_back(std::move(event));
     }
 
-    // Simulated passes stay the last ones.
-    Pass pass{{}, RoundKind::Counting};
+    Pass sampled_pass{.event_indices = {}, .kind = RoundKind::Counting};
     for (std::size_t i = first_own_event_; i < set.events.size(); ++i)
-      pass.event_indices.push_back(i);
-    const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
-    sampled_pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
-    set.passes.insert(simulated, std::move(pass));
+      sampled_pass.event_indices.push_back(i);
+
+    // Simulated passes, which take longest, stay the last ones.
+    const auto first_simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
+    sampled_pass_ = static_cast<std::size_t>(first_simulated - set.passes.begin());
+    set.passes.insert(first_simulated, std::move(sampled_pass));
   }
 
   const os::LinuxCalls* calls_;
@@ -649,7 +699,7 @@ class WithProfile final : public EngineWrapper {
   bool was_tried_ = false;
   Note sampling_note_;
   std::vector<AskedFunction> asked_functions_;
-  std::set<std::size_t> uncounted_;
+  std::set<std::size_t> commands_without_samples_;
   std::shared_ptr<SampledTotals> totals_ = std::make_shared<SampledTotals>();
   // Larger than any index until select() has added the events and the pass.
   std::size_t first_own_event_ = ~std::size_t{0};

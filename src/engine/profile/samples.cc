@@ -102,20 +102,21 @@ std::string read_text(std::span<const std::byte> record, std::size_t place) {
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
-/// Reads which file a record has mapped. Returns an empty identity if the record is too short.
+/// Reads from a record of a mapping, PERF_RECORD_MMAP2, which file was mapped. Its path and its
+/// build id (or, without one, its inode) identify the file. Returns an empty identity if the record
+/// is too short.
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
-  // Places of PERF_RECORD_MMAP2's fields. A build id takes the place of the device and inode.
-  constexpr std::size_t inode_at = 48;
+  // Byte offsets of the record's fields. A build id overlaps the fields of device and inode.
   constexpr std::size_t build_id_size_at = 40;
   constexpr std::size_t build_id_at = 44;
-  constexpr std::size_t max_build_id_size = 20;
+  constexpr std::size_t inode_at = 48;
   constexpr std::size_t path_at = 72;
+  constexpr std::size_t max_build_id_size = 20;
 
   os::CodeIdentity identity;
   if (record.size() < path_at + kSampleIdBytes) return identity;
 
   identity.path = read_text(record, path_at);
-
   if (has_build_id) {
     const auto* bytes = reinterpret_cast<const char*>(record.data());
     const auto claimed_size = number_at<std::uint8_t>(record, build_id_size_at);
@@ -125,8 +126,8 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
 
-  // Without the mark that the kernel appends to the path of a removed file, the file has the same
-  // identity as before its removal.
+  // The kernel appends a mark to the path of a removed file. A file keeps the identity that it had
+  // before it was removed. What is no file, such as memory, has the mark as a part of its name.
   if (is_file(identity) && identity.path.ends_with(kDeletedMark))
     identity.path.resize(identity.path.size() - kDeletedMark.size());
   return identity;
@@ -191,6 +192,13 @@ class Processes {
     if (added.kind == CodeKind::File && !std::exchange(owner.has_executable, true))
       set_executable(owner, added.file);
     if (added.end > begin) map_over(owner.mappings, begin, added);
+  }
+
+  /// Returns the place of a sample that was taken in this mode: the kernel's, the user's or another
+  /// one, such as a hypervisor's.
+  CodePlace find_sampled(unsigned mode, std::uint32_t process, std::uint64_t address) const {
+    if (mode == kKernelMode) return {.kind = CodeKind::Kernel, .offset_or_address = address};
+    return mode == kUserMode ? find(process, address) : CodePlace{};
   }
 
   CodePlace find(std::uint32_t process, std::uint64_t address) const {
@@ -278,35 +286,44 @@ class PathFolder {
 
   std::uint32_t find(const Callers& callers) {
     const auto [known, is_new] = paths_by_callers_.try_emplace(callers);
-    if (is_new) known->second = add_folded(callers);
+    if (is_new) known->second = add_path_of_places(callers);
     return known->second;
   }
 
-  /// Adds a call path to those of the run, with places in files instead of addresses. Returns its
-  /// index.
-  std::uint32_t add_folded(const Callers& callers) {
-    // From the innermost frame to the outermost one. What follows a user's frame that is not in
-    // code is not a call, because there was no frame pointer.
-    std::vector<CodePlace> places;
-    bool is_cut_short = false;
+  /// Adds the call path of `callers` to the paths of the run. Addresses differ between processes,
+  /// so they become places in files, which the paths of all processes share. Returns the index of
+  /// the path.
+  std::uint32_t add_path_of_places(const Callers& callers) {
+    std::vector<CodePlace> places;  // the innermost frame first
+    bool has_lost_frames = false;
     for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
       const std::uint64_t address = callers_[path].frame;
+
+      // Two special values stand for frames that are not known.
       if (address == kOuterFramesUnknown) {
         places.push_back({CodeKind::IncompleteStack});
       } else if (address == kLeftOut) {
         places.push_back({CodeKind::TooManyPaths});
       } else if (address >= kFirstKernelAddress) {
-        places.push_back({CodeKind::Kernel, 0, 0, address});
-      } else if (!is_cut_short) {
+        places.push_back({.kind = CodeKind::Kernel, .offset_or_address = address});
+      } else if (!has_lost_frames) {
+        // An address outside of all code shows that there was no frame pointer. Neither this frame
+        // nor the user's frames around it are calls.
         const CodePlace place = processes_.find(callers.process, address);
-        is_cut_short = place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess;
-        if (!is_cut_short) places.push_back(place);
+        has_lost_frames = place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess;
+        if (!has_lost_frames) places.push_back(place);
       }
     }
 
-    // The outermost frame is the program itself, which distinguishes its first thread from others.
-    const CodePlace program{CodeKind::Program, processes_.program_of(callers.process), 0,
-                            callers.is_first_thread ? 0U : 1U};
+    // The outermost frame is the program itself. Its first thread has another frame than the
+    // others, because it begins in another function.
+    constexpr std::uint64_t first_thread = 0;
+    constexpr std::uint64_t other_thread = 1;
+    const CodePlace program{
+        .kind = CodeKind::Program,
+        .file = processes_.program_of(callers.process),
+        .offset_or_address = callers.is_first_thread ? first_thread : other_thread};
+
     std::uint32_t path = run_.paths.add({kNoCaller, find_or_add_frame(program)});
     for (auto place = places.rbegin(); place != places.rend(); ++place)
       path = run_.paths.add({path, find_or_add_frame(*place)});
@@ -363,6 +380,55 @@ class ProcessLives {
   std::size_t thread_count_ = 0;
 };
 
+/// Reads the frames that called the code of a sample from the sample's record. The chain of calls
+/// in the record consists of words: addresses, and marks that say of which context (the kernel's or
+/// the user's code) the addresses after it are. Returns addresses in the functions that called, the
+/// innermost first; the last value is kOuterFramesUnknown if the chain may be incomplete.
+std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record, bool is_kernel) {
+  // The chain begins with the number of its words. A damaged record may have fewer.
+  const auto claimed_count = number_at<std::uint64_t>(record, kChainAt);
+  const std::uint64_t max_count = (record.size() - kChainAt) / kWordBytes - 1;
+  const std::uint64_t word_count = std::min(claimed_count, max_count);
+
+  std::vector<std::uint64_t> calling_frames;
+  std::size_t frame_count = 0;
+  const std::uint64_t context_of_sample = is_kernel ? kKernelContext : kUserContext;
+  std::uint64_t context = context_of_sample;
+  bool is_first_of_context = true;
+
+  for (std::size_t i = 1; i <= word_count; ++i) {
+    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+    const bool is_mark = word >= kFirstContextMark;
+    if (is_mark) {
+      context = word;
+      is_first_of_context = true;
+      continue;
+    }
+
+    // The first address of each context is where its code was interrupted. The others are where
+    // calls return to. That may be behind the end of the calling function, so the byte before it is
+    // taken.
+    const std::uint64_t address = is_first_of_context ? word : word - 1;
+    is_first_of_context = false;
+    ++frame_count;
+
+    // The chain begins with the sampled address, which is not that of a call. Frames of other
+    // contexts, such as those of a hypervisor, are not shown.
+    const bool is_sampled_address = frame_count == 1 && context == context_of_sample;
+    const bool is_shown = context == kKernelContext || context == kUserContext;
+    if (is_sampled_address || !is_shown) continue;
+
+    // Code that uses the frame pointer for something else breaks the chain: from there on, any
+    // value may follow.
+    if (context == kUserContext && address >= kFirstKernelAddress) break;
+    calling_frames.push_back(address);
+  }
+
+  // The kernel cuts chains off at this length, so there may be frames further outside.
+  if (frame_count >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
+  return calling_frames;
+}
+
 }  // namespace
 
 void RunRecords::add(std::span<const std::byte> records,
@@ -377,47 +443,7 @@ void RunRecords::add(std::span<const std::byte> records,
 }
 
 std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is_kernel) {
-  // A record that ends early has fewer words than it claims.
-  const auto claimed_count = number_at<std::uint64_t>(record, kChainAt);
-  const std::uint64_t max_count = (record.size() - kChainAt) / kWordBytes - 1;
-  const std::uint64_t word_count = std::min(claimed_count, max_count);
-
-  // From the innermost frame to the outermost one: addresses, and at the end perhaps
-  // kOuterFramesUnknown.
-  std::vector<std::uint64_t> calling_frames;
-  std::size_t frame_count = 0;
-  const std::uint64_t own_context = is_kernel ? kKernelContext : kUserContext;
-  std::uint64_t context = own_context;
-  bool is_first_of_context = true;
-
-  for (std::size_t i = 1; i <= word_count; ++i) {
-    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
-    if (word >= kFirstContextMark) {
-      context = word;
-      is_first_of_context = true;
-      continue;
-    }
-
-    // The first address of each context is where its code was interrupted. The others are where
-    // calls return to, which may be behind the end of the function that called.
-    const std::uint64_t address = word;
-    const std::uint64_t code = is_first_of_context ? address : address - 1;
-    is_first_of_context = false;
-
-    // The sampled address itself is stored elsewhere. Frames of other contexts, such as those of a
-    // hypervisor, are not shown.
-    ++frame_count;
-    const bool is_sampled_itself = frame_count == 1 && context == own_context;
-    const bool is_shown = context == kKernelContext || context == kUserContext;
-    if (is_sampled_itself || !is_shown) continue;
-
-    // If the frame pointer was used for something else, any value may follow.
-    if (context == kUserContext && code >= kFirstKernelAddress) break;
-    calling_frames.push_back(code);
-  }
-
-  // The kernel cuts chains off at this length, so there may be frames further outside.
-  if (frame_count >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
+  const std::vector<std::uint64_t> calling_frames = read_calling_frames(record, is_kernel);
 
   // A run with too many different paths keeps those that it already has.
   std::uint32_t path = kNoCaller;
@@ -495,20 +521,22 @@ void RunRecords::add_record(std::span<const std::byte> record,
   records_.push_back(read);
 }
 
+/// Replays the records in the order of their times, so that the code at each sampled address is the
+/// code that the process had there at that time.
 SampledRun RunRecords::close() {
   SampledRun run;
   run.loss_count = std::exchange(lost_count_, 0);
   run.throttle_count = std::exchange(throttle_count_, 0);
 
-  // Each CPU has its own ring, so the records do not arrive in the order of their times.
+  // Each CPU has its own buffer, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
 
-  Processes processes(run);
+  Processes processes(run);  // adds files and programs to `run`
   ProcessLives lives;
-  PathFolder paths(callers_, processes, run);
+  PathFolder paths(callers_, processes, run);  // adds call paths to `run`
 
-  // Records other than samples may change which code is at an address.
   for (const Record& record : records_) {
+    // Records other than samples may change which code is at an address.
     if (record.type != kSample) paths.forget_places();
 
     switch (record.type) {
@@ -529,28 +557,33 @@ SampledRun RunRecords::close() {
                       {.end = record.address + record.bytes_or_period, .offset = record.offset},
                       identities_[record.text]);
         break;
-      default: {  // a sample
-        const std::uint16_t mode = record.misc & kModeMask;
-        CodePlace place;
-        if (mode == kKernelMode) place = {CodeKind::Kernel, 0, 0, record.address};
-        if (mode == kUserMode) place = processes.find(record.process, record.address);
-
+      case kSample: {
+        const CodePlace place =
+            processes.find_sampled(record.misc & kModeMask, record.process, record.address);
         const std::uint64_t period = record.bytes_or_period;
         run.periods_by_place[place] += period;
         if (record.has_chain) {
           const bool is_first_thread = record.process == record.thread;
-          paths.add({record.process, record.callers, is_first_thread}, place, period);
+          paths.add({.process = record.process,
+                     .path = record.callers,
+                     .is_first_thread = is_first_thread},
+                    place, period);
         }
         ++run.samples;
+        break;
       }
+      default:
+        break;
     }
   }
 
+  // The next run begins without records.
   records_ = {};
   identities_.clear();
   names_.clear();
   callers_ = {};
 
+  // Paths that only lead to others have no samples of their own.
   run.periods_by_path.resize(run.paths.size());
   run.seen = lives.close();
   return run;
@@ -716,31 +749,34 @@ void FunctionNames::open(const MappedFile& file) {
     place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
+/// Returns the name of the function whose code is at `offset` in a file. All offsets of a function
+/// share one name, which is made only once.
 const CodeName& FunctionNames::find_function_at(File& file, const std::string& path,
                                                 std::uint64_t offset) {
-  const CodeName*& known = file.functions_by_offset[offset];
-  if (known != nullptr) return *known;
+  const CodeName*& known_function = file.functions_by_offset[offset];
+  if (known_function != nullptr) return *known_function;
 
+  // The same code may have several symbols.
   std::vector<std::string> symbols;
-  std::string why_not = file.code.why_not;
+  std::string why_no_symbols = file.code.why_not;
   if (file.code.symbols) {
     symbols = file.code.symbols->find(offset);
-    why_not = "no symbols";
-    if (symbols.empty() && file.code.symbols->is_call_stub(offset))
-      why_not = "calls to shared libraries";
+    const bool is_call_stub = symbols.empty() && file.code.symbols->is_call_stub(offset);
+    why_no_symbols = is_call_stub ? "calls to shared libraries" : "no symbols";
   }
 
   // Code without symbols is named by its file and the reason, such as "(libc.so.6: no symbols)".
   const bool has_symbols = !symbols.empty();
-  const std::string name_of_file = path.substr(path.rfind('/') + 1);
+  const std::string file_name = path.substr(path.rfind('/') + 1);
   const std::string key =
-      has_symbols ? symbols.front() : fmt::format("({}: {})", name_of_file, why_not);
+      has_symbols ? symbols.front() : fmt::format("({}: {})", file_name, why_no_symbols);
 
   const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
-  if (is_new && has_symbols) function->second = {name_of_symbols(std::move(symbols)), true};
-  if (is_new && !has_symbols) function->second = {FunctionName{key}, false};
-  known = &function->second;
-  return *known;
+  if (is_new && has_symbols)
+    function->second = {.function = name_of_symbols(std::move(symbols)), .has_symbol = true};
+  if (is_new && !has_symbols) function->second = {.function = {key}, .has_symbol = false};
+  known_function = &function->second;
+  return *known_function;
 }
 
 const CodeName& FunctionNames::find_in_kernel(std::uint64_t address) {
@@ -783,15 +819,27 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
   return !*file.has_main;
 }
 
+/// Returns the name of what is at `place`. If code has no symbol, the name is the reason, in
+/// parentheses. `since`: time before the run's start, so that symbols which an earlier run wrote
+/// are not used. `symbols_of_processes`: symbols of code that was compiled at run time, which are
+/// read here when they are first needed.
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
-                                std::chrono::nanoseconds since, RuntimeSymbols& compiled) {
-  // The second member of each result is false if the name only says why there is no symbol.
+                                std::chrono::nanoseconds since,
+                                RuntimeSymbols& symbols_of_processes) {
+  const auto make_name = [](std::string text) {
+    return CodeName{.function = {std::move(text)}, .has_symbol = true};
+  };
+  const auto make_reason = [](std::string text) {
+    return CodeName{.function = {std::move(text)}, .has_symbol = false};
+  };
+
   switch (place.kind) {
     case CodeKind::File: {
       const os::CodeIdentity& identity = run.files[place.file].identity;
       return find_function_at(files_[identity], identity.path, place.offset_or_address);
     }
     case CodeKind::Vdso: {
+      // The kernel maps this code into each process, as if it were a library.
       const auto [vdso, is_new] = files_.try_emplace({kVdso});
       if (is_new) vdso->second.code = os::open_vdso();
       return find_function_at(vdso->second, kVdso, place.offset_or_address);
@@ -799,66 +847,70 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
     case CodeKind::Kernel:
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode: {
-      const auto [symbols, is_new] = compiled.try_emplace(place.process);
+      const auto [symbols, is_new] = symbols_of_processes.try_emplace(place.process);
       if (is_new)
         symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
       auto names = os::find_symbol(symbols->second, place.offset_or_address);
-      if (names.empty()) return {{"(compiled at run time: no symbols)"}, false};
-      return {name_of_symbols(std::move(names)), true};
+      if (names.empty()) return make_reason("(compiled at run time: no symbols)");
+      return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
     }
     case CodeKind::Unmapped:
-      return {{"(unmapped code)"}, false};
+      return make_reason("(unmapped code)");
     case CodeKind::NoProcess:
-      return {{kUnknownProcess}, false};
+      return make_reason(kUnknownProcess);
     case CodeKind::Program:
-      return {{run.programs[place.file]}, true};
+      return make_name(run.programs[place.file]);
     case CodeKind::IncompleteStack:
-      return {{std::string(kIncompleteStack)}, true};
+      return make_name(std::string(kIncompleteStack));
     case CodeKind::TooManyPaths:
-      return {{std::string(kTooManyPaths)}, true};
+      return make_name(std::string(kTooManyPaths));
     case CodeKind::Other:
       break;
   }
 
-  return {{"(hypervisor)"}, false};
+  return make_reason("(hypervisor)");
 }
 
+/// Gives names to the places in code where samples were taken, and adds up the samples of each
+/// function and of each call path. `since`: time before the run's start.
 NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
-  RuntimeSymbols compiled;  // symbols of code that the programs compiled while they ran
+  RuntimeSymbols symbols_of_processes;  // of code that the processes compiled while they ran
 
-  // Several places have the same name: those of one function.
-  struct Sum {
-    std::uint64_t sampled = 0;
+  struct SumOfFunction {
+    std::uint64_t sampled = 0;  // cycles or nanoseconds
     std::set<std::string> other_names;
   };
-  std::map<std::string, Sum> sum_by_name;
-  for (const auto& [place, sampled] : run.periods_by_place) {
-    const FunctionName function = name_of(run, place, since, compiled).function;
-    Sum& sum = sum_by_name[function.name];
-    sum.sampled += sampled;
+  std::map<std::string, SumOfFunction> sum_by_name;
+  const auto find_or_add_sum = [&sum_by_name](const FunctionName& function) -> SumOfFunction& {
+    SumOfFunction& sum = sum_by_name[function.name];
     sum.other_names.insert(function.other_names.begin(), function.other_names.end());
+    return sum;
+  };
+
+  for (const auto& [place, sampled] : run.periods_by_place) {
+    const CodeName code = name_of(run, place, since, symbols_of_processes);
+    find_or_add_sum(code.function).sampled += sampled;
   }
 
-  // Functions that only called others get a sum of 0.
   NamedSamples named;
-  std::vector<NamedFrame> frames;
+  std::vector<NamedFrame> frames;  // frames of call paths
   frames.reserve(run.frames.size());
   for (const CodePlace& place : run.frames) {
-    const CodeName code = name_of(run, place, since, compiled);
+    const CodeName code = name_of(run, place, since, symbols_of_processes);
     const bool begins_program = !code.has_symbol && may_begin_program(run, place);
     frames.push_back(make_frame(place, code, begins_program));
     if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;
-    if (!is_code(place.kind)) continue;
 
-    const std::vector<std::string>& other_names = code.function.other_names;
-    sum_by_name[code.function.name].other_names.insert(other_names.begin(), other_names.end());
+    // A function that only called others gets a sum of 0.
+    if (is_code(place.kind)) find_or_add_sum(code.function);
   }
   PathNamer(run, frames, named).name_paths();
 
   named.functions.reserve(sum_by_name.size());
   for (const auto& [name, sum] : sum_by_name)
-    named.functions.push_back(
-        {name, {sum.sampled}, {sum.other_names.begin(), sum.other_names.end()}});
+    named.functions.push_back({.name = name,
+                               .counts = {sum.sampled},
+                               .other_names = {sum.other_names.begin(), sum.other_names.end()}});
   return named;
 }
 

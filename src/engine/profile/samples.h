@@ -179,7 +179,7 @@ class FunctionNames {
   using RuntimeSymbols = std::map<std::uint32_t, os::SymbolMap>;
 
   CodeName name_of(const SampledRun& run, const CodePlace& place, std::chrono::nanoseconds since,
-                   RuntimeSymbols& compiled);
+                   RuntimeSymbols& symbols_of_processes);
   static const CodeName& find_function_at(File& file, const std::string& path,
                                           std::uint64_t offset);
   const CodeName& find_in_kernel(std::uint64_t address);

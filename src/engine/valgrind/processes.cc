@@ -107,39 +107,41 @@ bool ends_file(std::string_view summary, const std::vector<std::uint64_t>& sums,
   return !lines.next() && lines.has_read_all();
 }
 
-/// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
-/// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
+/// Reads a cachegrind.out file, with which Cachegrind reports the counts of a process by function
+/// and line. Calls `begin_counts` with the names of the file's events, then `sink` for each line of
+/// counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin_counts,
     const FunctionLineSink& sink) {
   LineReader lines(std::move(pieces));
+
+  // The head has the command and the names of the events. In a file without counts, the summary
+  // follows it at once.
   CachegrindHead head;
-  bool is_in_head = true;
-  std::vector<std::uint64_t> sums;
-  std::vector<std::uint64_t> numbers;
+  const auto is_summary_after_head = [&head](std::string_view line) {
+    return head.has_events() && line.starts_with("summary:");
+  };
+  auto line = lines.next();
+  while (line && !is_summary_after_head(*line) && head.take_line(*line)) line = lines.next();
+  if (!line) return std::nullopt;
+
+  begin_counts(head.events());
+  std::vector<std::uint64_t> sums(head.events().size());
+  std::vector<std::uint64_t> counts;  // of a line
   std::string function;
-  while (const auto line = lines.next()) {
-    const auto summary = head.has_events() ? find_text_after(*line, "summary:") : std::nullopt;
-
-    // The first line that is not of the head ends it. In a file without counts, this is the
-    // summary.
-    if (is_in_head && (summary || !head.take_line(*line))) {
-      is_in_head = false;
-      sums.assign(head.events().size(), 0);
-      begin_counts(head.events());
-    }
-    if (is_in_head) continue;
-
+  for (; line; line = lines.next()) {
     if (const auto name = find_text_after(*line, "fn=")) {
       function = *name;
     } else if (!line->empty() && is_digit(line->front())) {
-      if (!add_counts(*line, numbers, sums)) return std::nullopt;
-      sink(function, numbers);
-    } else if (summary) {
+      if (!add_counts(*line, counts, sums)) return std::nullopt;
+      sink(function, counts);
+    } else if (const auto summary = find_text_after(*line, "summary:")) {
       if (!ends_file(*summary, sums, lines)) return std::nullopt;
       return make_totals(head.command(), head.events(), sums);
     }
   }
+
+  // Without a summary, the file ends too early.
   return std::nullopt;
 }
 
@@ -291,29 +293,24 @@ ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted,
   }
 }
 
-void ProcessCounts::add(std::string_view name, Pieces pieces) {
-  // A name is the kind of file, the process's id, and the number of the file in this process.
-  const auto parts = split(name, '.');
+/// Valgrind writes two kinds of files for each process of a run: a log, which tells about the
+/// process, and its counts. Reads one of them.
+void ProcessCounts::add(std::string_view file_name, Pieces pieces) {
+  // For example, log.4711.1 is the first file of process 4711. Other files are not Valgrind's.
+  const auto parts = split(file_name, '.');
   if (parts.size() != 3) return;
   const std::string_view kind = parts[0];
   const auto pid = parse_number(parts[1]);
-  const std::string_view file_number = parts[2];
+  const std::string_view number_in_process = parts[2];
   if (!pid) return;
+
   Process& process = processes_[*pid];
-
   if (kind == "log") {
-    // If execve started the process's program, the log is the process's first file.
-    const bool is_first_file = file_number == "1";
+    // Only if execve started the process's program, the log is the process's first file. A process
+    // that was only forked goes on with a copy of its parent's counts.
+    const bool is_first_file = number_in_process == "1";
     if (is_first_file) process.was_started_by_execve = true;
-
-    LineReader log(std::move(pieces));
-    if (!log.next()) process.is_complete = false;
-    while (const auto line = log.next()) {
-      if (const auto parent = find_text_after_label(*line, "Parent PID: "))
-        process.parent = parse_number(parent->substr(0, parent->find_first_not_of("0123456789")));
-      else if (const auto file = find_text_after_label(*line, "Reading syms from "))
-        files_.emplace(*file);
-    }
+    read_log(process, std::move(pieces));
     return;
   }
 
@@ -321,6 +318,21 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
     process.totals.push_back(*std::move(totals));
   else
     process.is_complete = false;
+}
+
+/// Reads from the log of a process which process is its parent, and adds the files whose symbols
+/// Valgrind read to `files_`.
+void ProcessCounts::read_log(Process& process, Pieces pieces) {
+  LineReader log(std::move(pieces));
+  const auto first_line = log.next();
+  if (!first_line) process.is_complete = false;
+
+  while (const auto line = log.next()) {
+    if (const auto parent = find_text_after_label(*line, "Parent PID: "))
+      process.parent = parse_number(parent->substr(0, parent->find_first_not_of("0123456789")));
+    else if (const auto file = find_text_after_label(*line, "Reading syms from "))
+      files_.emplace(*file);
+  }
 }
 
 std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
@@ -462,17 +474,21 @@ void ProcessCounts::enter_counts(CountsOfRun& counted) const {
     counted.why_missing_counts = counted.why_missing_counts->prefixed(listed(missing));
 }
 
-/// Returns why the count of an event is unknown; nullopt if it was entered.
-std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& counted) const {
-  std::optional<std::uint64_t> value;
-  if (events_[event]->is_of_largest_process) {
-    value = count_in_largest_process(*events_[event]);
+/// Enters the count of an event into `counted`. Users may want this event of the whole program, of
+/// functions, or both. Returns an error, and enters nothing, if the count is unknown.
+std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
+                                                CountsOfRun& counted) const {
+  const SimulatedEvent& event = *events_[event_index];
+  std::optional<std::uint64_t> count_of_program;
+  if (event.is_of_largest_process) {
+    count_of_program = count_in_largest_process(event);
   } else {
-    const Sum sum = sum_over_processes(*events_[event]);
+    const Sum sum = sum_over_processes(event);
     if (!sum.is_known)
       return Error{"this version of Valgrind does not report all that lauka needs", ""};
 
-    // A forked process inherits its parent's counts, which are therefore counted twice.
+    // A forked process inherits its parent's counts, which are therefore in the sum twice. A small
+    // part is only worth a note.
     const double inherited_share =
         static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
     if (sum.inherited > 0 && inherited_share > kMaxInheritedShare)
@@ -480,18 +496,20 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
           "the program works in forked processes that never call execve, and in such a process "
           "Valgrind counts the work of its parent again",
           "measure such a process as a separate command"};
-
-    value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{"simulation_inexact",
                           "simulated counts may be up to 1% too high, because in a forked "
                           "process Valgrind counts the work of its parent again"};
+    count_of_program = sum.counted;
   }
 
-  // The count of a function starts at 0, because enter_wanted_functions() adds to it.
-  for (std::size_t i = 0; i < wanted_.size(); ++i)
-    if (event_index_of_wanted_[i] == event)
-      counted.counts[i] = wanted_[i].function.empty() ? value : 0;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (event_index_of_wanted_[i] != event_index) continue;
+
+    // The count of a function starts at 0, because enter_wanted_functions() adds to it.
+    const bool is_of_program = wanted_[i].function.empty();
+    counted.counts[i] = is_of_program ? count_of_program : 0;
+  }
 
   return std::nullopt;
 }
@@ -509,16 +527,34 @@ void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
     if (!names[i].empty()) counted.counts[i].reset();
 }
 
+/// Enters the counts of each function of the run, in the order of the functions' names.
 void ProcessCounts::enter_functions(CountsOfRun& counted) {
   if (has_too_many_functions()) {
     counted.note = Note{"functions_left_out", "has too many functions to count each of them"};
     return;
   }
 
-  // Several functions of the files may get the same most natural name. Each is taken out of its map
-  // before it is added, because both maps together would need much memory.
+  const std::map<std::string, Function> function_by_name = take_functions_by_name();
+  auto& rows = counted.functions.emplace();
+  rows.reserve(function_by_name.size());
+  for (const auto& [name, function] : function_by_name) {
+    FunctionCounts& row = rows.emplace_back(FunctionCounts{.name = name, .counts = {}});
+    row.other_names.assign(function.other_names.begin(), function.other_names.end());
+
+    // Events that users want only of certain functions are not counted in all of them.
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      if (wanted_[i].function.empty())
+        row.counts.push_back(function.counts[event_index_of_wanted_[i]]);
+  }
+}
+
+/// Moves all functions out of `functions_`, under the most natural of their names. Several
+/// functions may get the same name; their counts are added.
+std::map<std::string, ProcessCounts::Function> ProcessCounts::take_functions_by_name() {
   functions_by_symbol_.clear();
   std::map<std::string, Function> function_by_name;
+
+  // Takes out one function after the other, because both maps together would need much memory.
   while (!functions_.empty()) {
     auto node = functions_.extract(functions_.begin());
     Function& function = node.mapped();
@@ -527,24 +563,16 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
     FunctionName name = make_function_name(std::move(names));
 
     // try_emplace() leaves `function` as it is if the name is not new.
-    const auto [place, is_new] =
+    const auto [entry, is_new] =
         function_by_name.try_emplace(std::move(name.name), std::move(function));
-    Function& named = place->second;
+    auto& [natural_name, sum] = *entry;
     if (!is_new)
-      std::ranges::transform(named.counts, function.counts, named.counts.begin(), std::plus());
-    named.other_names.insert(name.other_names.begin(), name.other_names.end());
-    named.other_names.erase(place->first);
+      std::ranges::transform(sum.counts, function.counts, sum.counts.begin(), std::plus());
+    sum.other_names.insert(name.other_names.begin(), name.other_names.end());
+    sum.other_names.erase(natural_name);
   }
 
-  auto& rows = counted.functions.emplace();
-  rows.reserve(function_by_name.size());
-  for (auto& [name, function] : function_by_name) {
-    FunctionCounts& row = rows.emplace_back(FunctionCounts{name, {}});
-    row.other_names.assign(function.other_names.begin(), function.other_names.end());
-    for (std::size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].function.empty())
-        row.counts.push_back(function.counts[event_index_of_wanted_[i]]);
-  }
+  return function_by_name;
 }
 
 CountsOfRun ProcessCounts::finish() {

@@ -242,10 +242,12 @@ OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
   return std::make_unique<ValgrindEngine>(choice, std::move(valgrind), std::move(user));
 }
 
+/// Makes the words of the command line by which a tool of Valgrind simulates `command`, and counts
+/// the wanted events.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
-                                        const std::vector<std::string>& words) {
-  const auto needs = [&](SimulatedPart part) {
+                                        const std::vector<std::string>& command) {
+  const auto does_any_need = [&wanted](SimulatedPart part) {
     return std::ranges::any_of(wanted, [part](const WantedEvent& selected) {
       return selected.event->simulated_part == part;
     });
@@ -254,30 +256,32 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
   // All wanted events are of one tool.
   const ToolRow& tool = row_of(wanted.front().event->tool);
 
-  // --command-line-only: ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
-  std::vector<std::string> command = {valgrind, "--command-line-only=yes",
-                                      fmt::format("--tool={}", tool.name), "--trace-children=yes",
-                                      "--vgdb=no"};
+  // The user's own settings in ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs, so
+  // only this command line counts. No debugger will ask for Valgrind's server (vgdb).
+  std::vector<std::string> words = {valgrind, "--command-line-only=yes",
+                                    fmt::format("--tool={}", tool.name), "--trace-children=yes",
+                                    "--vgdb=no"};
 
-  // Simulates no more than the events need, because each part makes runs slower.
   if (tool.tool == Tool::Cachegrind) {
-    const bool needs_caches = needs(SimulatedPart::Caches);
-    command.emplace_back(needs_caches ? "--cache-sim=yes" : "--cache-sim=no");
-    if (needs_caches) command.insert(command.end(), kCacheOptions.begin(), kCacheOptions.end());
-    command.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+    // Simulates no more than the events need, because each part makes runs slower.
+    const bool needs_caches = does_any_need(SimulatedPart::Caches);
+    const bool needs_branches = does_any_need(SimulatedPart::Branches);
+    words.emplace_back(needs_caches ? "--cache-sim=yes" : "--cache-sim=no");
+    if (needs_caches) words.insert(words.end(), kCacheOptions.begin(), kCacheOptions.end());
+    words.emplace_back(needs_branches ? "--branch-sim=yes" : "--branch-sim=no");
 
-    // Symbols, and in the log the files that they are from, show all names of a function.
-    if (os::can_read_symbols()) command.insert(command.end(), {"--demangle=no", "-v"});
+    // If lauka can read symbols, it finds all names of a function itself. For this, it needs the
+    // symbols as they are in the files, and the names of these files, which -v adds to the log.
+    if (os::can_read_symbols()) words.insert(words.end(), {"--demangle=no", "-v"});
   }
 
-  command.push_back(fmt::format("--log-file={}/{}", escape_percent(folder), kLogName));
-  command.push_back(
-      fmt::format("{}={}/{}", tool.output_option, escape_percent(folder), kCountsName));
+  // In these options, Valgrind gives a meaning to %, so it is escaped in the folder's name.
+  words.push_back(fmt::format("--log-file={}/{}", escape_percent(folder), kLogName));
+  words.push_back(fmt::format("{}={}/{}", tool.output_option, escape_percent(folder), kCountsName));
 
-  command.emplace_back("--");
-  command.insert(command.end(), words.begin(), words.end());
-
-  return command;
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
 }
 
 }  // namespace lauka::engine::valgrind

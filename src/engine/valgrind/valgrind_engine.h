@@ -92,7 +92,7 @@ class ProcessCounts {
 
   /// Reads a file of Valgrind, named as in kLogName or kCountsName. Ignores a file without a
   /// process id in its name.
-  void add(std::string_view name, Pieces pieces);
+  void add(std::string_view file_name, Pieces pieces);
 
   /// Returns the run's counts and, if known, counts by function. Must be called at most once.
   CountsOfRun finish();
@@ -121,6 +121,7 @@ class ProcessCounts {
     bool is_known = true;
   };
 
+  void read_log(Process& process, Pieces pieces);
   std::optional<TotalsOfProcess> read_counts(Pieces pieces);
   void add_line(std::string_view symbol, const std::vector<std::uint64_t>& counts);
   Functions::value_type& find_or_add_function(std::string_view symbol);
@@ -133,9 +134,10 @@ class ProcessCounts {
   std::optional<Error> find_why_missing() const;
   const TotalsOfProcess* find_process_without_allocations() const;
   void enter_counts(CountsOfRun& counted) const;
-  std::optional<Error> enter_count(std::size_t event, CountsOfRun& counted) const;
+  std::optional<Error> enter_count(std::size_t event_index, CountsOfRun& counted) const;
   void enter_wanted_functions(CountsOfRun& counted) const;
   void enter_functions(CountsOfRun& counted);
+  std::map<std::string, Function> take_functions_by_name();
   bool has_too_many_functions() const { return functions_bytes_ > kMaxFunctionsBytes; }
 
   Tool tool_;
@@ -165,10 +167,10 @@ const SimulatedEvent* find_simulated(std::string_view name);
 OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
                                  std::optional<User> user = std::nullopt);
 
-/// Returns the command line that runs `words` under the tool that counts `wanted` (not empty, all
+/// Returns the command line that runs `command` under the tool that counts `wanted` (not empty, all
 /// of one tool). The tool's files go to `folder`.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
-                                        const std::vector<std::string>& words);
+                                        const std::vector<std::string>& command);
 
 }  // namespace lauka::engine::valgrind

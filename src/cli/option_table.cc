@@ -584,32 +584,35 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
                               kAroundCommands.size() + kMeasured.size() + kGate.size() +
                               kExports.size() + kOutput.size();
 
+/// Joins the options of all sections into one table, in the order in which --help shows them. Hooks
+/// and exports have tables of their own, from which their options are made.
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;
 
-  const auto add = [&](OptionSection group, const OptionInfo& row) {
+  const auto add_row = [&](OptionSection section, const OptionInfo& row) {
     table.at(size) = row;
-    table.at(size).group = group;
+    table.at(size).group = section;
     ++size;
   };
-  const auto append = [&](OptionSection group, const auto& rows) {
-    for (const OptionInfo& row : rows) add(group, row);
+  const auto add_rows = [&](OptionSection section, const auto& rows) {
+    for (const OptionInfo& row : rows) add_row(section, row);
   };
 
-  append(OptionSection::Runs, kRuns);
-  append(OptionSection::Commands, kCommands);
+  add_rows(OptionSection::Runs, kRuns);
+  add_rows(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
-    add(OptionSection::Commands,
+    add_row(OptionSection::Commands,
         {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
-  append(OptionSection::Commands, kAroundCommands);
-  append(OptionSection::Measured, kMeasured);
-  append(OptionSection::Gate, kGate);
+  add_rows(OptionSection::Commands, kAroundCommands);
+  add_rows(OptionSection::Measured, kMeasured);
+  add_rows(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
-    add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
+    add_row(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
                                 brief(row.brief, kOfSession)});
-  append(OptionSection::Output, kOutput);
+  add_rows(OptionSection::Output, kOutput);
 
+  // The names of the engines are in a table of their own, too.
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
   engine.value_placeholder = kEngineNames.text();
 

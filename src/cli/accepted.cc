@@ -60,8 +60,9 @@ class AcceptedReader {
     const toml::table& root = std::get<toml::table>(parsed);
     for (const auto& [key, node] : root)
       if (key.str() != "accept" || !node.is_array_of_tables())
-        return make_error_at(line_of_toml(node),
-                         {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+        return make_error_at(
+            line_of_toml(node),
+            {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
 
     // A file without entries accepts nothing, which is no error.
     if (!root.contains("accept")) return std::vector<AcceptedRegression>();
@@ -69,7 +70,7 @@ class AcceptedReader {
     const toml::array& tables = *root["accept"].as_array();
     if (tables.size() > kMaxAccepted)
       return make_error_at(kNoLine, {fmt::format("{} entries are too many", tables.size()),
-                           fmt::format("keep at most {}", kMaxAccepted)});
+                                     fmt::format("keep at most {}", kMaxAccepted)});
     for (const toml::node& table : tables)
       if (auto added = add_entry(*table.as_table()); !added) return added.error();
 
@@ -106,7 +107,7 @@ class AcceptedReader {
           RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
       if (is_missing)
         return make_error_at(line, {fmt::format("an accepted regression has no {}", name),
-                                fmt::format("write {} = {}", name, example)});
+                                    fmt::format("write {} = {}", name, example)});
 
     // Two entries for one gate could allow different limits, and nothing would decide between them.
     const auto is_for_same_gate = [&](const AcceptedRegression& other) {
@@ -115,8 +116,9 @@ class AcceptedReader {
     };
     const auto earlier = std::ranges::find_if(accepted_, is_for_same_gate);
     if (earlier != accepted_.end())
-      return make_error_at(line, {fmt::format("{} accepts a regression of the same gate", earlier->entry),
-                              "keep one of the two entries"});
+      return make_error_at(line,
+                           {fmt::format("{} accepts a regression of the same gate", earlier->entry),
+                            "keep one of the two entries"});
 
     accepted_.push_back(std::move(accepted));
     return {};
@@ -138,8 +140,9 @@ class AcceptedReader {
 
     if (std::ranges::find(kAcceptKeys, key) == kAcceptKeys.end()) {
       const std::string_view similar_key = nearest(key, kAcceptKeys);
-      return Error{"unknown key " + cited(key),
-                   similar_key.empty() ? kAcceptShape : fmt::format("did you mean {}?", similar_key)};
+      return Error{"unknown key " + cited(key), similar_key.empty()
+                                                    ? kAcceptShape
+                                                    : fmt::format("did you mean {}?", similar_key)};
     }
 
     const auto* text = value.as_string();

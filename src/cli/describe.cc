@@ -352,8 +352,9 @@ _@() {
 /// as the names of events. The completion calls them for the value that is being typed.
 /// `definition_form`: definition of a function in the shell's language, with {} for the end of the
 /// function's name, and {} for the arguments that it passes on: the script, and "," for a list.
-std::string write_value_listers(const ProgramDescription& program,
-                                fmt::format_string<const std::string&, std::string> definition_form) {
+std::string write_value_listers(
+    const ProgramDescription& program,
+    fmt::format_string<const std::string&, std::string> definition_form) {
   std::string functions;
   const auto add_listers = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
@@ -363,7 +364,8 @@ std::string write_value_listers(const ProgramDescription& program,
       if (lister.is_comma_separated) arguments += " ,";
 
       // Several options may have values of the same kind, for which one function is enough.
-      const std::string function = fmt::format(definition_form, lister.function_suffix, std::move(arguments));
+      const std::string function =
+          fmt::format(definition_form, lister.function_suffix, std::move(arguments));
       const bool is_new = functions.find(function) == std::string::npos;
       if (is_new) functions += function;
     }

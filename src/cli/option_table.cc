@@ -88,10 +88,11 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
 }
 
 Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
-  bool is_list = false;
-  auto read = keep(read_tune_request(given, is_list), draft.options.run.tune);
-  if (read && is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
-  return read;
+  const auto typed = read_tune_value(given);
+  if (!typed) return typed.error();
+  draft.options.run.tune = typed->request;
+  if (typed->is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
+  return {};
 }
 
 Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
@@ -603,13 +604,13 @@ constexpr std::array<OptionInfo, kRows> make_table() {
   add_rows(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
     add_row(OptionSection::Commands,
-        {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
+            {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
   add_rows(OptionSection::Commands, kAroundCommands);
   add_rows(OptionSection::Measured, kMeasured);
   add_rows(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
-    add_row(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
-                                brief(row.brief, kOfSession)});
+    add_row(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help,
+                                    add_export, brief(row.brief, kOfSession)});
   add_rows(OptionSection::Output, kOutput);
 
   // The names of the engines are in a table of their own, too.

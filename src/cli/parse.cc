@@ -183,7 +183,8 @@ ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
 
   ForgottenQuotes forgotten;
 
-  // lauka runs nothing if it would run a word of the command as a hook, or not measure at all.
+  // The call is refused if lauka would run a word of the command as a hook, or would list events
+  // instead of measuring.
   if (const OptionInfo* harmful = find_harmful_option(words.subspan(1)); harmful != nullptr)
     forgotten.refusal =
         Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,

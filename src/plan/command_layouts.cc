@@ -35,8 +35,8 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
 
   const auto filled_in = std::make_shared<Command>(plan.commands[command]);
   Command& built = *filled_in;
+  // Users count layouts from 1, and lauka from 0.
   const std::vector<Parameter> layout_number = {
-      // users count from 1
       {.name = std::string(kLayoutVariable), .value = std::to_string(layout + 1)}};
 
   built.name =

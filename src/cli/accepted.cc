@@ -50,6 +50,8 @@ class AcceptedReader {
  public:
   explicit AcceptedReader(const std::string& file) : file_(file) {}
 
+  /// Reads the text of the file of --accept. In each of its [[accept]] tables, the user accepts a
+  /// known regression, so that one gate has another limit until a certain day.
   Result<std::vector<AcceptedRegression>> read(std::string_view text) {
     const auto parsed =
         parse_toml(text, {.shape = kAcceptShape, .quoted_example = "reason = \"new parser\""});
@@ -172,6 +174,9 @@ Result<std::vector<AcceptedRegression>> read_accepted(const std::string& file,
   return AcceptedReader(file).read(text);
 }
 
+/// Gives the gates of a benchmark the limits that the user has accepted for the time being. A gate
+/// fails if its metric is beyond its limit, so an accepted limit must allow more than the gate's
+/// own.
 std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
                                      std::string_view benchmark, std::string_view today,
                                      std::vector<Condition>& gates) {
@@ -181,6 +186,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     // there is no regression to accept.
     if (gate.is_for_keeping()) continue;
 
+    // An entry is for a gate if it limits the same metric in the same way.
     const auto find_accepted = [&](std::string_view of_benchmark) {
       return std::ranges::find_if(accepted, [&](const AcceptedRegression& candidate) {
         return candidate.benchmark == of_benchmark &&

@@ -511,7 +511,8 @@ std::string write_zsh_completion(const ProgramDescription& program) {
   }
 
   // Only one option may stand before the command: "--db FILE add" or "--db=FILE add". The script
-  // drops the option from its list of words, so that the command is always the second word.
+  // drops it from zsh's list of words, so that the command is always the second one. CURRENT is
+  // the index, from 1, of the word that is being typed.
   const std::string option_before = program.options_before_command.front().spelling();
   const std::string body = fmt::format(
       "local -a commands=(\n{}  )\n"
@@ -723,6 +724,7 @@ std::string options_help(const CommandDescription& command) {
   return out;
 }
 
+/// Answers --help TOPIC. A topic, such as "gates", has several options or a page of its own.
 Result<std::string> help_on(std::string_view topic) {
   const auto* const known_topic = std::ranges::find(kTopics, topic, &Topic::name);
   if (known_topic != kTopics.end()) return write_topic(*known_topic);

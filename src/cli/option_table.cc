@@ -603,14 +603,24 @@ constexpr std::array<OptionInfo, kRows> make_table() {
   add_rows(OptionSection::Runs, kRuns);
   add_rows(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
-    add_row(OptionSection::Commands,
-            {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
+    add_row(OptionSection::Commands, {.name = row.name,
+                                      .letter = row.letter,
+                                      .value_form = ValueForm::Value,
+                                      .value_placeholder = "CMD",
+                                      .help = row.help,
+                                      .apply = add_hook,
+                                      .rules = brief(row.brief)});
   add_rows(OptionSection::Commands, kAroundCommands);
   add_rows(OptionSection::Measured, kMeasured);
   add_rows(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
-    add_row(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help,
-                                    add_export, brief(row.brief, kOfSession)});
+    add_row(OptionSection::Output, {.name = row.option,
+                                    .letter = '\0',
+                                    .value_form = ValueForm::Value,
+                                    .value_placeholder = "FILE",
+                                    .help = row.help,
+                                    .apply = add_export,
+                                    .rules = brief(row.brief, kOfSession)});
   add_rows(OptionSection::Output, kOutput);
 
   // The names of the engines are in a table of their own, too.

@@ -183,7 +183,8 @@ Result<void> settle_gates(ParsedOptions& draft) {
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
   // A session saved earlier may have gates of its own, which are not known yet.
-  const bool has_gate = !std::ranges::all_of(gates, &Condition::is_for_keeping);
+  const bool has_gate = std::ranges::any_of(
+      gates, [](const Condition& condition) { return !condition.is_for_keeping(); });
   const bool may_have_saved_gate = !draft.options.saved_session_files.empty();
   if (draft.options.gates.inconclusive_status && !has_gate && !may_have_saved_gate)
     return Error{"--fail-if-inconclusive has no effect without a gate",
@@ -335,7 +336,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
 
-  // The other questions, such as --help, may stand beside anything.
+  // The other questions, such as --help, are answered whatever else was typed.
   const auto* const known =
       std::ranges::find(kOptionsThatAsk, inquiry.kind, [](const auto& row) { return row.first; });
   if (known == kOptionsThatAsk.end()) return {};

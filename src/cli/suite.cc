@@ -282,6 +282,7 @@ class SuiteReader {
   Result<const OptionInfo*> find_suite_option(const Entry& entry) const {
     const OptionInfo* option = find_option(entry.key);
     if (option == nullptr) {
+      // Besides options, a benchmark has a name and commands.
       std::vector<std::string_view> names = {"name", "commands"};
       for (const OptionInfo& row : option_table())
         if (!row.name.empty()) names.push_back(row.name);
@@ -365,8 +366,8 @@ class SuiteReader {
     Benchmark* first_benchmark = nullptr;
 
     for (Benchmark& benchmark : suite_.benchmarks) {
-      const auto replaced = replaced_gates_.find(benchmark.name);
-      if (replaced == replaced_gates_.end()) continue;
+      const auto replaced = replaced_gates_by_benchmark_.find(benchmark.name);
+      if (replaced == replaced_gates_by_benchmark_.end()) continue;
       const auto& [name, gates] = *replaced;
       replaced_gates.insert(gates.begin(), gates.end());
       benchmark_names.push_back(cited(name));
@@ -464,7 +465,7 @@ class SuiteReader {
                            {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
 
     // --fail-if-inconclusive would be refused for a benchmark without a gate, but one gate in the
-    // whole suite is enough, as check_inconclusive_status() says.
+    // whole suite is enough, as check_inconclusive_status() checks.
     draft->options.gates.inconclusive_status.reset();
     auto options = complete_options(*std::move(draft));
     if (!options) return make_error_at(line, options.error());
@@ -473,9 +474,10 @@ class SuiteReader {
     auto added = add_for_each_value({benchmark_name_, *std::move(options)}, line);
     if (!added) return added;
 
+    // The user is told about replaced gates when it is known which benchmarks run.
     if (const auto replaced = list_replaced_gates(own_settings); !replaced.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
-        replaced_gates_[suite_.benchmarks[b].name] = replaced;
+        replaced_gates_by_benchmark_[suite_.benchmarks[b].name] = replaced;
 
     // Later errors are not about this benchmark.
     benchmark_name_.clear();
@@ -571,7 +573,8 @@ class SuiteReader {
     }
     suite_.benchmarks = std::move(selected);
 
-    // A shard may be empty, but a pattern without any match is probably mistyped.
+    // A shard may be empty, but a pattern without any match is probably mistyped. (Without a
+    // pattern, all benchmarks match.)
     if (matches_any) return {};
 
     constexpr std::size_t max_names = 20;
@@ -586,7 +589,8 @@ class SuiteReader {
   std::string benchmark_name_;  // name of the benchmark that is being read; empty between them
   Suite suite_;
   std::set<std::string> names_;
-  std::map<std::string, std::vector<std::string>> replaced_gates_;  // typed ones, by benchmark
+  /// For the name of each benchmark, the typed gates that its own gates replace.
+  std::map<std::string, std::vector<std::string>> replaced_gates_by_benchmark_;
 };
 
 }  // namespace

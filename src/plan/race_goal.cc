@@ -32,6 +32,7 @@ Result<void> refuse_equal_commands(const Plan& plan) {
     if (is_new) continue;
     const std::size_t equal_command = first->second;
 
+    // Commands with parameters are the same typed command with several values.
     const Command& command = plan.commands[c];
     const std::string remedy =
         command.parameters.empty()

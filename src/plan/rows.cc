@@ -470,6 +470,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .event = event});
   }
 
+  // The share is no time, so --metrics time hides it.
   const std::size_t first_event = time_events.front();
   const Formula time_on_first_kind = CountedEvent{first_event};
   Formula sum = time_on_first_kind;
@@ -692,13 +693,13 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
       return Error{fmt::format("--percentiles would add a second metric {}", name),
                    "give the other metric another name"};
 
-    // It is computed from the values of the wall time, and shown like it.
+    // It is computed from the values of the wall time, and has the same unit. The role belongs to
+    // the wall time alone.
     Metric metric = metrics[*wall_time];
     metric.percentile = Percentile{metric.name, percent / 100.0};
     metric.name = name;
     metric.shown = Shown::Always;
     metric.role = Role::Other;
-
     ++last_inserted;
     metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted), std::move(metric));
   }
@@ -807,6 +808,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   std::size_t terms_of_all = 0;
   std::vector<const FormulaDefinition*> earlier_formulas;
   for (const FormulaDefinition& formula : request.formulas) {
+    // lauka's own formulas were only requested if their names are free.
     if (formula.is_by_user && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", name_in_messages(formula)),
                    "give it a name of its own"};

@@ -33,7 +33,7 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
   // to it owns nothing.
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
 
-  const auto filled_in = std::make_shared<Command>(plan.commands[command]);
+  auto filled_in = std::make_shared<Command>(plan.commands[command]);
   Command& built = *filled_in;
   // Users count layouts from 1, and lauka from 0.
   const std::vector<Parameter> layout_number = {

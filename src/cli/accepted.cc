@@ -16,6 +16,7 @@ namespace lauka::cli {
 namespace {
 
 constexpr std::size_t kMaxAccepted = 1000;
+constexpr std::size_t kNoLine = 0;  // for an error whose line is not known
 constexpr const char* kAcceptShape =
     "write [[accept]] tables with condition, reason and until (docs/ci.md)";
 constexpr auto kAcceptKeys =
@@ -34,6 +35,7 @@ bool allows_more(const Condition& accepted, const Condition& gate) {
                                 : accepted.limit.number > gate.limit.number;
 }
 
+/// Gives the gate the accepted limit, unless the entry has expired. An expired entry is only noted.
 void accept(const AcceptedRegression& accepted, std::string_view today, Condition& gate) {
   Acceptance acceptance{.own_limit = gate.limit,
                         .reason = accepted.reason,
@@ -48,42 +50,52 @@ class AcceptedReader {
  public:
   explicit AcceptedReader(const std::string& file) : file_(file) {}
 
+  /// Reads the text of the file of --accept. In each of its [[accept]] tables, the user accepts a
+  /// known regression, so that one gate has another limit until a certain day.
   Result<std::vector<AcceptedRegression>> read(std::string_view text) {
-    const auto parsed = parse_toml(text, {kAcceptShape, "reason = \"new parser\""});
+    const auto parsed =
+        parse_toml(text, {.shape = kAcceptShape, .quoted_example = "reason = \"new parser\""});
     if (const auto* fault = std::get_if<TomlFault>(&parsed))
-      return add_place(fault->line, fault->error);
+      return make_error_at(fault->line, fault->error);
 
+    // The file may have nothing but [[accept]] tables.
     const toml::table& root = std::get<toml::table>(parsed);
     for (const auto& [key, node] : root)
       if (key.str() != "accept" || !node.is_array_of_tables())
-        return add_place(line_of_toml(node),
-                         {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+        return make_error_at(
+            line_of_toml(node),
+            {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+
+    // A file without entries accepts nothing, which is no error.
     if (!root.contains("accept")) return std::vector<AcceptedRegression>();
 
     const toml::array& tables = *root["accept"].as_array();
     if (tables.size() > kMaxAccepted)
-      return add_place(0, {fmt::format("{} entries are too many", tables.size()),
-                           fmt::format("keep at most {}", kMaxAccepted)});
+      return make_error_at(kNoLine, {fmt::format("{} entries are too many", tables.size()),
+                                     fmt::format("keep at most {}", kMaxAccepted)});
     for (const toml::node& table : tables)
-      if (auto added = add(*table.as_table()); !added) return added.error();
+      if (auto added = add_entry(*table.as_table()); !added) return added.error();
+
     return std::move(accepted_);
   }
 
  private:
   std::string write_place(std::size_t line) const {
-    return one_line(file_) + (line > 0 ? fmt::format(":{}", line) : "");
+    return one_line(file_) + (line == kNoLine ? "" : fmt::format(":{}", line));
   }
 
-  Error add_place(std::size_t line, const Error& error) const {
+  /// Puts the file and the line before an error.
+  Error make_error_at(std::size_t line, const Error& error) const {
     return error.prefixed(write_place(line));
   }
 
-  Result<void> add(const toml::table& table) {
+  /// Adds the regression that an [[accept]] table describes to the result.
+  Result<void> add_entry(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
     AcceptedRegression accepted{.entry = write_place(line)};
     for (const auto& [key, node] : table) {
-      auto taken = take(key.str(), node, accepted);
-      if (!taken) return add_place(line_of_toml(node), taken.error());
+      auto was_read = read_value(key.str(), node, accepted);
+      if (!was_read) return make_error_at(line_of_toml(node), was_read.error());
     }
 
     struct RequiredKey {
@@ -96,50 +108,57 @@ class AcceptedReader {
           RequiredKey{"reason", accepted.reason.empty(), "\"new parser\""},
           RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
       if (is_missing)
-        return add_place(line, {fmt::format("an accepted regression has no {}", name),
-                                fmt::format("write {} = {}", name, example)});
+        return make_error_at(line, {fmt::format("an accepted regression has no {}", name),
+                                    fmt::format("write {} = {}", name, example)});
 
-    const auto is_of_same_gate = [&](const AcceptedRegression& other) {
+    // Two entries for one gate could allow different limits, and nothing would decide between them.
+    const auto is_for_same_gate = [&](const AcceptedRegression& other) {
       return other.benchmark == accepted.benchmark &&
              limit_same_quantity(other.condition, accepted.condition);
     };
-    const auto same = std::ranges::find_if(accepted_, is_of_same_gate);
-    if (same != accepted_.end())
-      return add_place(line, {fmt::format("{} accepts a regression of the same gate", same->entry),
-                              "keep one of the two entries"});
+    const auto earlier = std::ranges::find_if(accepted_, is_for_same_gate);
+    if (earlier != accepted_.end())
+      return make_error_at(line,
+                           {fmt::format("{} accepts a regression of the same gate", earlier->entry),
+                            "keep one of the two entries"});
 
     accepted_.push_back(std::move(accepted));
     return {};
   }
 
-  static Result<void> take(std::string_view key, const toml::node& value,
-                           AcceptedRegression& accepted) {
+  /// Reads the value of one key into `accepted`. The date is the only value that is not a text.
+  static Result<void> read_value(std::string_view key, const toml::node& value,
+                                 AcceptedRegression& accepted) {
     if (key == "until") {
       const auto* date = value.as_date();
       if (date == nullptr)
         return Error{"until must be a date",
                      "write the last day without quotes, as in until = 2027-03-01"};
+      // Days in this form can be compared as texts.
       const toml::date& day = date->get();
       accepted.last_day = fmt::format("{:04}-{:02}-{:02}", day.year, day.month, day.day);
       return {};
     }
 
     if (std::ranges::find(kAcceptKeys, key) == kAcceptKeys.end()) {
-      const std::string_view meant = nearest(key, kAcceptKeys);
-      return Error{"unknown key " + cited(key),
-                   meant.empty() ? kAcceptShape : fmt::format("did you mean {}?", meant)};
+      const std::string_view similar_key = nearest(key, kAcceptKeys);
+      return Error{"unknown key " + cited(key), similar_key.empty()
+                                                    ? kAcceptShape
+                                                    : fmt::format("did you mean {}?", similar_key)};
     }
 
     const auto* text = value.as_string();
     if (text == nullptr || trimmed(text->get()).empty())
       return Error{fmt::format("{} must be a text that is not empty", key),
                    fmt::format("write {} in quotes", key)};
+
     if (key == "benchmark") accepted.benchmark = text->get();
     if (key == "reason") accepted.reason = text->get();
     if (key == "condition") {
-      auto read = read_condition(OptionValue{*find_option("fail-if"), text->get()});
-      if (!read) return read.error();
-      accepted.condition = *std::move(read);
+      // The condition is written as the value of --fail-if is, and has the same error messages.
+      auto condition = read_condition(OptionValue{*find_option("fail-if"), text->get()});
+      if (!condition) return condition.error();
+      accepted.condition = *std::move(condition);
     }
     return {};
   }
@@ -155,35 +174,44 @@ Result<std::vector<AcceptedRegression>> read_accepted(const std::string& file,
   return AcceptedReader(file).read(text);
 }
 
+/// Gives the gates of a benchmark the limits that the user has accepted for the time being. A gate
+/// fails if its metric is beyond its limit, so an accepted limit must allow more than the gate's
+/// own.
 std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
                                      std::string_view benchmark, std::string_view today,
                                      std::vector<Condition>& gates) {
   std::vector<Note> notes;
   for (Condition& gate : gates) {
-    // A condition for keeping is stored as a gate, but says what a candidate has to gain.
+    // A condition for keeping is stored as a gate, but it says what a candidate has to gain, so
+    // there is no regression to accept.
     if (gate.is_for_keeping()) continue;
 
-    // An entry without a benchmark is for all of them, unless one of their own replaces it.
-    const auto find_entry = [&](std::string_view of_benchmark) {
-      return std::ranges::find_if(accepted, [&](const AcceptedRegression& entry) {
-        return entry.benchmark == of_benchmark && limit_same_quantity(entry.condition, gate);
+    // An entry is for a gate if it limits the same metric in the same way.
+    const auto find_accepted = [&](std::string_view of_benchmark) {
+      return std::ranges::find_if(accepted, [&](const AcceptedRegression& candidate) {
+        return candidate.benchmark == of_benchmark &&
+               limit_same_quantity(candidate.condition, gate);
       });
     };
-    const auto own = find_entry(benchmark);
-    const auto of_all = find_entry("");
+
+    // An entry of this benchmark replaces the entry without a benchmark, which is for all of them.
+    const auto of_benchmark = find_accepted(benchmark);
+    const auto of_all = find_accepted("");
+    const auto applied = of_benchmark != accepted.end() ? of_benchmark : of_all;
+    if (applied == accepted.end()) continue;
+
+    // An entry that never finds a gate is reported as useless. One that was only replaced here has
+    // found its gate.
+    applied->has_gate = true;
     if (of_all != accepted.end()) of_all->has_gate = true;
 
-    const auto entry = own != accepted.end() ? own : of_all;
-    if (entry == accepted.end()) continue;
-
-    entry->has_gate = true;
-    if (allows_more(entry->condition, gate))
-      accept(*entry, today, gate);
+    if (allows_more(applied->condition, gate))
+      accept(*applied, today, gate);
     else
       notes.push_back({"acceptance",
                        fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
                                    "much; remove the entry",
-                                   entry->entry, entry->reason)});
+                                   applied->entry, applied->reason)});
   }
   return notes;
 }

@@ -348,10 +348,13 @@ _@() {
   done
 )sh";
 
-/// Returns the definitions of the shell functions that list values. `form`: definition of a
-/// function in the shell's language, with {} for the end of its name and for its arguments.
-std::string write_value_listers(const ProgramDescription& program,
-                                fmt::format_string<const std::string&, std::string> form) {
+/// Returns definitions of shell functions, one for each kind of value that a script can list, such
+/// as the names of events. The completion calls them for the value that is being typed.
+/// `definition_form`: definition of a function in the shell's language, with {} for the end of the
+/// function's name, and {} for the arguments that it passes on: the script, and "," for a list.
+std::string write_value_listers(
+    const ProgramDescription& program,
+    fmt::format_string<const std::string&, std::string> definition_form) {
   std::string functions;
   const auto add_listers = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
@@ -360,8 +363,9 @@ std::string write_value_listers(const ProgramDescription& program,
       std::string arguments = shell_quoted(lister.script);
       if (lister.is_comma_separated) arguments += " ,";
 
-      // Several options may have values of the same kind.
-      const std::string function = fmt::format(form, lister.function_suffix, std::move(arguments));
+      // Several options may have values of the same kind, for which one function is enough.
+      const std::string function =
+          fmt::format(definition_form, lister.function_suffix, std::move(arguments));
       const bool is_new = functions.find(function) == std::string::npos;
       if (is_new) functions += function;
     }
@@ -431,23 +435,25 @@ std::string write_zsh_value(const ValueWord& word) {
   return fmt::format(":{}:{}", put_backslash_before(":[]()\\", word.word_placeholder), action);
 }
 
-/// Returns what _arguments of zsh must know about an option: '*--runs=[number of runs]:N: '.
+/// Returns what _arguments, the function of zsh that completes options, must know about an option:
+/// '*--runs=[number of runs]:N: '.
 std::string write_zsh_spec(const OptionDescription& option, const std::string& spelling) {
   // After "*", zsh offers the option again although it was typed.
   std::string spec = "*" + spelling;
 
-  // A "-" demands that the value is in the same word. A "+" (of a letter) or "=" (of a name) lets
-  // the value be in the same word or in the next one.
-  const bool is_short = spelling.size() == 2;
+  // An optional value must be in the same word as the option, which "-" (after a letter) and "=-"
+  // (after a name) say. Any other single value may also be the next word, which "+" and "=" say. If
+  // there are several words, zsh needs no sign to expect all of them after the option.
+  const bool is_letter = spelling.size() == 2;
   if (option.value_is_optional) {
-    spec += is_short ? "-" : "=-";
+    spec += is_letter ? "-" : "=-";
   } else if (option.words.size() == 1) {
-    spec += is_short ? "+" : "=";
+    spec += is_letter ? "+" : "=";
   }
 
   spec += fmt::format("[{}]", put_backslash_before("[]\\:", first_clause(option.help)));
 
-  // With a second colon, the value may be missing.
+  // Each word of the value begins with a colon. With a second colon, the word may be missing.
   for (const ValueWord& word : option.words)
     spec += option.value_is_optional ? ":" + write_zsh_value(word) : write_zsh_value(word);
   return spec;
@@ -480,11 +486,14 @@ _@_listed() {  # script, ","
 }
 )sh";
 
+/// Returns the completion script for zsh. "_@" in it stands for the prefix of the program's shell
+/// functions, which fill_in_function_prefix() inserts at the end.
 std::string write_zsh_completion(const ProgramDescription& program) {
   const std::string listers = write_value_listers(program, "_@_{}() {{ _@_listed {}; }}\n");
   const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
                                        write_origin_note(program), kZshListFunction, listers);
 
+  // lauka itself has no commands such as "add", so its only CommandDescription has all options.
   // With -s, letters may share a dash ("-qr 10"). With -S, no option follows "--".
   if (has_no_commands(program)) {
     const std::string specs = write_zsh_specs(program.commands.front(), "  ", " \\\n");
@@ -501,7 +510,9 @@ std::string write_zsh_completion(const ProgramDescription& program) {
                          write_zsh_specs(command, " ", ""));
   }
 
-  // The option before the command is dropped, so that the command is always the second word.
+  // Only one option may stand before the command: "--db FILE add" or "--db=FILE add". The script
+  // drops it from zsh's list of words, so that the command is always the second one. CURRENT is
+  // the index, from 1, of the word that is being typed.
   const std::string option_before = program.options_before_command.front().spelling();
   const std::string body = fmt::format(
       "local -a commands=(\n{}  )\n"
@@ -575,14 +586,18 @@ function _@_listed  # script, ","
 end
 )sh";
 
+/// Returns the completion script for fish, which is a list of "complete" commands. Each adds words
+/// that fish offers, with the conditions under which it offers them. "_@" stands for the prefix of
+/// the program's shell functions, which fill_in_function_prefix() inserts at the end.
 std::string write_fish_completion(const ProgramDescription& program) {
   const std::string complete = "complete -c " + program.name;
   const std::string listers = write_value_listers(program, "function _@_{}; _@_listed {}; end\n");
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
                                 write_origin_note(program), kFishListFunction, listers);
 
+  // lauka itself has no commands such as "add". Its arguments are command lines of the shell.
   if (has_no_commands(program)) {
-    // A word that begins with a dash, such as --tune=, is an option, not a command.
+    // A word that begins with a dash, such as --tune=, is an option, not a command line.
     out += complete +
            " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
            " -a '(__fish_complete_command)'\n";
@@ -593,7 +608,7 @@ std::string write_fish_completion(const ProgramDescription& program) {
   // File names are offered only where a line below asks for them.
   out += complete + " -f\n";
 
-  // The beginning of lines that apply as long as no command was typed.
+  // The beginning of lines that apply as long as the user has typed none of the commands.
   std::string before_command = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
     before_command += " " + std::string(command.name);
@@ -602,6 +617,7 @@ std::string write_fish_completion(const ProgramDescription& program) {
   for (const OptionDescription& option : program.options_before_command)
     out += before_command + write_fish_option(option);
 
+  // A command is offered until one was typed, and its arguments and options are offered after it.
   for (const CommandDescription& command : program.commands) {
     out += fmt::format("{} -a {} -d {}\n", before_command, command.name,
                        shell_quoted(command.purpose));
@@ -609,8 +625,8 @@ std::string write_fish_completion(const ProgramDescription& program) {
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
     for (const ValueWord& word : command.argument_words) {
       if (word.is_file) out += after_command + " -F\n";
-      if (const std::string words = write_fish_words(word); !words.empty())
-        out += after_command + words + "\n";
+      const std::string words = write_fish_words(word);
+      if (!words.empty()) out += after_command + words + "\n";
     }
     out += write_fish_options(command, after_command);
   }
@@ -651,6 +667,27 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"agents", nullptr, "", page_files::kAgentsMd},
 });
 
+/// The result does not depend on the locale.
+std::string in_upper_case(std::string text) {
+  const auto upper_case = [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  };
+  std::ranges::transform(text, text.begin(), upper_case);
+  return text;
+}
+
+/// Returns the page of a topic, or the help on all of its options.
+std::string write_topic(const Topic& topic) {
+  // The text of an embedded page begins with a line break that the page itself does not have.
+  if (!topic.page.empty()) return std::string(topic.page.substr(1));
+
+  std::string out;
+  for (const OptionInfo& option : option_table())
+    if (topic.has_option(option)) append_option_with_details(out, describe_option(option));
+  if (!topic.closing_text.empty()) out += "\n" + write_paragraph(topic.closing_text);
+  return out;
+}
+
 }  // namespace
 
 std::vector<ValueWord> value_words(std::string_view value) {
@@ -687,30 +724,24 @@ std::string options_help(const CommandDescription& command) {
   return out;
 }
 
+/// Answers --help TOPIC. A topic, such as "gates", has several options or a page of its own.
 Result<std::string> help_on(std::string_view topic) {
-  std::string out;
-  for (const Topic& candidate : kTopics) {
-    if (candidate.name != topic) continue;
-    // The page begins with the line break after the opening delimiter.
-    if (!candidate.page.empty()) return std::string(candidate.page.substr(1));
-    for (const OptionInfo& option : option_table())
-      if (candidate.has_option(option)) append_option_with_details(out, describe_option(option));
-    return candidate.closing_text.empty() ? out
-                                          : out + "\n" + write_paragraph(candidate.closing_text);
-  }
+  const auto* const known_topic = std::ranges::find(kTopics, topic, &Topic::name);
+  if (known_topic != kTopics.end()) return write_topic(*known_topic);
 
-  // An option is named by its letter, or by its name with or without dashes.
+  // Any other word must name an option: "r", "-r", "runs" or "--runs".
   const std::size_t dashes = topic.starts_with("--") ? 2 : 0;
   const OptionInfo* option =
       topic.size() == 1 ? find_option(topic.front()) : option_of_key(topic.substr(dashes));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
-    for (const Topic& known : kTopics) names.emplace_back(known.name);
+    for (const Topic& offered : kTopics) names.emplace_back(offered.name);
     return Error{fmt::format("there is no help on {}", cited(topic)),
                  fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
   }
 
+  std::string out;
   append_option_with_details(out, describe_option(*option));
   return out;
 }
@@ -756,19 +787,16 @@ std::string list_statuses(const ProgramDescription& program) {
   return out;
 }
 
+/// Returns the manual page in the language of roff: .TH is the title line, .SH begins a section,
+/// .br a line and .PP a paragraph, .nf and .fi surround lines that are not filled, and .BR prints
+/// its first argument in bold.
 std::string man_page(const ProgramDescription& program) {
-  const auto upper_case = [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  };
-  std::string title = program.name;
-  std::ranges::transform(title, title.begin(), upper_case);
-
-  std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n", title,
-                                program.date, version());
+  std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n",
+                                in_upper_case(program.name), program.date, version());
   out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escape_for_roff(program.name),
                      escape_for_roff(program.purpose));
 
-  // Separators are before all elements but the first.
+  // A separator stands before each command, and each paragraph, but the first.
   std::string separator;
   for (const CommandDescription& command : program.commands) {
     out += separator + write_man_synopsis(program, command);
@@ -791,10 +819,12 @@ std::string man_page(const ProgramDescription& program) {
     out += ".fi\n";
   }
 
+  // Other manual pages, such as "perf-stat (1)", with a comma after each but the last.
   out += ".SH SEE ALSO\n";
-  for (const std::string_view page : program.see_also)
-    out += fmt::format(".BR {}{}\n", escape_for_roff(page),
-                       page == program.see_also.back() ? "" : ",");
+  for (const std::string_view page : program.see_also) {
+    const bool is_last = page == program.see_also.back();
+    out += fmt::format(".BR {}{}\n", escape_for_roff(page), is_last ? "" : ",");
+  }
 
   return out;
 }

@@ -88,10 +88,11 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
 }
 
 Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
-  bool is_list = false;
-  auto read = keep(read_tune_request(given, is_list), draft.options.run.tune);
-  if (read && is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
-  return read;
+  const auto typed = read_tune_value(given);
+  if (!typed) return typed.error();
+  draft.options.run.tune = typed->request;
+  if (typed->is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
+  return {};
 }
 
 Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
@@ -584,32 +585,45 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
                               kAroundCommands.size() + kMeasured.size() + kGate.size() +
                               kExports.size() + kOutput.size();
 
+/// Joins the options of all sections into one table, in the order in which --help shows them. Hooks
+/// and exports have tables of their own, from which their options are made.
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;
 
-  const auto add = [&](OptionSection group, const OptionInfo& row) {
+  const auto add_row = [&](OptionSection section, const OptionInfo& row) {
     table.at(size) = row;
-    table.at(size).group = group;
+    table.at(size).group = section;
     ++size;
   };
-  const auto append = [&](OptionSection group, const auto& rows) {
-    for (const OptionInfo& row : rows) add(group, row);
+  const auto add_rows = [&](OptionSection section, const auto& rows) {
+    for (const OptionInfo& row : rows) add_row(section, row);
   };
 
-  append(OptionSection::Runs, kRuns);
-  append(OptionSection::Commands, kCommands);
+  add_rows(OptionSection::Runs, kRuns);
+  add_rows(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
-    add(OptionSection::Commands,
-        {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
-  append(OptionSection::Commands, kAroundCommands);
-  append(OptionSection::Measured, kMeasured);
-  append(OptionSection::Gate, kGate);
+    add_row(OptionSection::Commands, {.name = row.name,
+                                      .letter = row.letter,
+                                      .value_form = ValueForm::Value,
+                                      .value_placeholder = "CMD",
+                                      .help = row.help,
+                                      .apply = add_hook,
+                                      .rules = brief(row.brief)});
+  add_rows(OptionSection::Commands, kAroundCommands);
+  add_rows(OptionSection::Measured, kMeasured);
+  add_rows(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
-    add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
-                                brief(row.brief, kOfSession)});
-  append(OptionSection::Output, kOutput);
+    add_row(OptionSection::Output, {.name = row.option,
+                                    .letter = '\0',
+                                    .value_form = ValueForm::Value,
+                                    .value_placeholder = "FILE",
+                                    .help = row.help,
+                                    .apply = add_export,
+                                    .rules = brief(row.brief, kOfSession)});
+  add_rows(OptionSection::Output, kOutput);
 
+  // The names of the engines are in a table of their own, too.
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
   engine.value_placeholder = kEngineNames.text();
 

@@ -166,6 +166,9 @@ struct ForgottenQuotes {
   std::size_t words_before_dash = 0;  ///< number of words up to the command's first word
 };
 
+/// Describes the slip in "lauka sort -r f", in which lauka reads -r as its own option, but the user
+/// may have meant the command 'sort -r f'. `words` begin with the command's first word and a word
+/// with a dash: "sort -r f".
 ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
   // The command ends before the first word that is certainly meant for lauka.
   const auto is_for_lauka = [](const std::string& word) {
@@ -173,34 +176,37 @@ ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
   };
   const auto command_end = std::ranges::find_if(words, is_for_lauka);
   const auto command_words = static_cast<std::size_t>(command_end - words.begin());
-  const std::string line = quote_command(words.first(command_words));
+  const std::string quoted_command = quote_command(words.first(command_words));
   const std::string program = cited(words[0]);
-  const OptionWord read = read_option_word(words[1]);
+  const OptionWord dash_word = read_option_word(words[1]);
+  const std::string typed_option = cited(words[1].substr(0, words[1].find('=')));
 
-  ForgottenQuotes found;
+  ForgottenQuotes forgotten;
+
+  // The call is refused if lauka would run a word of the command as a hook, or would list events
+  // instead of measuring.
   if (const OptionInfo* harmful = find_harmful_option(words.subspan(1)); harmful != nullptr)
-    found.refusal =
+    forgotten.refusal =
         Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
                           program, harmful->name),
-              fmt::format("quote the command as {}, or put lauka's options first", line)};
+              fmt::format("quote the command as {}, or put lauka's options first", quoted_command)};
 
-  const std::string option = cited(words[1].substr(0, words[1].find('=')));
-  found.quotes = {
-      .quoted_line = line,
-      .tip = fmt::format("if {} belongs to {}, quote the command as {}", option, program, line)};
+  // The tip is added to any error in these words.
+  forgotten.quotes = {.quoted_line = quoted_command,
+                      .tip = fmt::format("if {} belongs to {}, quote the command as {}",
+                                         typed_option, program, quoted_command)};
 
-  // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
+  // The note is shown if the words are no error, but the option may still be the program's. An
+  // option with a valid number was probably meant for lauka, but any text is a valid NAME.
   const bool may_be_programs_option =
-      !read.options.empty() &&
-      (read.is_whole() || read.options.back()->value_placeholder == "NAME");
-  if (may_be_programs_option) {
-    const OptionInfo& taken_for = *read.options.front();
-    const std::string spelling = taken_for.name.empty() ? taken_for.usage() : taken_for.spelling();
-    found.quotes.note = fmt::format("{} after {} was read as lauka's option {}; {}", option,
-                                    program, spelling, found.quotes.tip);
-  }
+      !dash_word.options.empty() &&
+      (dash_word.is_whole() || dash_word.options.back()->value_placeholder == "NAME");
+  if (may_be_programs_option)
+    forgotten.quotes.note =
+        fmt::format("{} after {} was read as lauka's option {}; {}", typed_option, program,
+                    dash_word.options.front()->spelling(), forgotten.quotes.tip);
 
-  return found;
+  return forgotten;
 }
 
 /// `more`: further characters that the number may have.
@@ -315,7 +321,7 @@ po::option make_option(std::string key, const std::string& word) {
   return option;
 }
 
-std::vector<po::option> make_options(const std::string& word) {
+std::vector<po::option> make_all_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr)
     return {make_option(word, word)};  // "-runs" is unknown, and not -r with the value "uns"
@@ -348,40 +354,47 @@ bool takes_several_words(const OptionInfo& option) {
   return count_words_if_several(option) > 0;
 }
 
-/// Reads and removes what `words` begins with: an option that Boost would misread, or all commands
-/// up to the next option, as one option without a name, because Boost is slow with many commands.
-/// Returns no options if it has left the words to Boost.
+/// Moves all commands up to the next option into one option without a name.
+po::option take_commands(Words& words) {
+  const auto end_of_commands = std::ranges::find_if(words, looks_like_option);
+  po::option commands;
+  commands.value.assign(words.begin(), end_of_commands);
+  commands.original_tokens = commands.value;
+  words.erase(words.begin(), end_of_commands);
+  return commands;
+}
+
+/// True if Boost would misread the value of a long option such as "--fail-if-slower", because the
+/// value is optional or has several words.
+bool has_unusual_value(std::string_view long_option) {
+  const OptionInfo* option = find_option(long_option.substr(2));
+  return option != nullptr && (is_value_optional(*option) || takes_several_words(*option));
+}
+
+/// Boost calls this function before it reads `words` itself. Reads and removes what they begin
+/// with: an option that Boost would misread, or all commands up to the next option, because Boost
+/// is slow with many commands. Returns no options if it has left the words to Boost.
 std::vector<po::option> read_option_or_commands(Words& words) {
   const std::string word = words.front();
-  std::vector<po::option> options;
 
   if (!looks_like_option(word)) {
     // For an option that needs a value, Boost calls this function with only the word that follows,
     // and takes this word for the value if no option is returned.
     if (words.size() == 1) return {};
-
-    const auto end_of_commands = std::ranges::find_if(words, looks_like_option);
-    po::option& commands = options.emplace_back();
-    commands.value.assign(words.begin(), end_of_commands);
-    commands.original_tokens = commands.value;
-    words.erase(words.begin(), end_of_commands);
-    return options;
+    return {take_commands(words)};
   }
 
+  // An option without a name would be read as a command. The name "--" makes it an unknown option.
   if (word.starts_with("--=")) {
-    // An option without a name would be read as a command. The name "--" makes it an unknown
-    // option.
-    options.push_back(make_option("--", word));
-  } else if (word.starts_with("--")) {
-    // Boost reads long options with exactly one value, or none, itself.
-    const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr) return {};
-    const bool has_unusual_values = is_value_optional(*option) || takes_several_words(*option);
-    if (!has_unusual_values) return {};
+    words.erase(words.begin());
+    return {make_option("--", word)};
   }
+
+  // Boost itself reads long options with exactly one value, or none, and unknown ones.
+  if (word.starts_with("--") && !has_unusual_value(word)) return {};
 
   // A word such as -qr has several options. What follows it can only be the value of the last one.
-  if (options.empty()) options = make_options(word);
+  std::vector<po::option> options = make_all_options(word);
   words.erase(words.begin());
   take_words(options.back(), words);
   return options;
@@ -405,7 +418,23 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
   return {};
 }
 
+/// Returns the option's name that the user probably meant by `name`; empty if none is similar.
+/// `next_word`: the word after it on the command line.
+std::string_view find_intended_name(std::string_view name, std::string_view next_word) {
+  // A name may have been typed with a blank instead of a hyphen: --min runs.
+  const OptionInfo* joined = find_option(fmt::format("{}-{}", name, next_word));
+  if (joined != nullptr) return joined->name;
+
+  std::vector<std::string_view> names;
+  for (const OptionInfo& option : option_table())
+    if (!option.name.empty()) names.push_back(option.name);
+  return nearest(name, names);
+}
+
+/// Returns an error for an option that lauka does not have, with what the user probably meant as
+/// the remedy. `words`: the whole command line.
 Error make_unknown_option_error(const po::option& typed, const Words& words) {
+  // Boost does not always keep the word as it was typed.
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
   const std::string spelled = word.substr(0, word.find('='));
@@ -415,36 +444,32 @@ Error make_unknown_option_error(const po::option& typed, const Words& words) {
     return Error{fmt::format("-{} takes no value", spelled.back()), "write " + spelled};
 
   const std::string what = fmt::format("unknown option {}", cited(spelled));
-  const auto* const other =
+  const auto* const of_other_tool =
       std::ranges::find(kOptionsOfOtherTools, spelled, [](const auto& row) { return row.first; });
-  if (other != kOptionsOfOtherTools.end()) return Error{what, std::string(other->second)};
+  if (of_other_tool != kOptionsOfOtherTools.end())
+    return Error{what, std::string(of_other_tool->second)};
 
-  // A byte whose highest bit is set is only a part of a UTF-8 character.
-  const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
+  // The key of an unknown letter is a dash and one byte. In UTF-8, a byte whose highest bit is set
+  // is only a part of a letter, and cannot be shown alone.
   const bool is_one_of_several_letters =
       !word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2;
+  const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (is_one_of_several_letters && is_whole_letter)
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  kSeeHelp};
 
-  std::vector<std::string_view> names;
-  for (const OptionInfo& option : option_table())
-    if (!option.name.empty()) names.push_back(option.name);
-
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
-  const std::string_view name = std::string_view(spelled).substr(dashes);
+  const auto typed_word = std::ranges::find(words, word);
+  const bool has_next = std::ranges::distance(typed_word, words.end()) > 1;
+  const std::string_view intended =
+      find_intended_name(std::string_view(spelled).substr(dashes),
+                         has_next ? std::string_view(*std::next(typed_word)) : "");
 
-  // A name may have been typed with a blank instead of a hyphen: --min runs.
-  const auto place = std::ranges::find(words, word);
-  const bool has_next = std::ranges::distance(place, words.end()) > 1;
-  const std::string with_next = has_next ? fmt::format("{}-{}", name, *std::next(place)) : "";
-  const OptionInfo* joined = find_option(with_next);
-  const std::string_view meant = joined != nullptr ? joined->name : nearest(name, names);
-
+  // Any letter would be similar to many names.
   const bool is_letter = spelled.size() <= 2;
-  if (is_letter || meant.empty()) return Error{what, kSeeHelp};
+  if (is_letter || intended.empty()) return Error{what, kSeeHelp};
   return Error{.what = what,
-               .remedy = fmt::format("did you mean --{}? {}", meant, kSeeHelp),
+               .remedy = fmt::format("did you mean --{}? {}", intended, kSeeHelp),
                .unknown_name = spelled,
                .has_similar = true};
 }
@@ -477,49 +502,57 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// Takes the word after --help as the topic. Returns true if later options are not applied.
-bool take_topic(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
-  if (!inquiry) return false;
-  const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
-  if (inquiry->kind == InquiryKind::Help && inquiry->filter_or_topic.empty() && has_next)
-    inquiry->filter_or_topic = (part + 1)->value.front();
-  return is_about_lauka(inquiry->kind);
+/// Takes the word after --help, which was read as a command, as the topic, unless --help has one.
+void take_topic(const po::option* next, Inquiry& inquiry) {
+  const bool lacks_topic = inquiry.kind == InquiryKind::Help && inquiry.filter_or_topic.empty();
+  const bool is_word = next != nullptr && next->string_key.empty();
+  if (lacks_topic && is_word) inquiry.filter_or_topic = next->value.front();
 }
 
-Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Words& words) {
+/// Applies the options in the order typed, and collects the commands. What several options decide
+/// together is settled later, so the result is a draft. `words`: the whole command line, from which
+/// errors quote.
+Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, const Words& words) {
   ParsedOptions draft;
-  const std::string no_value;
-  for (const po::option& part : typed) {
+  for (std::size_t i = 0; i < typed_options.size(); ++i) {
+    const po::option& typed = typed_options[i];
+
     // Commands are options without a name.
-    if (part.string_key.empty()) {
+    if (typed.string_key.empty()) {
       std::vector<std::string>& commands = draft.options.commands.command_lines;
-      commands.insert(commands.end(), part.value.begin(), part.value.end());
+      commands.insert(commands.end(), typed.value.begin(), typed.value.end());
       continue;
     }
 
-    const OptionInfo* option = option_of_key(part.string_key);
-    if (option == nullptr) return make_unknown_option_error(part, words);
+    const OptionInfo* option = option_of_key(typed.string_key);
+    if (option == nullptr) return make_unknown_option_error(typed, words);
     const std::size_t words_wanted = count_words_if_several(*option);
-    if (words_wanted > 0 && part.value.size() != words_wanted)
+    if (words_wanted > 0 && typed.value.size() != words_wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                words_wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
 
-    const std::string& value = part.value.empty() ? no_value : part.value.front();
+    const std::string first_word = typed.value.empty() ? "" : typed.value.front();
     draft.applied_options.push_back(option);
-    draft.options.command_line_options.push_back({key_of(*option), part.value});
-    const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});
+    draft.options.command_line_options.push_back({key_of(*option), typed.value});
+    const Result<void> applied = option->apply(
+        draft, OptionValue{.option = *option, .value = first_word, .words = typed.value});
     if (!applied) return applied.error();
 
-    // After --help and --version, nothing else matters.
-    if (take_topic(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
+    // After --help and --version, nothing else matters, so an error in later options is ignored.
+    if (draft.options.inquiry) {
+      const bool has_next = i + 1 < typed_options.size();
+      take_topic(has_next ? &typed_options[i + 1] : nullptr, *draft.options.inquiry);
+      if (is_about_lauka(draft.options.inquiry->kind)) return draft;
+    }
   }
 
   return draft;
 }
 
 /// Returns an error if there is no command, but the last option's value looks like a command: "-P n
-/// 1 'sleep {n}'".
+/// 1 'sleep {n}'". `ends_in_dashes`: the last word is "--", which shows that the value before it is
+/// meant as one.
 std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& typed,
                                                  const ParsedOptions& draft, bool ends_in_dashes) {
   const Options& options = draft.options;
@@ -529,6 +562,7 @@ std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& 
                                 options.suite.suite_path || options.gates.series_file;
   if (has_command || needs_no_command || typed.empty() || ends_in_dashes) return std::nullopt;
 
+  // A value that the option has accepted can only be a command if the option takes any text.
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
   if (option == nullptr || last.value.empty()) return std::nullopt;
@@ -538,12 +572,14 @@ std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& 
                               placeholder == "FILE" || takes_several_words(*option);
   if (!takes_any_text) return std::nullopt;
 
+  // A command has a blank or a {variable}. Any word could be a program's name, but this is only
+  // likely for FILE, and for the MAX of -P VAR MIN MAX, which should be a number.
   const std::string& word = last.value.back();
   const bool is_file = placeholder == "FILE";
-  const bool is_max = option->value_form == ValueForm::ThreeWords;  // -P VAR MIN MAX
-  const bool is_no_number = word.find_first_not_of("+-.0123456789") != std::string::npos;
+  const bool is_max = option->value_form == ValueForm::ThreeWords;
+  const bool is_not_number = word.find_first_not_of("+-.0123456789") != std::string::npos;
   const bool looks_like_command =
-      is_file || word.find_first_of(" {") != std::string::npos || (is_max && is_no_number);
+      is_file || word.find_first_of(" {") != std::string::npos || (is_max && is_not_number);
   if (!looks_like_command) return std::nullopt;
 
   std::string_view what_it_was_taken_for = "its value";

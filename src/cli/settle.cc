@@ -51,6 +51,8 @@ Result<void> settle_numbers_of_runs(ParsedOptions& draft) {
   return {};
 }
 
+/// Checks --layouts, which measures several builds (layouts) of each command. Each layout must run
+/// equally often, so the limits of runs become multiples of the number of layouts.
 Result<void> settle_layouts(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
   if (!run.layouts) {
@@ -80,6 +82,7 @@ Result<void> settle_layouts(ParsedOptions& draft) {
                              smaller_choice, multiple_above)};
   }
 
+  // The rest is about the limits of runs. A sweep runs each layout once.
   if (!run.max_runs) return {};
   const std::uint64_t fewest_sweeps = (run.min_runs + layouts - 1) / layouts;
   const std::uint64_t fewest_runs = fewest_sweeps * layouts;
@@ -96,13 +99,15 @@ Result<void> settle_layouts(ParsedOptions& draft) {
                              *run.max_runs, layouts),
                  fmt::format("allow {} or more", layouts)};
 
-  // The limits, unlike --runs, may be rounded down to whole sweeps over the layouts.
+  // The limits, unlike --runs, may be rounded down to whole sweeps: they do not promise an exact
+  // number of runs.
   *run.max_runs -= *run.max_runs % layouts;
   run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
 }
 
-/// Refuses options that make no sense in a race.
+/// Refuses options that make no sense in a race (--race), which drops each command as soon as it is
+/// shown to be worse than another one.
 Result<void> settle_race(ParsedOptions& draft) {
   const Options& options = draft.options;
   if (!options.run.race_limit) return {};
@@ -111,7 +116,7 @@ Result<void> settle_race(ParsedOptions& draft) {
     return Error{fmt::format("--race cannot be combined with {}, because {}", option, why),
                  std::string(remedy)};
   };
-  const std::string_view leave_out = "use only one of them";
+  const std::string_view use_only_one = "use only one of them";
 
   if (options.gates.baseline_file)
     return refuse("--baseline", "a race compares the commands with each other in common rounds",
@@ -122,9 +127,9 @@ Result<void> settle_race(ParsedOptions& draft) {
                     "a race drops commands before a gate on them could be decided",
                     "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
-    return refuse("--precision", "a race ends as soon as its winner is known", leave_out);
+    return refuse("--precision", "a race ends as soon as its winner is known", use_only_one);
   if (options.gates.anchor_command)
-    return refuse("--anchor", "a race may drop the anchor", leave_out);
+    return refuse("--anchor", "a race may drop the anchor", use_only_one);
   if (options.run.runs)
     return refuse("--runs", "commands leave a race after different numbers of runs",
                   "limit the rounds with --max-runs N");
@@ -137,10 +142,25 @@ Result<void> settle_race(ParsedOptions& draft) {
   return {};
 }
 
-/// Adds the conditions of --fail-if-slower and --keep-if-faster. Removes duplicate gates, because
-/// all gates share the error rate.
+/// Keeps the first of equal gates, because all gates share the error rate.
+void remove_duplicates(std::vector<Condition>& gates) {
+  for (auto gate = gates.begin(); gate != gates.end();) {
+    const bool is_first = std::find(gates.begin(), gate, *gate) == gate;
+    if (is_first)
+      ++gate;
+    else
+      gate = gates.erase(gate);
+  }
+}
+
+/// Adds the conditions that --fail-if-slower and --keep-if-faster stand for, and refuses options
+/// that need other gates than there are. The list of gates has two kinds of conditions: gates,
+/// which fail a call, and conditions for keeping, which decide whether the second command is kept.
 Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
+
+  // --keep-if-faster=5 stands for --keep-if 'METRIC < -5'. The number is subtracted from 0.0,
+  // because the negative of 0 would be shown as -0.
   if (draft.keep_faster_percent)
     gates.insert(gates.begin(),
                  for_keeping({.metric = choose_metric_of_slower(draft.options.counting),
@@ -149,29 +169,24 @@ Result<void> settle_gates(ParsedOptions& draft) {
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = choose_metric_of_slower(draft.options.counting),
                                           .limit = GateLimit::of_change(*draft.slower_percent)});
-  for (auto gate = gates.begin(); gate != gates.end();) {
-    const bool is_first = std::find(gates.begin(), gate, *gate) == gate;
-    if (is_first)
-      ++gate;
-    else
-      gate = gates.erase(gate);
-  }
+  remove_duplicates(gates);
 
-  const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
-  if (keeps && draft.options.gates.baseline_file)
+  const bool decides_to_keep = std::ranges::any_of(gates, &Condition::is_for_keeping);
+  if (decides_to_keep && draft.options.gates.baseline_file)
     return Error{
         "--keep-if and --keep-if-faster compare two commands that run in the same session, but the "
         "runs of --baseline are from an earlier one",
         "leave --baseline out, and give the reference as the first command"};
 
-  if (draft.options.gates.series_file && !keeps)
+  if (draft.options.gates.series_file && !decides_to_keep)
     return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
-  // A saved session may have gates of its own.
-  const bool may_fail = !std::ranges::all_of(gates, &Condition::is_for_keeping);
-  if (draft.options.gates.inconclusive_status && !may_fail &&
-      draft.options.saved_session_files.empty())
+  // A session saved earlier may have gates of its own, which are not known yet.
+  const bool has_gate = std::ranges::any_of(
+      gates, [](const Condition& condition) { return !condition.is_for_keeping(); });
+  const bool may_have_saved_gate = !draft.options.saved_session_files.empty();
+  if (draft.options.gates.inconclusive_status && !has_gate && !may_have_saved_gate)
     return Error{"--fail-if-inconclusive has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -198,21 +213,25 @@ Result<void> refuse_subcommand(std::span<const std::string> words) {
                            cited(shell_quoted(words)))};
 }
 
+/// Checks the typed commands and their names, and puts the command of --reference before them.
 Result<void> settle_commands(ParsedOptions& draft) {
   CommandOptions& commands = draft.options.commands;
-  const std::span<const std::string> words = commands.command_lines;
-  if (auto fits = refuse_subcommand(words); !fits) return fits;
-  if (words.size() > 1 && words[0] == "time")
+  const std::span<const std::string> typed = commands.command_lines;
+  if (auto fits = refuse_subcommand(typed); !fits) return fits;
+
+  // As the only command, "time" may be a program that is to be measured.
+  if (typed.size() > 1 && typed[0] == "time")
     return Error{"'time' is not needed, because lauka times every command",
-                 "write lauka " + shell_quoted(words.subspan(1))};
+                 "write lauka " + shell_quoted(typed.subspan(1))};
 
   // With parameters, each combination may have a name; make_plan() checks the number of names.
-  if (commands.names.size() > words.size() && commands.parameters.empty())
+  if (commands.names.size() > typed.size() && commands.parameters.empty())
     return Error{fmt::format("there are {} (-n) for {}", plural(commands.names.size(), "name"),
-                             plural(words.size(), "command")),
+                             plural(typed.size(), "command")),
                  draft.reference_command ? "name the reference with --reference-name"
                                          : "give -n at most once per command"};
 
+  // Both would be what the commands are compared with.
   if (draft.reference_command && draft.options.gates.baseline_file)
     return make_contradiction_error("--reference", "--baseline");
   if (draft.reference_name && !draft.reference_command)
@@ -311,27 +330,35 @@ Result<void> settle_threads(ParsedOptions& draft) {
   return {};
 }
 
+/// Checks a call with an option, such as --list-events, that asks lauka a question (an inquiry)
+/// instead of measuring. Commands have no effect in such a call, so they are removed or refused.
 Result<void> settle_inquiry(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
-  const auto* const question = std::ranges::find(kOptionsThatAsk, inquiry.kind,
-                                                 [](const auto& known) { return known.first; });
-  if (question == kOptionsThatAsk.end()) return {};
 
-  // A word after --list-events is its filter, not a command.
-  const bool is_list = inquiry.kind == InquiryKind::ListEvents;
-  if (is_list && inquiry.filter_or_topic.empty() && commands.size() == 1) {
+  // The other questions, such as --help, are answered whatever else was typed.
+  const auto* const known =
+      std::ranges::find(kOptionsThatAsk, inquiry.kind, [](const auto& row) { return row.first; });
+  if (known == kOptionsThatAsk.end()) return {};
+  const std::string_view question = known->second;
+
+  // A word after --list-events is its filter, not a command. If there are several, the first one
+  // may be meant as the filter, so the error names the last one.
+  const bool lists_events = inquiry.kind == InquiryKind::ListEvents;
+  if (lists_events && inquiry.filter_or_topic.empty() && commands.size() == 1) {
     inquiry.filter_or_topic = commands.front();
   } else if (!commands.empty()) {
-    return Error{fmt::format("{} runs nothing, so {} has no effect", question->second,
-                             cited(is_list ? commands.back() : commands.front())),
+    return Error{fmt::format("{} runs nothing, so {} has no effect", question,
+                             cited(lists_events ? commands.back() : commands.front())),
                  "leave it out"};
   }
 
-  const bool has_json =
+  // Only the answers to these two questions can be exported.
+  const bool has_export =
       inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
-  if (has_json)
-    if (auto fits = check_exports_of_answer(draft.options, question->second); !fits) return fits;
+  if (has_export)
+    if (auto fits = check_exports_of_answer(draft.options, question); !fits) return fits;
+
   if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   if (inquiry.kind == InquiryKind::Threads) return settle_threads(draft);
   return {};
@@ -427,31 +454,8 @@ bool asks_for_series(const ParsedOptions& draft) {
          draft.options.saved_session_files.empty() && !draft.options.inquiry;
 }
 
-Result<void> settle_call(ParsedOptions& draft) {
-  const CountingOptions& counting = draft.options.counting;
-  const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
-  if (draft.output_interval && !watches)
-    return Error{"--interval has no effect without --threads",
-                 "add --threads PID, or leave it out"};
-
-  if (asks_for_series(draft)) draft.options.inquiry = Inquiry{.kind = InquiryKind::SeriesState};
-  if (draft.options.inquiry) return settle_inquiry(draft);
-  if (counting.event_database_path)
-    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*counting.event_database_path)),
-                 "add one of them, or leave --kpep out"};
-
-  // With --from, nothing runs.
-  const bool runs_commands = draft.options.saved_session_files.empty();
-  const std::vector<Result<void> (*)(ParsedOptions&)> parts =
-      runs_commands ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
-                                  settle_layouts,        settle_gates, settle_commands,
-                                  settle_steps}
-                    : std::vector{settle_gates, settle_saved};
-  for (const auto settle_part : parts)
-    if (auto settled = settle_part(draft); !settled) return settled;
-  if (auto functions = settle_functions(draft); !functions) return functions;
-
+/// Refuses an engine that cannot measure what other options ask for.
+Result<void> check_engine(const CountingOptions& counting) {
   const EngineRow& engine = row_of(counting.engine);
   if (counting.measures_region && engine.runs_in_valgrind)
     return Error{
@@ -461,7 +465,50 @@ Result<void> settle_call(ParsedOptions& draft) {
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
                              cited(counting.events.front())),
                  "use only one of them"};
+  return {};
+}
 
+/// Checks options that depend on each other, and completes them, in a call without a suite. Such a
+/// call asks a question, shows saved sessions (--from), or runs commands.
+Result<void> settle_call(ParsedOptions& draft) {
+  const bool asks_for_threads =
+      draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
+  if (draft.output_interval && !asks_for_threads)
+    return Error{"--interval has no effect without --threads",
+                 "add --threads PID, or leave it out"};
+
+  if (asks_for_series(draft)) draft.options.inquiry = Inquiry{.kind = InquiryKind::SeriesState};
+  if (draft.options.inquiry) return settle_inquiry(draft);
+  if (draft.options.counting.event_database_path)
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
+                             cited(*draft.options.counting.event_database_path)),
+                 "add one of them, or leave --kpep out"};
+
+  // A later part may use what an earlier one has completed, such as the numbers of runs.
+  const bool runs_commands = draft.options.saved_session_files.empty();
+  const std::vector<Result<void> (*)(ParsedOptions&)> parts =
+      runs_commands ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
+                                  settle_layouts,        settle_gates, settle_commands,
+                                  settle_steps}
+                    : std::vector{settle_gates, settle_saved};
+  for (const auto settle_part : parts)
+    if (auto settled = settle_part(draft); !settled) return settled;
+
+  if (auto settled = settle_functions(draft); !settled) return settled;
+  return check_engine(draft.options.counting);
+}
+
+/// Refuses options that need --suite, in a call without it. Some of them also work with --from,
+/// because the saved session may be that of a suite.
+Result<void> refuse_options_of_suite(const ParsedOptions& draft) {
+  const bool shows_saved = !draft.options.saved_session_files.empty();
+  for (const OptionInfo& option : option_table()) {
+    const bool works_with_saved = shows_saved && option.rules.works_with_from;
+    const bool lacks_suite = option.rules.needs_suite && !works_with_saved;
+    if (lacks_suite && is_given(draft, option.name))
+      return Error{option.spelling() + " has no effect without --suite",
+                   "add --suite FILE, or leave it out"};
+  }
   return {};
 }
 
@@ -477,24 +524,15 @@ Error refused_in_suite(const OptionInfo& option) {
           "leave it out, and measure the two commands in a call without --suite"};
 }
 
+/// Refuses typed options that have no effect without --suite, or make no sense with it.
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
-
-  if (!options.suite.suite_path) {
-    // A saved session may be that of a suite.
-    const bool may_be_saved_suite = !options.saved_session_files.empty();
-    for (const OptionInfo& option : option_table()) {
-      const bool works_with_saved = may_be_saved_suite && option.rules.works_with_from;
-      const bool lacks_suite = option.rules.needs_suite && !works_with_saved;
-      if (lacks_suite && is_given(draft, option.name))
-        return Error{option.spelling() + " has no effect without --suite",
-                     "add --suite FILE, or leave it out"};
-    }
-    return {};
-  }
+  if (!options.suite.suite_path) return refuse_options_of_suite(draft);
 
   // Help and the version do not need the suite, so they are never refused.
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
+
+  // Some options decide about a single candidate, which a suite does not have.
   for (const OptionInfo* option : draft.applied_options)
     if (option->rules.scope == Scope::PlainCall) return refused_in_suite(*option);
 

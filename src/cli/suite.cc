@@ -26,6 +26,7 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kMaxBenchmarks = 1000;
 constexpr std::size_t kMaxEntries = 200;
 constexpr std::size_t kMaxListElements = 1000;
+constexpr std::size_t kNoLine = 0;  // for an error whose line is not known
 constexpr const char* kExpectedShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
 struct Entry {
@@ -144,36 +145,51 @@ void shorten_list(Words& names, std::size_t max_names) {
   names.push_back(fmt::format("{} more", left_out));
 }
 
+/// Reads the value of an option in the file. On the command line, an option may be repeated, so the
+/// result has the words of each repetition. Without any, the option is not given.
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
+  const bool takes_several_words = count_words_if_several(option) > 0;
+
   // `true` gives the option once without a word, and `false` does not give it.
-  const std::size_t count = count_words_if_several(option);
   const auto* flag = value.as_boolean();
-  if (flag != nullptr && count == 0) {
+  if (flag != nullptr && !takes_several_words) {
     if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
-    return flag->get() ? std::vector<Words>{{}} : std::vector<Words>{};
+    const std::size_t times = flag->get() ? 1 : 0;
+    return std::vector<Words>(times);
   }
 
   if (option.value_form == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
 
-  // The value may also be a single one, or a list with one for each repetition.
+  // Any other value is that of a single repetition, or a list with one for each repetition.
   if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
-  const Error wrong =
-      count == 0 ? Error{option.spelling() + " needs a list of values", "write them in quotes"}
-                 : Error{fmt::format("{} needs {} words", option.spelling(), count),
-                         fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
+  const Error wrong_form =
+      takes_several_words
+          ? Error{fmt::format("{} needs {} words", option.spelling(),
+                              count_words_if_several(option)),
+                  fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)}
+          : Error{option.spelling() + " needs a list of values", "write them in quotes"};
 
   const toml::array* list = value.as_array();
-  if (list == nullptr) return wrong;
-  std::vector<Words> all;
+  if (list == nullptr) return wrong_form;
+  std::vector<Words> repetitions;
   for (const toml::node& element : *list) {
     auto words = to_words(option, element);
-    if (!words) return wrong;
-    all.push_back(*std::move(words));
+    if (!words) return wrong_form;
+    repetitions.push_back(*std::move(words));
   }
-  return all;
+  return repetitions;
+}
+
+/// Returns an error for one of the two options that lauka obeys only if the user has typed them.
+Error refused_in_file(const OptionInfo& option) {
+  if (option.name == "tune")
+    return Error{"--tune changes the machine, so a suite's file cannot ask for it",
+                 "remove it here, and give it on the command line"};
+  return Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
+               "remove it here, and give it on the command line if the commands must run as root"};
 }
 
 Result<void> apply(const Setting& setting, ParsedOptions& draft) {
@@ -193,7 +209,7 @@ class SuiteReader {
   Result<Suite> read(std::string_view text) {
     const auto parsed = parse_toml(text, {kExpectedShape, "duration = \"500ms\""});
     if (const auto* fault = std::get_if<TomlFault>(&parsed))
-      return add_place(fault->line, fault->error);
+      return make_error_at(fault->line, fault->error);
     return read_tables(std::get<toml::table>(parsed));
   }
 
@@ -207,7 +223,8 @@ class SuiteReader {
     const toml::array& benchmarks = *root["benchmark"].as_array();
     suite_.benchmarks.reserve(benchmarks.size());
     for (const toml::node& table : benchmarks)
-      if (auto added = add(*table.as_table()); !added) return added.error();
+      if (auto added = add_benchmark(*table.as_table()); !added) return added.error();
+    if (auto checked = check_inconclusive_status(); !checked) return checked.error();
     if (auto chosen = select_benchmarks(); !chosen) return chosen.error();
     note_replaced_gates();
     return std::move(suite_);
@@ -218,21 +235,22 @@ class SuiteReader {
       const bool is_defaults = key.str() == "defaults" && node.is_table();
       const bool is_benchmarks = key.str() == "benchmark" && node.is_array_of_tables();
       if (!is_defaults && !is_benchmarks)
-        return add_place(line_of_toml(node),
-                         {fmt::format("{} has no meaning here", cited(key.str())), kExpectedShape});
+        return make_error_at(
+            line_of_toml(node),
+            {fmt::format("{} has no meaning here", cited(key.str())), kExpectedShape});
       auto checked =
           is_defaults ? check_table(*node.as_table()) : check_benchmarks(*node.as_array());
       if (!checked) return checked;
     }
     if (root.contains("benchmark")) return {};
-    return add_place(0, {"has no benchmark", kExpectedShape});
+    return make_error_at(kNoLine, {"has no benchmark", kExpectedShape});
   }
 
   Result<void> check_benchmarks(const toml::array& list) const {
     if (list.size() > kMaxBenchmarks)
-      return add_place(line_of_toml(list),
-                       {fmt::format("{} benchmarks are too many", list.size()),
-                        fmt::format("divide them among files of at most {}", kMaxBenchmarks)});
+      return make_error_at(line_of_toml(list),
+                           {fmt::format("{} benchmarks are too many", list.size()),
+                            fmt::format("divide them among files of at most {}", kMaxBenchmarks)});
     for (const toml::node& node : list)
       if (auto checked = check_table(*node.as_table()); !checked) return checked;
     return {};
@@ -240,54 +258,51 @@ class SuiteReader {
 
   Result<void> check_table(const toml::table& table) const {
     if (table.size() > kMaxEntries)
-      return add_place(line_of_toml(table),
-                       {fmt::format("{} options are too many", table.size()), ""});
+      return make_error_at(line_of_toml(table),
+                           {fmt::format("{} options are too many", table.size()), ""});
     for (const auto& [key, node] : table)
       if (!is_readable(node))
-        return add_place(
+        return make_error_at(
             line_of_toml(node),
             {fmt::format("{} has a kind of value that no option takes", cited(key.str())),
              "write text in quotes, a number, true or false, or a list of these"});
     return {};
   }
 
-  /// Puts the place before an error: the file, the line (0: unknown), and the present benchmark.
-  Error add_place(std::size_t line, const Error& error) const {
+  /// Puts the file, the line, and the benchmark that is being read before an error.
+  Error make_error_at(std::size_t line, const Error& error) const {
     std::string place = one_line(*typed_.suite.suite_path);
-    if (line > 0) place += fmt::format(":{}", line);
+    if (line != kNoLine) place += fmt::format(":{}", line);
     if (!benchmark_name_.empty()) place += ": benchmark " + cited(benchmark_name_);
     return error.prefixed(place);
   }
 
+  /// Finds the option that an entry of the file sets. Refuses options that no file may set, which
+  /// their scope says.
   Result<const OptionInfo*> find_suite_option(const Entry& entry) const {
     const OptionInfo* option = find_option(entry.key);
     if (option == nullptr) {
+      // Besides options, a benchmark has a name and commands.
       std::vector<std::string_view> names = {"name", "commands"};
       for (const OptionInfo& row : option_table())
         if (!row.name.empty()) names.push_back(row.name);
-      const std::string_view meant = nearest(entry.key, names);
-      return add_place(entry.line, {"unknown option " + cited(entry.key),
-                                    meant.empty() ? "lauka --help lists the options"
-                                                  : fmt::format("did you mean {}?", meant)});
+      const std::string_view similar = nearest(entry.key, names);
+      return make_error_at(entry.line,
+                           {"unknown option " + cited(entry.key),
+                            similar.empty() ? "lauka --help lists the options"
+                                            : fmt::format("did you mean {}?", similar)});
     }
 
     if (option->rules.scope == Scope::Call)
-      return add_place(entry.line,
-                       {fmt::format("{} cannot be set in a suite's file", option->spelling()),
-                        "give it on the command line, or leave it out"});
+      return make_error_at(entry.line,
+                           {fmt::format("{} cannot be set in a suite's file", option->spelling()),
+                            "give it on the command line, or leave it out"});
 
     if (option->rules.scope == Scope::PlainCall)
-      return add_place(entry.line, refused_in_suite(*option));
+      return make_error_at(entry.line, refused_in_suite(*option));
 
     if (option->rules.scope == Scope::TypedSession)
-      return add_place(
-          entry.line,
-          option->name == "tune"
-              ? Error{"--tune changes the machine, so a suite's file cannot ask for it",
-                      "remove it here, and give it on the command line"}
-              : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
-                      "remove it here, and give it on the command line if the commands must "
-                      "run as root"});
+      return make_error_at(entry.line, refused_in_file(*option));
 
     return option;
   }
@@ -296,24 +311,24 @@ class SuiteReader {
     const auto option = find_suite_option(entry);
     if (!option) return option.error();
     if (!benchmark_name_.empty() && concerns_session(**option))
-      return add_place(entry.line,
-                       {fmt::format("{} concerns the whole session", (*option)->spelling()),
-                        "write it in [defaults], or give it on the command line"});
+      return make_error_at(entry.line,
+                           {fmt::format("{} concerns the whole session", (*option)->spelling()),
+                            "write it in [defaults], or give it on the command line"});
     auto repetitions = read_repetitions(**option, *entry.value);
-    if (!repetitions) return add_place(entry.line, repetitions.error());
+    if (!repetitions) return make_error_at(entry.line, repetitions.error());
     const Origin origin = benchmark_name_.empty() ? Origin::Defaults : Origin::Benchmark;
     settings.push_back({*option, *std::move(repetitions), entry.line, origin});
     ParsedOptions alone;
     if (auto applied = apply(settings.back(), alone); !applied)
-      return add_place(entry.line, applied.error());
+      return make_error_at(entry.line, applied.error());
     return {};
   }
 
   Result<void> take_defaults(const toml::table& table) {
     for (const Entry& entry : list_entries(table)) {
       if (entry.key == "name" || entry.key == "commands")
-        return add_place(entry.line, {fmt::format("[defaults] has {}", entry.key),
-                                      "write it in each [[benchmark]]"});
+        return make_error_at(entry.line, {fmt::format("[defaults] has {}", entry.key),
+                                          "write it in each [[benchmark]]"});
       if (auto taken = read_entry(entry, shared_settings_); !taken) return taken;
     }
     return {};
@@ -343,30 +358,34 @@ class SuiteReader {
     return gates;
   }
 
-  /// Adds one note about all benchmarks that remain.
+  /// Tells the user which of the typed gates the suite's file replaces. One note, which the first
+  /// such benchmark gets, names all benchmarks, so that a long suite does not repeat it.
   void note_replaced_gates() {
-    std::set<std::string> gates;
-    Words names;
+    std::set<std::string> replaced_gates;
+    Words benchmark_names;
     Benchmark* first_benchmark = nullptr;
 
     for (Benchmark& benchmark : suite_.benchmarks) {
-      const auto replaced = replaced_gates_.find(benchmark.name);
-      if (replaced == replaced_gates_.end()) continue;
-      gates.insert(replaced->second.begin(), replaced->second.end());
-      names.push_back(cited(benchmark.name));
+      const auto replaced = replaced_gates_by_benchmark_.find(benchmark.name);
+      if (replaced == replaced_gates_by_benchmark_.end()) continue;
+      const auto& [name, gates] = *replaced;
+      replaced_gates.insert(gates.begin(), gates.end());
+      benchmark_names.push_back(cited(name));
       if (first_benchmark == nullptr) first_benchmark = &benchmark;
     }
     if (first_benchmark == nullptr) return;
 
     constexpr std::size_t max_names = 5;
-    shorten_list(names, max_names);
-    const std::vector<std::string> list_of_gates(gates.begin(), gates.end());
+    shorten_list(benchmark_names, max_names);
+    const std::vector<std::string> list_of_gates(replaced_gates.begin(), replaced_gates.end());
     first_benchmark->notes.push_back(
         {"gate_replaced", fmt::format("the gates in the suite's file replace {} in {}",
-                                      listed(list_of_gates), listed(names))});
+                                      listed(list_of_gates), listed(benchmark_names))});
   }
 
-  Result<ParsedOptions> read_draft(const Settings& own, bool of_session) const {
+  /// Applies the settings of [defaults], of the command line and of one benchmark. A setting
+  /// displaces another one of the same option if it is from a stronger origin.
+  Result<ParsedOptions> read_draft(const Settings& own, Scope scope) const {
     Settings all = shared_settings_;
     all.insert(all.end(), own.begin(), own.end());
     ParsedOptions draft;
@@ -376,19 +395,20 @@ class SuiteReader {
                (family_of(*other.option) == family_of(*setting.option) ||
                 contradict_each_other(*other.option, *setting.option));
       });
-      if (is_displaced || (of_session && !concerns_session(*setting.option))) continue;
+      const bool is_out_of_scope = scope == Scope::Session && !concerns_session(*setting.option);
+      if (is_displaced || is_out_of_scope) continue;
       if (auto applied = apply(setting, draft); !applied)
-        return add_place(setting.line, applied.error());
+        return make_error_at(setting.line, applied.error());
     }
     return draft;
   }
 
   Result<void> read_session() {
-    auto draft = read_draft({}, true);
+    auto draft = read_draft({}, Scope::Session);
     if (!draft) return draft.error();
     draft->options.suite = typed_.suite;
     auto options = complete_options(*std::move(draft));
-    if (!options) return add_place(0, options.error());
+    if (!options) return make_error_at(kNoLine, options.error());
     suite_.session_options = *std::move(options);
     return {};
   }
@@ -399,141 +419,169 @@ class SuiteReader {
     if (list != nullptr && list->is_homogeneous(toml::node_type::string))
       commands = *read_texts(*list);
     if (!commands.empty()) return {};
-    return add_place(entry.line, {"commands must be a list of command lines",
-                                  "write commands = [\"./old\", \"./new\"]"});
+    return make_error_at(entry.line, {"commands must be a list of command lines",
+                                      "write commands = [\"./old\", \"./new\"]"});
   }
 
   Result<void> take_name(const Entry& entry) {
     const auto* name = entry.value->as_string();
     if (name == nullptr || name->get().empty())
-      return add_place(entry.line,
-                       {name == nullptr ? "name must be a string" : "name must not be empty",
-                        "write name = \"parse\""});
+      return make_error_at(entry.line,
+                           {name == nullptr ? "name must be a string" : "name must not be empty",
+                            "write name = \"parse\""});
     benchmark_name_ = name->get();
     if (!names_.insert(benchmark_name_).second)
-      return add_place(entry.line, {"another benchmark has the same name",
-                                    "give each benchmark a name of its own"});
+      return make_error_at(entry.line, {"another benchmark has the same name",
+                                        "give each benchmark a name of its own"});
     return {};
   }
 
-  Result<void> add(const toml::table& table) {
+  /// Adds the benchmark that a [[benchmark]] table describes. If its name mentions parameters,
+  /// these are several benchmarks.
+  Result<void> add_benchmark(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
-    const std::vector<Entry> entries = list_entries(table);
-    const auto named = std::ranges::find(entries, "name", &Entry::key);
-    if (named == entries.end())
-      return add_place(line, {"a benchmark has no name", "write name = \"parse\""});
-    if (auto taken = take_name(*named); !taken) return taken;
 
-    Settings own;
+    // The name is read first, because errors in other entries mention it.
+    const std::vector<Entry> entries = list_entries(table);
+    const auto name_entry = std::ranges::find(entries, "name", &Entry::key);
+    if (name_entry == entries.end())
+      return make_error_at(line, {"a benchmark has no name", "write name = \"parse\""});
+    if (auto taken = take_name(*name_entry); !taken) return taken;
+
+    Settings own_settings;
     Words commands;
     for (const Entry& entry : entries) {
       if (entry.key == "name") continue;
-      auto taken =
-          entry.key == "commands" ? take_commands(entry, commands) : read_entry(entry, own);
+      auto taken = entry.key == "commands" ? take_commands(entry, commands)
+                                           : read_entry(entry, own_settings);
       if (!taken) return taken;
     }
 
-    auto draft = read_draft(own, false);
+    auto draft = read_draft(own_settings, Scope::Benchmark);
     if (!draft) return draft.error();
     draft->options.commands.command_lines = std::move(commands);
     if (draft->options.commands.command_lines.empty() && !draft->reference_command)
-      return add_place(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
+      return make_error_at(line,
+                           {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
+
+    // --fail-if-inconclusive would be refused for a benchmark without a gate, but one gate in the
+    // whole suite is enough, as check_inconclusive_status() checks.
+    draft->options.gates.inconclusive_status.reset();
     auto options = complete_options(*std::move(draft));
-    if (!options) return add_place(line, options.error());
+    if (!options) return make_error_at(line, options.error());
 
     const std::size_t first_added = suite_.benchmarks.size();
     auto added = add_for_each_value({benchmark_name_, *std::move(options)}, line);
     if (!added) return added;
 
-    if (const auto replaced = list_replaced_gates(own); !replaced.empty())
+    // The user is told about replaced gates when it is known which benchmarks run.
+    if (const auto replaced = list_replaced_gates(own_settings); !replaced.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
-        replaced_gates_[suite_.benchmarks[b].name] = replaced;
+        replaced_gates_by_benchmark_[suite_.benchmarks[b].name] = replaced;
 
+    // Later errors are not about this benchmark.
     benchmark_name_.clear();
     return {};
   }
 
-  /// Adds the benchmark once for each value of the parameters that its name mentions.
-  Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
-    // Each parameter replaces all benchmarks that were made before by one for each of its values.
-    std::vector<Benchmark> filled = {std::move(benchmark)};
-    for (std::size_t p = 0; p < filled.front().options.commands.parameters.size(); ++p) {
-      const ParameterOption parameter = filled.front().options.commands.parameters[p];
-      const std::string mention = "{" + parameter.name + "}";
-      if (filled.front().name.find(mention) == std::string::npos) continue;
+  /// Returns each benchmark once for each value of its parameter number `p`, with the value in
+  /// place of `mention` ("{n}") in its name.
+  static std::vector<Benchmark> fill_in_values(const std::vector<Benchmark>& benchmarks,
+                                               std::size_t p, std::string_view mention,
+                                               const std::vector<std::string>& values) {
+    std::vector<Benchmark> filled;
+    for (const Benchmark& benchmark : benchmarks) {
+      for (const std::string& value : values) {
+        Benchmark& with_value = filled.emplace_back(benchmark);
+        with_value.name = fill_in_value(benchmark.name, mention, value);
+        ParameterOption& parameter = with_value.options.commands.parameters[p];
+        parameter = {.name = parameter.name, .values = {value}};
+      }
+    }
+    return filled;
+  }
 
-      const std::vector<std::string> values = list_values_to_fill_in(parameter);
-      if (values.size() * filled.size() > kMaxBenchmarks)
-        return add_place(
+  /// Adds the benchmark once for each combination of values of the parameters that its name
+  /// mentions. `line`: where the benchmark is in the file.
+  Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
+    // In each step, one parameter multiplies the benchmarks. They all have the same parameters.
+    const std::vector<ParameterOption> parameters = benchmark.options.commands.parameters;
+    std::vector<Benchmark> benchmarks = {std::move(benchmark)};
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const std::string mention = "{" + parameters[p].name + "}";
+      if (benchmarks.front().name.find(mention) == std::string::npos) continue;
+
+      const std::vector<std::string> values = list_values_to_fill_in(parameters[p]);
+      if (values.size() * benchmarks.size() > kMaxBenchmarks)
+        return make_error_at(
             line,
             {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
              fmt::format("give fewer values, or leave {} out of the name", mention)});
 
-      std::vector<Benchmark> with_values;
-      for (const Benchmark& unfilled : filled) {
-        for (const std::string& value : values) {
-          Benchmark& made = with_values.emplace_back(unfilled);
-          made.name = fill_in_value(unfilled.name, mention, value);
-          made.options.commands.parameters[p] = {.name = parameter.name, .values = {value}};
-        }
-      }
-      if (!with_values.empty()) filled = std::move(with_values);
+      // Invalid values are refused later, when the commands are made.
+      if (!values.empty()) benchmarks = fill_in_values(benchmarks, p, mention, values);
     }
 
-    // The name as it is in the file is already known.
+    // The name as it is in the file was compared with the others when it was read.
     const std::string name_in_file = benchmark_name_;
-    for (Benchmark& made : filled) {
-      if (made.name != name_in_file && !names_.insert(made.name).second)
-        return add_place(line,
-                         {fmt::format("there is more than one benchmark {}", cited(made.name)),
-                          "give each benchmark a name of its own"});
-      suite_.benchmarks.push_back(std::move(made));
+    for (Benchmark& filled : benchmarks) {
+      if (filled.name != name_in_file && !names_.insert(filled.name).second)
+        return make_error_at(
+            line, {fmt::format("there is more than one benchmark {}", cited(filled.name)),
+                   "give each benchmark a name of its own"});
+      suite_.benchmarks.push_back(std::move(filled));
     }
     if (suite_.benchmarks.size() > kMaxBenchmarks)
-      return add_place(line, {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
-                              "divide them among several files"});
+      return make_error_at(line,
+                           {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
+                            "divide them among several files"});
+    return {};
+  }
+
+  /// --fail-if-inconclusive applies to the whole suite, so it needs a gate of any benchmark.
+  Result<void> check_inconclusive_status() const {
+    const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
+      return !benchmark.options.gates.conditions.empty();
+    });
+    if (suite_.session_options.gates.inconclusive_status && !has_gate)
+      return make_error_at(kNoLine, {"--fail-if-inconclusive has no effect without a gate",
+                                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
     return {};
   }
 
   /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
   /// benchmark added at the end of the file moves no benchmark to another shard.
   Result<void> select_benchmarks() {
-    const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
-      return !benchmark.options.gates.conditions.empty();
-    });
-    if (suite_.session_options.gates.inconclusive_status && !has_gate)
-      return add_place(0, {"--fail-if-inconclusive has no effect without a gate",
-                           "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
-
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     if (!pattern && !typed_.suite.shard) return {};
-    const Shard shard = typed_.suite.shard.value_or(Shard{});
+    const Shard whole_suite{.part = 1, .part_count = 1};
+    const Shard shard = typed_.suite.shard.value_or(whole_suite);
     const auto has_no_limit = [] { return true; };  // names are too short to match for long
 
-    Words names;
-    std::vector<Benchmark> chosen;
+    Words names_to_choose_from;
+    std::vector<Benchmark> selected;
     bool matches_any = false;
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
       Benchmark& benchmark = suite_.benchmarks[i];
-      names.push_back(cited(benchmark.name));
+      names_to_choose_from.push_back(cited(benchmark.name));
       const auto matches = pattern ? pattern->matches(benchmark.name, has_no_limit) : true;
       if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
 
       matches_any = matches_any || *matches;
       const bool is_in_shard = i % shard.part_count == shard.part - 1;
-      if (*matches && is_in_shard) chosen.push_back(std::move(benchmark));
+      if (*matches && is_in_shard) selected.push_back(std::move(benchmark));
     }
-    suite_.benchmarks = std::move(chosen);
+    suite_.benchmarks = std::move(selected);
 
-    // A shard may be empty, but a pattern without any match is probably mistyped.
+    // A shard may be empty, but a pattern without any match is probably mistyped. (Without a
+    // pattern, all benchmarks match.)
     if (matches_any) return {};
 
     constexpr std::size_t max_names = 20;
-    shorten_list(names, max_names);
+    shorten_list(names_to_choose_from, max_names);
     return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
                              cited(*typed_.suite.suite_path)),
-                 "they are " + listed(names)};
+                 "they are " + listed(names_to_choose_from)};
   }
 
   const Options& typed_;
@@ -541,7 +589,8 @@ class SuiteReader {
   std::string benchmark_name_;  // name of the benchmark that is being read; empty between them
   Suite suite_;
   std::set<std::string> names_;
-  std::map<std::string, std::vector<std::string>> replaced_gates_;  // typed ones, by benchmark
+  /// For the name of each benchmark, the typed gates that its own gates replace.
+  std::map<std::string, std::vector<std::string>> replaced_gates_by_benchmark_;
 };
 
 }  // namespace

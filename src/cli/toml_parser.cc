@@ -33,13 +33,16 @@ std::size_t find_string_end(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the line of the first key with too many dots; 0 if no key has too many dots. toml++
-/// makes a table for each dot, and destroys the tables by recursion.
+/// Returns the line of the first key with too many dots (a.b.c), from 1; 0 if there is none. toml++
+/// makes a table within a table for each dot, and destroys the tables by recursion, so a file with
+/// such a key could overflow the stack.
 std::size_t find_line_of_deep_key(std::string_view text) {
   constexpr std::size_t max_dots = 16;
-  std::size_t dots = 0;
+  std::size_t dots_in_key = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
+
+    // Dots in strings and in comments do not count.
     if (c == '"' || c == '\'') {
       at = find_string_end(text, at);
       continue;
@@ -49,12 +52,14 @@ std::size_t find_line_of_deep_key(std::string_view text) {
       continue;
     }
 
-    if (c == '.') ++dots;
-    if (dots > max_dots)
-      return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
+    if (c == '.') ++dots_in_key;
+    if (dots_in_key > max_dots) {
+      const auto lines_before = std::ranges::count(text.substr(0, at), '\n');
+      return static_cast<std::size_t>(lines_before) + 1;
+    }
 
     // Another key, or a value, may begin after these.
-    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots_in_key = 0;
     ++at;
   }
 

@@ -143,6 +143,19 @@ Result<Condition> set_limit_from_reference(Condition gate, const LimitKindRow& k
   return gate;
 }
 
+struct LimitParts {
+  std::string number{};
+  std::string unit_name{};
+};
+
+/// Splits "200 ms" after its last digit.
+LimitParts split_off_unit(std::string_view limit) {
+  const std::size_t last_digit = limit.find_last_of("0123456789.");
+  if (last_digit == std::string_view::npos) return {};
+  return {.number = std::string(limit.substr(0, last_digit + 1)),
+          .unit_name = std::string(trimmed(limit.substr(last_digit + 1)))};
+}
+
 }  // namespace
 
 Error make_value_error(const OptionValue& given, const Error& predicate) {
@@ -170,8 +183,12 @@ Result<double> read_percentage_as_fraction(const OptionValue& given, Limit low, 
   return *percent / 100.0;
 }
 
+/// Reads a gate such as "cpu_time > 2", which fails if the condition is true. Its limit is a
+/// percentage of change from the reference, or a value of the metric itself.
 Result<Condition> read_condition(const OptionValue& given) {
   constexpr const char* example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
+
+  // The sign is the last < or >, because a function's name in METRIC may contain these characters.
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
@@ -183,8 +200,8 @@ Result<Condition> read_condition(const OptionValue& given) {
   Condition gate{.metric = normalize_metric_name(metric_in_value.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
 
+  // Refuses >=, and also =>, unless the equals sign ends a function's name: instructions@operator=.
   const std::string limit(trimmed(value.substr(sign + 1)));
-  // An equals sign before the other may also end a function's name: instructions@operator=.
   const bool is_after_equals =
       metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
   if (limit.starts_with('=') || is_after_equals)
@@ -193,16 +210,11 @@ Result<Condition> read_condition(const OptionValue& given) {
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
 
-  // npos + 1 is 0, so a limit without a digit has no number.
-  const std::size_t last_digit = limit.find_last_of("0123456789.");
-  const std::string number_text = limit.substr(0, last_digit + 1);
-  const std::string_view text_after_number =
-      last_digit == std::string::npos ? "" : std::string_view(limit).substr(last_digit + 1);
-  const std::string unit_name(trimmed(text_after_number));
+  // A limit of change has no unit, or a percent sign.
+  const auto [number, unit_name] = split_off_unit(limit);
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
-  const LimitKindRow* kind =
-      unit == nullptr ? find_limit_kind(unit_name) : &row_of(LimitKind::Value);
-  if (kind == nullptr)
+  const LimitKindRow* kind_without_unit = find_limit_kind(unit_name);
+  if (unit == nullptr && kind_without_unit == nullptr)
     return make_value_error(given,
                             {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
                              "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
@@ -214,16 +226,15 @@ Result<Condition> read_condition(const OptionValue& given) {
       return make_value_error(given, {"limits a value, but gives a percentage",
                                       "write the number alone, as in 'value(rate) > 5000'"});
     unit = find_display_unit(unit_symbol(Unit::Count));
-    kind = &row_of(LimitKind::Value);
   }
 
   if (unit == nullptr)
-    return set_limit_from_reference(std::move(gate), *kind, given, limit, unit_name);
+    return set_limit_from_reference(std::move(gate), *kind_without_unit, given, limit, unit_name);
 
-  const auto number = parse_decimal(number_text, kind->low, kind->high);
-  if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
-  gate.limit =
-      GateLimit::of_value(*number * unit->in_base_units, number_text + unit_name, unit->unit);
+  const LimitKindRow& of_value = row_of(LimitKind::Value);
+  const auto typed = parse_decimal(number, of_value.low, of_value.high);
+  if (!typed) return make_value_error(OptionValue{given.option, limit}, typed.error());
+  gate.limit = GateLimit::of_value(*typed * unit->in_base_units, number + unit_name, unit->unit);
   return gate;
 }
 
@@ -402,23 +413,26 @@ Result<CoreKinds> read_core_kinds(const OptionValue& given) {
   return kinds;
 }
 
-Result<TuneRequest> read_tune_request(const OptionValue& given, bool& is_list) {
+/// Reads what --tune may change for the time of the session: switches of the machine that are
+/// turned on (+) or off (-), and the CPUs on which the commands run.
+Result<TuneValue> read_tune_value(const OptionValue& given) {
   constexpr std::string_view cpus = "cpus=";
-  TuneRequest request;
-  std::optional<std::string> given_cpus;
+  TuneValue typed;
+  std::optional<std::string> cpu_list;
 
   for (const std::string_view part : split(given.value, ',')) {
     if (part == "list") {
-      is_list = true;
+      typed.is_list = true;
     } else if (part == "compare") {
-      request.compares = true;
+      typed.request.compares = true;
     } else if (part.starts_with(cpus)) {
-      given_cpus = part.substr(cpus.size());
-    } else if (!part.empty() && is_digit(part.front()) && given_cpus) {
+      cpu_list = part.substr(cpus.size());
+    } else if (!part.empty() && is_digit(part.front()) && cpu_list) {
       // The commas in the list of CPUs have split it, too: cpus=2-5,8.
-      given_cpus->append(",").append(part);
+      cpu_list->append(",").append(part);
     } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
-      request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
+      typed.request.choices.push_back(
+          {.name = std::string(part.substr(1)), .on = part.front() == '+'});
     } else if (!given.value.empty()) {
       // Without a value, --tune has a single part, which is empty.
       return make_value_error(
@@ -427,15 +441,17 @@ Result<TuneRequest> read_tune_request(const OptionValue& given, bool& is_list) {
     }
   }
 
-  if (!given_cpus) return request;
-  const auto cpu_numbers = parse_cpu_list(*given_cpus);
+  if (!cpu_list) return typed;
+
+  // The numbers are in ascending order, so a CPU that is named twice has two adjacent numbers.
+  const auto cpu_numbers = parse_cpu_list(*cpu_list);
   const bool names_any = cpu_numbers && !cpu_numbers->empty();
   if (!names_any || std::ranges::adjacent_find(*cpu_numbers) != cpu_numbers->end())
     return make_value_error(given,
                             {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
 
-  request.cpus = *cpu_numbers;
-  return request;
+  typed.request.cpus = *cpu_numbers;
+  return typed;
 }
 
 Result<std::vector<double>> read_percentiles(const OptionValue& given) {

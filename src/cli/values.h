@@ -74,9 +74,13 @@ Result<const DisplayUnit*> read_time_unit(const OptionValue& given);
 /// Reads the order of the table; also accepts hyperfine's words ("mean-time").
 Result<SortChoice> read_sort_order(const OptionValue& given);
 
-/// Reads the value of --tune: "+smt,-turbo,cpus=2-5,8". Sets `is_list` to true if the value
-/// contains the word "list".
-Result<TuneRequest> read_tune_request(const OptionValue& given, bool& is_list);
+struct TuneValue {
+  TuneRequest request{};
+  bool is_list = false;  ///< true if the value contains the word "list"
+};
+
+/// Reads the value of --tune: "+smt,-turbo,cpus=2-5,8".
+Result<TuneValue> read_tune_value(const OptionValue& given);
 
 /// Reads core kinds with their CPUs: "P=0-3,8,E=4-7".
 Result<CoreKinds> read_core_kinds(const OptionValue& given);

@@ -25,16 +25,19 @@ std::string fill_in_layout(std::string_view text, std::uint64_t layout) {
   return fill_in(text, {{std::string(kLayoutVariable), std::to_string(layout)}});
 }
 
+/// Returns the command as it runs in one layout, which is one of several builds of the program. The
+/// names of the builds contain their number, for which the typed command has {layout}.
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
                                                  std::uint32_t layout) {
-  // Without layouts, nothing is filled in. The pointer then owns nothing, so that nothing is
-  // copied.
+  // Without --layouts, nothing is filled in, and the plan's own command needs no copy. The pointer
+  // to it owns nothing.
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
 
-  auto result = std::make_shared<Command>(plan.commands[command]);
-  Command& built = *result;
+  auto filled_in = std::make_shared<Command>(plan.commands[command]);
+  Command& built = *filled_in;
+  // Users count layouts from 1, and lauka from 0.
   const std::vector<Parameter> layout_number = {
-      {std::string(kLayoutVariable), std::to_string(layout + 1)}};
+      {.name = std::string(kLayoutVariable), .value = std::to_string(layout + 1)}};
 
   built.name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
@@ -49,7 +52,7 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
   for (auto& hook : built.hooks.all)
     if (hook) hook = fill_in(*hook, layout_number);
 
-  return result;
+  return filled_in;
 }
 
 std::string name_in_layout(const Plan& plan, const Step& step) {

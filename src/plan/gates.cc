@@ -13,28 +13,33 @@ namespace lauka {
 
 namespace {
 
-/// Notes that a gate fails where the metric improves, or that a metric which gets worse is kept.
-void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
-  const Better failing_side = gate.fails_below_limit ? Better::Less : Better::More;
-  if (metric.better != failing_side) return;
+/// Adds a note if a condition is probably typed the wrong way round: a gate that fails if its
+/// metric improves, or a condition for keeping that keeps a command whose metric gets worse. (Such
+/// a condition is stored as a gate that fails unless the command is to be kept.)
+void note_if_wrong_way_round(const Condition& gate, const Metric& metric,
+                             std::vector<Note>& notes) {
+  const Better better_values = metric.better;
+  const Better failing_values = gate.fails_below_limit ? Better::Less : Better::More;
+  if (better_values != failing_values) return;
 
-  // The same limit on the other side: 0 - x, because -x would be "-0" for 0.
-  const std::string limit =
+  // The note advises the opposite: "> 5" instead of "< -5", but "> 200ms" instead of "< 200ms". A
+  // change is subtracted from 0, because the negative of 0 would be shown as -0.
+  const std::string opposite_limit =
       gate.limit.is_change() ? fmt::format("{}", 0.0 - gate.limit.number) : gate.limit.text;
-  const char other_sign = gate.sign() == '<' ? '>' : '<';
-  const std::string_view better = gate.fails_below_limit ? "less" : "more";
+  const char opposite_sign = gate.sign() == '<' ? '>' : '<';
+  const std::string_view what_is_better = better_values == Better::Less ? "less" : "more";
 
   if (gate.is_for_keeping())
     notes.push_back(
         {"improvement_fails",
          fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
                      "is better); to keep one for which it improves, write '{0} {3} {4}'",
-                     gate.metric, gate.sign(), better, other_sign, limit)});
+                     gate.metric, gate.sign(), what_is_better, opposite_sign, opposite_limit)});
   else
     notes.push_back({"improvement_fails",
                      fmt::format("the gate on {0} fails if the metric improves ({1} is better); to "
                                  "fail if it gets worse, write '{0} {2} {3}'",
-                                 gate.metric, better, other_sign, limit)});
+                                 gate.metric, what_is_better, opposite_sign, opposite_limit)});
 }
 
 Error make_unfit_limit_error(const Condition& gate, Unit unit) {
@@ -54,9 +59,12 @@ Error make_unfit_limit_error(const Condition& gate, Unit unit) {
           remedy};
 }
 
-/// Refuses gates whose reference the user did not choose. Commands with different values of a
-/// parameter do different work, so they differ even if they are the same program.
+/// A gate on a change compares each command with its reference. Refuses such gates if the command
+/// that lauka took as a reference was not chosen by the user: commands with different values of a
+/// parameter do different work, so they would differ even if they were the same program.
 Result<void> check_references_of_gates(const Plan& plan) {
+  // The user typed one command, for several values of a parameter. In tables, the command with the
+  // first value is the reference.
   if (plan.reference.is_for_tables_only) {
     const std::string& name = plan.commands.front().parameters.front().name;
     return Error{
@@ -68,6 +76,7 @@ Result<void> check_references_of_gates(const Plan& plan) {
                     name)};
   }
 
+  // A command that lacks a parameter could be compared with each value of it in the other command.
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     if (!plan.reference.is_candidate(c)) continue;
     const std::string missing = missing_parameter(plan.reference, plan.commands, c);
@@ -109,6 +118,12 @@ Result<void> check_can_compare(const Plan& plan) {
                "add another command, --reference COMMAND or --baseline FILE"};
 }
 
+Error make_missing_metric_error(const std::string& name, const std::vector<Metric>& metrics) {
+  if (auto why = why_not_derived(name, metrics)) return *std::move(why);
+  return {fmt::format("a gate needs {}, which is not measured", cited(name)),
+          make_suggestion(name, metrics, "add it with -e, or name another metric")};
+}
+
 /// Gives limits without a unit the unit of a ratio, which cannot be written.
 void take_unit_of_ratio(Unit unit, Condition& gate) {
   const bool is_ratio = unit == Unit::Ratio || unit == Unit::Fraction;
@@ -120,31 +135,28 @@ void take_unit_of_ratio(Unit unit, Condition& gate) {
 
 }  // namespace
 
+/// Adds the gates of --fail-if and similar options to a plan, each with the index of its metric.
+/// Refuses gates that could never be decided.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
   if (std::ranges::any_of(gates, &Condition::is_for_keeping))
     if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
 
   bool needs_reference = false;
   for (Condition gate : gates) {
-    const auto place = find_metric(plan.metrics, gate.metric);
-    if (!place) {
-      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
-      return Error{
-          fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
-          make_suggestion(gate.metric, plan.metrics, "add it with -e, or name another metric")};
-    }
+    const auto metric_index = find_metric(plan.metrics, gate.metric);
+    if (!metric_index) return make_missing_metric_error(gate.metric, plan.metrics);
 
-    const Metric& metric = plan.metrics[*place];
+    const Metric& metric = plan.metrics[*metric_index];
     take_unit_of_ratio(metric.unit, gate);
     if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
       return make_unfit_limit_error(gate, metric.unit);
 
     needs_reference = needs_reference || gate.limit.needs_reference();
-    note_direction(gate, metric, plan.setting.events.notes);
-    plan.gates.push_back({gate, *place});
+    note_if_wrong_way_round(gate, metric, plan.setting.events.notes);
+    plan.gates.push_back({.condition = gate, .metric = *metric_index});
   }
 
-  // A baseline has a reference for each command.
+  // With --baseline, each command has a reference in the earlier session.
   if (needs_reference && !has_baseline) return check_can_compare(plan);
   return {};
 }

@@ -75,30 +75,32 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
-/// Returns the settings of a command that at least one of its namesakes lacks: "cwd build".
+/// Returns what distinguishes a command from others of the same name (its namesakes): each of its
+/// settings that at least one of them lacks, such as "cwd build".
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command*>& namesakes) {
   const auto any_lacks = [&](const auto& has_same) {
     return std::ranges::any_of(namesakes, [&](const Command* other) { return !has_same(*other); });
   };
 
-  std::vector<std::string> parts;
-  const auto add_if_different = [&](const std::string& label, std::string (*of)(const Command&)) {
-    const std::string own = of(command);
-    const auto has_same = [&](const Command& other) { return of(other) == own; };
-    if (!own.empty() && any_lacks(has_same)) parts.push_back(label + own);
+  std::vector<std::string> differences;
+  const auto add_if_different = [&](const std::string& label,
+                                    std::string (*setting_of)(const Command&)) {
+    const std::string own_setting = setting_of(command);
+    const auto has_same = [&](const Command& other) { return setting_of(other) == own_setting; };
+    if (!own_setting.empty() && any_lacks(has_same)) differences.push_back(label + own_setting);
   };
 
-  add_if_different("cwd ", [](const Command& any) { return any.folder; });
+  add_if_different("cwd ", [](const Command& one) { return one.folder; });
   for (const std::string& variable : command.environment) {
     const auto has_variable = [&](const Command& other) {
       return std::ranges::find(other.environment, variable) != other.environment.end();
     };
-    if (any_lacks(has_variable)) parts.push_back(variable);
+    if (any_lacks(has_variable)) differences.push_back(variable);
   }
-  add_if_different("input ", [](const Command& any) { return any.input; });
-  add_if_different("output ", [](const Command& any) { return any.output.path; });
-  return parts;
+  add_if_different("input ", [](const Command& one) { return one.input; });
+  add_if_different("output ", [](const Command& one) { return one.output.path; });
+  return differences;
 }
 
 /// Adds to the names of commands with the same name what distinguishes the commands.
@@ -201,39 +203,47 @@ class CommandMaker {
     return found;
   }
 
-  /// A typed command that mentions no variable occurs once. In the result, typed commands vary
-  /// fastest, then the first variable.
-  Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
-    // Divides the limit, because the product of all numbers could overflow.
+  /// Refuses parameters that could make more than kMaxCommands commands.
+  Result<void> check_number_of_combinations(const std::vector<Variable>& variables) const {
     std::size_t count = typed_count_;
     for (const Variable& variable : variables) {
+      // Divides the limit, because the product of all numbers could overflow.
       if (variable.values.size() > kMaxCommands / count)
         return Error{fmt::format("the parameters make more than {} commands", kMaxCommands),
                      "give fewer values"};
       count *= variable.values.size();
     }
+    return {};
+  }
+
+  /// Combines each typed command with the values of the variables that it mentions. A command that
+  /// mentions none occurs once. In the result, typed commands vary fastest, then the first
+  /// variable.
+  Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
+    if (auto checked = check_number_of_combinations(variables); !checked) return checked.error();
 
     std::vector<std::vector<std::size_t>> used_variables(typed_count_);
     for (std::size_t command = 0; command < typed_count_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (mentions_variable(command, variables[v])) used_variables[command].push_back(v);
 
-    // The wheels turn like those of a mileage counter: wheels[v] is the present value of variable
-    // v.
+    // The wheels turn like those of a mileage counter: wheels[v] is the index of the present value
+    // of variable v.
     std::vector<Combination> combinations;
-    std::set<std::vector<std::size_t>> seen;
+    std::set<std::vector<std::size_t>> known_keys;
     std::vector<std::size_t> wheels(variables.size(), 0);
     do {
       for (std::size_t command = 0; command < typed_count_; ++command) {
-        Combination combination{command};
+        Combination combination{.typed = command};
         std::vector<std::size_t> key = {command};
         for (const std::size_t v : used_variables[command]) {
           key.push_back(wheels[v]);
-          combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+          combination.parameters.push_back(
+              {.name = variables[v].name, .value = variables[v].values[wheels[v]]});
         }
 
-        // Variables that the command does not use would only repeat it.
-        const bool is_new = seen.insert(std::move(key)).second;
+        // Other values of a variable that the command does not use would only repeat the command.
+        const bool is_new = known_keys.insert(std::move(key)).second;
         if (is_new) combinations.push_back(std::move(combination));
       }
     } while (advance(wheels, variables));
@@ -263,6 +273,8 @@ class CommandMaker {
     return fits;
   }
 
+  /// Makes the command number `measured` of those that are measured, with all that options set for
+  /// it, and with the values of its parameters filled in.
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
     command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
@@ -271,21 +283,22 @@ class CommandMaker {
     command.source_command_index = combination.typed;
     command.unfilled_name = unfilled_name_of(combination.typed);
 
-    // An option is given once for all commands, once for each typed command, or once for each
+    // The user gives an option once for all commands, once for each typed command, or once for each
     // measured one.
-    for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
-      if (given.empty()) return;
-      std::size_t place = measured;
-      if (given.size() == 1)
-        place = 0;
-      else if (given.size() == typed_count_)
-        place = combination.typed;
+    for_each_list(options_, [&](std::string_view, const auto& values, const auto& part_of) {
+      if (values.empty()) return;
+      std::size_t value_index = measured;
+      if (values.size() == 1)
+        value_index = 0;
+      else if (values.size() == typed_count_)
+        value_index = combination.typed;
 
+      // A hook or a build that is empty, or that the parameters make empty, does not exist.
       auto& part = part_of(command);
       if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
-        part = fill_in_or_none(given.at(place), combination.parameters);
+        part = fill_in_or_none(values.at(value_index), combination.parameters);
       else
-        part = fill_in(given.at(place), combination.parameters);
+        part = fill_in(values.at(value_index), combination.parameters);
     });
 
     auto words = make_argv(command.text);
@@ -433,6 +446,7 @@ struct IntendedCommand {
   /// Name of the missing program; if it begins with a dot, the end of the name.
   std::string_view name_or_ending;
   std::string_view advice;
+  bool is_of_file = false;  ///< true if the program is a file, which belongs after the advice
 };
 
 constexpr std::string_view kNoSubcommands =
@@ -450,15 +464,17 @@ constexpr auto kIntendedCommands = std::to_array<IntendedCommand>({
     {"measure", kNoSubcommands},
     {"report", "lauka has no subcommands; write --from FILE to show a saved session"},
     {"history", "lauka has no subcommands; lauka-history shows the history"},
-    {".toml", "to measure the suite that it describes, write --suite"},
-    {".json", "to show the session in it, write --from"},
+    {".toml", "to measure the suite that it describes, write --suite", true},
+    {".json", "to show the session in it, write --from", true},
 });
 
-/// Returns the advice for a missing program; empty if there is none.
-std::string_view find_intended_command(std::string_view program) {
-  for (const auto& [name, advice] : kIntendedCommands)
-    if (name.starts_with('.') ? program.ends_with(name) : program == name) return advice;
-  return {};
+/// Returns what the user meant by a missing program; null if that is not known.
+const IntendedCommand* find_intended_command(std::string_view program) {
+  for (const IntendedCommand& intended : kIntendedCommands) {
+    const std::string_view name = intended.name_or_ending;
+    if (name.starts_with('.') ? program.ends_with(name) : program == name) return &intended;
+  }
+  return nullptr;
 }
 
 bool is_one_word(const Command& command) {
@@ -492,39 +508,44 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options) {
   return CommandMaker(options).make();
 }
 
+/// Guesses why the program of a command does not exist, and suggests what to type instead.
+/// `failed`: index of the command.
 Error add_suggestion(Error error, const Plan& plan, std::size_t failed) {
-  // The unknown program is the shell itself, and -S would be another shell.
+  // With a shell, the missing program is the shell itself, so -S, which would only be another
+  // shell, is not suggested.
   if (plan.shell && !error.unknown_name.empty())
     return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
   if (plan.shell) return error;
 
-  // The user meant an option of lauka. "to show the session in it, write --from" lacks the file,
-  // which was typed as the program. After "help", the next command is the topic.
+  // The user meant an option of lauka. After "help", the next command is the topic.
   const Command& command = plan.commands[failed];
   const std::string& program = command.words.front();
-  if (const auto meant = find_intended_command(program); !meant.empty()) {
-    const bool needs_file = meant.starts_with("to ");
+  if (const IntendedCommand* intended = find_intended_command(program); intended != nullptr) {
     const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
-    std::string word;
-    if (needs_file)
-      word = program;
+    std::string word_of_option;
+    if (intended->is_of_file)
+      word_of_option = program;
     else if (has_topic)
-      word = plan.commands[failed + 1].text;
-    return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
+      word_of_option = plan.commands[failed + 1].text;
+    return {error.what, std::string(intended->advice) +
+                            (word_of_option.empty() ? "" : " " + shell_quoted(word_of_option))};
   }
 
-  const std::string& line = plan.suggested_line;
+  // The user meant an option, but typed it with a long dash, or after "--".
   if (const std::string option = replace_leading_dash(program); !option.empty())
     return {error.what, "an option begins with a plain hyphen; write " + option};
+  const std::string& quoted_line = plan.suggested_line;
   if (program.starts_with('-')) {
-    const std::string quoting = line.empty() ? "" : "quote the command as " + line + "; ";
+    const std::string quoting =
+        quoted_line.empty() ? "" : "quote the command as " + quoted_line + "; ";
     return {error.what, quoting + "lauka's own options belong before --"};
   }
 
+  // The user forgot quotes, so that an argument of the command became a command.
   const std::string joined = join_one_word_commands(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program, as " +
-                          (line.empty() ? cited(joined) : line)};
+                          (quoted_line.empty() ? cited(joined) : quoted_line)};
 }
 
 std::vector<std::string> make_hints(const Options& options, const std::vector<Command>& commands) {

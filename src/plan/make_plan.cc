@@ -84,42 +84,51 @@ Error make_no_metric_error(const std::string& name, const std::vector<std::strin
                        : fmt::format("did you mean {}? {}", listed(near, "or"), how_to_list)};
 }
 
-/// Returns why events are not counted: a slip in a name if there is a likely one, or else the error
-/// of the engine.
-Error explain_refusal(const EventsByName& by_name, const Error& by_engine) {
-  std::vector<std::string_view> names;
-  names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
-  for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
-  for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
+/// Explains why the engine refused events. Names in gates and formulas that are no metrics are
+/// taken for events, so if one of them probably is a misspelt metric, the user is told so.
+/// Otherwise, the engine's own error is the explanation.
+Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
+  std::vector<std::string_view> metric_names;
+  metric_names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
+  for (const DerivedMetric& metric : kDerivedMetrics) metric_names.push_back(metric.name);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) metric_names.push_back(metric.name);
 
-  // A name like that of a metric is probably a slip, unless an event has this name.
-  const auto is_slip = [&](const std::string& name) {
-    return role_of_event(name) == Role::Other && !nearest(name, names).empty();
+  // The name of a portable event, such as "cycles", is spelt correctly even if it is similar.
+  const auto is_misspelt_metric = [&](const std::string& name) {
+    return role_of_event(name) == Role::Other && !nearest(name, metric_names).empty();
   };
 
-  for (const std::string& name : by_name.of_gates)
-    if (by_engine.unknown_name == name || is_slip(name)) return make_no_metric_error(name, names);
+  for (const std::string& name : by_name.of_gates) {
+    const bool is_unknown_to_engine = engine_error.unknown_name == name;
+    if (is_unknown_to_engine || is_misspelt_metric(name))
+      return make_no_metric_error(name, metric_names);
+  }
 
   for (const std::string& name : by_name.formulas.events) {
     // Names of events may contain a minus sign, so "wall_time-user_time" is read as one name.
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
-    if (!lacks_blanks && !is_slip(name)) continue;
+    if (!lacks_blanks && !is_misspelt_metric(name)) continue;
     return Error{fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
                  lacks_blanks ? "put spaces around a minus sign"
-                              : fmt::format("did you mean {}?", nearest(name, names))};
+                              : fmt::format("did you mean {}?", nearest(name, metric_names))};
   }
 
-  return by_engine;
+  return engine_error;
 }
 
+/// Lets the engine select the events that options, gates and formulas name and, if `with_defaults`,
+/// those that it counts by default. The engine divides them into passes, each of which is counted
+/// in other runs.
 Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
                                       bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
 
+  // A formula can only be computed if one pass counts all of its events, so their pairs are more
+  // important than the pairs that every request has.
   const auto make_request = [&](const std::vector<std::string>& wanted) {
-    EventRequest request{wanted, options.single_pass};
+    EventRequest request{.names = wanted, .single_pass = options.single_pass};
     const auto& pairs = by_name.formulas.event_pairs;
     request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(),
                                       pairs.end());
@@ -128,19 +137,23 @@ Result<EventSet> select_wanted_events(const CountingOptions& options, const Even
 
   if (!with_defaults) return select_events(make_request(names));
 
-  // An engine chooses the default events if none are named.
-  auto defaults = select_events({{}, options.single_pass && names.empty()});
-  if (!defaults || names.empty()) return defaults;
+  // A request without names selects the default events. If others are to be added, a single pass is
+  // demanded only of the request for all of them.
+  const bool adds_names = !names.empty();
+  auto defaults = select_events({.names = {}, .single_pass = options.single_pass && !adds_names});
+  if (!defaults || !adds_names) return defaults;
 
   // If all names are among the defaults, and nothing restricts the passes, the set is final.
   const std::vector<std::string> all_names = append_to_default_events(*defaults, names);
   const bool adds_nothing = all_names.size() == list_default_events(*defaults).size();
-  const bool has_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
-  if (adds_nothing && has_any_passes) return defaults;
+  const bool may_have_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
+  if (adds_nothing && may_have_any_passes) return defaults;
 
-  auto set = select_events(make_request(all_names));
-  if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
-  return set;
+  auto all_events = select_events(make_request(all_names));
+  if (all_events)
+    all_events->notes.insert(all_events->notes.begin(), defaults->notes.begin(),
+                             defaults->notes.end());
+  return all_events;
 }
 
 Result<void> refuse_percentiles_in_formulas(const FormulaRequest& formulas) {
@@ -176,27 +189,32 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
   return {};
 }
 
+/// Chooses the events to count: those that the user names in options, gates and formulas, and the
+/// default events unless these are not wanted. Returns no events if none are needed.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const EventsByName& by_name, const EventSelector& select_events) {
-  if (auto parts = refuse_percentiles_in_formulas(by_name.formulas); !parts) return parts.error();
+  if (auto checked = refuse_percentiles_in_formulas(by_name.formulas); !checked)
+    return checked.error();
 
   const MetricSelection selection = options.metric_selection;
-  const bool rows_need_none =
+  const bool rows_need_no_events =
       selection == MetricSelection::Time ||
       (selection == MetricSelection::Listed && do_rows_need_no_events(options));
   const bool were_asked_for = !options.events.empty() || !by_name.all().empty();
-  if (rows_need_none && !were_asked_for) return EventSet{};
+  if (rows_need_no_events && !were_asked_for) return EventSet{};
 
+  // With -e, only the named events are counted, unless it is written with a plus sign.
   const bool with_defaults =
-      options.adds_default_events || (options.events.empty() && !rows_need_none);
+      options.adds_default_events || (options.events.empty() && !rows_need_no_events);
   auto events = select_wanted_events(options, by_name, with_defaults, select_events);
   if (!events) return explain_refusal(by_name, events.error());
-  if (auto counts = check_engine_can_count(options, *events, select_events); !counts)
-    return counts.error();
-  if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
+  if (auto checked = check_engine_can_count(options, *events, select_events); !checked)
+    return checked.error();
+  if (auto checked = check_listed_events(options, *events, select_events); !checked)
+    return checked.error();
 
-  // Each pass needs a run. Default events may stay uncounted, because refusing `-r 1` would be
-  // worse.
+  // Each pass needs a run. With fewer runs, some events stay uncounted. This is an error if the
+  // user has asked for events, but refusing `-r 1` because of default events would be worse.
   const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto max_runs = run.runs ? run.runs : run.max_runs;
   if (were_asked_for && max_runs && *max_runs < passes)
@@ -206,39 +224,42 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   return events;
 }
 
+/// Plans to measure the CPU time that commands spend on each kind of core, such as P and E. The
+/// times are stored as events, so a pass (the events that are counted in the same runs) reads them.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
 
-  // The times are read in a pass of their own, the last one, or in all timed runs.
   EventSet& set = plan.setting.events;
   const bool has_own_pass = plan.cores.times_kinds_only_in_counting_runs;
   if (has_own_pass) {
-    const std::size_t own_pass = core_time_pass(set.passes.size());
-    set.passes.resize(own_pass);
-    set.passes.push_back({{}, RoundKind::Counting});
+    // The pass is the last one but never the first, so an empty pass goes before it if needed.
+    set.passes.resize(core_time_pass(set.passes.size()));
+    set.passes.push_back({.event_indices = {}, .kind = RoundKind::Counting});
+  } else if (set.passes.empty()) {
+    // The times need a pass even if no events are counted.
+    set.passes.emplace_back();
   }
-  if (set.passes.empty()) set.passes.emplace_back();
 
   const auto reads_times = [&](const Pass& pass) {
     return has_own_pass ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed;
   };
-  const auto add = [&](Event event) {
+  const auto add_event = [&](Event event) {
     for (Pass& pass : set.passes)
       if (reads_times(pass)) pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
 
   for (const std::string& kind : plan.cores.timed_kinds)
-    add({.name = time_metric_name(kind),
-         .meaning = fmt::format("CPU time on {} cores", kind),
-         .is_time = true,
-         .role = Role::CoreTime,
-         .core_kind = kind});
+    add_event({.name = time_metric_name(kind),
+               .meaning = fmt::format("CPU time on {} cores", kind),
+               .is_time = true,
+               .role = Role::CoreTime,
+               .core_kind = kind});
   if (plan.cores.measures_unsplit_time)
-    add({.name = std::string(kUnsplitTime),
-         .meaning =
-             "CPU time of processes that ended between two looks, whose kind of core is not known",
-         .is_time = true});
+    add_event({.name = std::string(kUnsplitTime),
+               .meaning = "CPU time of processes that ended between two looks, whose kind of core "
+                          "is not known",
+               .is_time = true});
 }
 
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
@@ -261,31 +282,36 @@ Order choose_default_order(const CommandOptions& options) {
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
+/// Finds the command that --anchor names. The anchor is an old build, which sessions of different
+/// days have in common. It is measured like the others, but no gate applies to it.
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor_command) return {};
 
+  // A command is named by its name, by its text, or by the name before its parameters were filled
+  // in.
   const std::string& anchor = *options.anchor_command;
-  std::vector<std::size_t> commands_with_name;
-  std::vector<std::string> names;
+  std::vector<std::size_t> named_commands;
+  std::vector<std::string> all_names;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     const Command& command = plan.commands[c];
-    names.push_back(cited(command.name));
+    all_names.push_back(cited(command.name));
     if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
-      commands_with_name.push_back(c);
+      named_commands.push_back(c);
   }
 
   const std::string what = "--anchor " + cited(anchor);
-  if (commands_with_name.empty())
-    return Error{what + " is not the name of a command", "they are " + listed(names)};
-  if (commands_with_name.size() > 1)
+  if (named_commands.empty())
+    return Error{what + " is not the name of a command", "they are " + listed(all_names)};
+  if (named_commands.size() > 1)
     return Error{what + " is the name of more than one command",
                  "give each command a name of its own with -n"};
 
-  const std::size_t anchor_index = commands_with_name.front();
-  if (plan.reference.is_reference(anchor_index))
+  // Gates compare the candidates with the reference, so it cannot be left out of the gates.
+  const std::size_t only_command = named_commands.front();
+  if (plan.reference.is_reference(only_command))
     return Error{what + " is the reference", "put the anchor after the base and the candidate"};
 
-  plan.reference.anchor_index = anchor_index;
+  plan.reference.anchor_index = only_command;
   return {};
 }
 
@@ -339,27 +365,31 @@ struct MetricsToPlan {
   bool has_tree_peak = false;
 };
 
-Result<void> add_metrics(const MetricsToPlan& request, Plan& plan) {
-  const Options& options = request.options;
-  const CountingOptions& counting = request.counting;
+/// Adds the metrics to a plan that already has events, in the order in which tables show them.
+Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
+  const Options& options = sources.options;
+  const CountingOptions& counting = sources.counting;
 
+  // The times by core kind are events, so they come before the metrics of events.
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
-                              !counting.events.empty(), request.has_tree_peak);
+                              !counting.events.empty(), sources.has_tree_peak);
 
-  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
-  if (auto computed = add_formulas(request.formulas, plan.setting.events, plan.metrics); !computed)
-    return computed;
-  auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
-  if (!percentiles) return percentiles;
+  // A formula may use all metrics before it.
+  if (auto added = add_reported(plan.reported_metrics, plan.metrics); !added) return added;
+  if (auto added = add_formulas(sources.formulas, plan.setting.events, plan.metrics); !added)
+    return added;
+  if (auto added = add_percentiles(counting, options.gates, options.run, plan.metrics); !added)
+    return added;
 
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(options), plan.metrics);
   if (counting.metric_selection == MetricSelection::Listed) {
-    auto listed = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-    if (!listed) return listed;
+    auto moved = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+    if (!moved) return moved;
   }
 
+  // The compact table has only the first metric, unless the user has asked for certain ones.
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
@@ -397,6 +427,8 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
   return all;
 }
 
+/// --until ends a run as soon as the command has written a certain line, so it cannot be combined
+/// with options that need the rest of the run or of its output.
 std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
   if (plan.setting.jobs > 1)
     return Error{
@@ -414,6 +446,7 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
     return Error{"--until ends runs early, so --expect-output has no complete output to compare",
                  "use only one of them"};
 
+  // Only Valgrind has simulated passes.
   if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, but Valgrind counts only runs that end by themselves",
                  fmt::format("use only one of --until and --engine {}",

@@ -23,12 +23,16 @@ std::vector<std::string> list_what_runs(const Command& command) {
   return all;
 }
 
+/// Refuses two commands that run the same program in the same way, because a race between them has
+/// no winner.
 Result<void> refuse_equal_commands(const Plan& plan) {
-  std::map<std::vector<std::string>, std::size_t> first_that_runs;
+  std::map<std::vector<std::string>, std::size_t> first_commands;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const auto [first, is_new] = first_that_runs.try_emplace(list_what_runs(plan.commands[c]), c);
+    const auto [first, is_new] = first_commands.try_emplace(list_what_runs(plan.commands[c]), c);
     if (is_new) continue;
+    const std::size_t equal_command = first->second;
 
+    // Commands with parameters are the same typed command with several values.
     const Command& command = plan.commands[c];
     const std::string remedy =
         command.parameters.empty()
@@ -38,7 +42,7 @@ Result<void> refuse_equal_commands(const Plan& plan) {
                   command.parameters.front().name);
     return Error{fmt::format("--race would run the same program twice, because commands {} and {} "
                              "are both {}",
-                             first->second + 1, c + 1, cited(command.text)),
+                             equal_command + 1, c + 1, cited(command.text)),
                  remedy};
   }
   return {};
@@ -46,6 +50,8 @@ Result<void> refuse_equal_commands(const Plan& plan) {
 
 }  // namespace
 
+/// Lets the commands race by the metric that tables show first. Timed rounds decide a race, so the
+/// metric must be measured in them.
 Result<void> add_race(const RunOptions& options, Plan& plan) {
   if (!options.race_limit) return {};
 
@@ -71,7 +77,8 @@ Result<void> add_race(const RunOptions& options, Plan& plan) {
                              metric.name),
                  "put another metric first"};
 
-  // All commands race against each other, whatever their parameters are.
+  // Without indices, tables compare each command with the first. Otherwise, only commands with
+  // equal parameters would be compared, but all commands race against each other.
   plan.reference.indices.clear();
   plan.race = RaceGoal{.limit = *options.race_limit, .metric = *primary};
   return {};

@@ -20,27 +20,35 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
-/// Returns the seed for the order of a round. Without the inner mix, round 1 of seed 5 and round 2
-/// of seed 3 would have the same order.
+/// Returns the seed for the order of the commands in a round. The session's seed is mixed before
+/// the round's number is added, because otherwise round 1 of seed 5 and round 2 of seed 3, for
+/// example, would have the same order.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
-  // Warm-up and timed rounds have odd and even numbers below 2^33. The numbers of each other kind
-  // begin far beyond those of the kind before it, so that no two rounds share a number.
-  constexpr unsigned beyond_rounds = 40;
+  // No two rounds share a number. Timed and warm-up rounds have the even and the odd numbers below
+  // 2^33. The rounds of each other kind begin at a multiple of 2^40 of their own.
+  const auto number_in_block = [&](std::uint64_t block) { return (block << 40U) + round; };
+  std::uint64_t number = 0;
   switch (kind) {
-    case RoundKind::Warmup:
-      return mixed(mixed(seed) + 2 * std::uint64_t{round} + 1);
     case RoundKind::Timed:
-      return mixed(mixed(seed) + 2 * std::uint64_t{round});
+      number = 2 * std::uint64_t{round};
+      break;
+    case RoundKind::Warmup:
+      number = 2 * std::uint64_t{round} + 1;
+      break;
     case RoundKind::Simulated:
-      return mixed(mixed(seed) + (std::uint64_t{1} << beyond_rounds) + round);
+      number = number_in_block(1);
+      break;
     case RoundKind::Counting:
-      return mixed(mixed(seed) + (std::uint64_t{2} << beyond_rounds) + round);
-    case RoundKind::Untuned:
-      return mixed(mixed(seed) + (std::uint64_t{4} << beyond_rounds) + round);
+      number = number_in_block(2);
+      break;
     case RoundKind::Settling:
+      number = number_in_block(3);
+      break;
+    case RoundKind::Untuned:
+      number = number_in_block(4);
       break;
   }
-  return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
+  return mixed(mixed(seed) + number);
 }
 
 /// Each layout has one round per sweep, at a random position if the order is random.
@@ -58,12 +66,17 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
 
 }  // namespace
 
+/// Plans the runs (steps) of one round: one of each command, in the same layout and with the same
+/// pass. A layout is one of several builds of the commands. A pass is a set of events that the
+/// hardware can count at the same time.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::span<const std::uint32_t> commands) {
-  // Warm-up and similar rounds run like timed ones.
+  // Rounds that only count have passes of their own. All others, such as warm-up rounds, use the
+  // passes of timed rounds.
   const RoundKind kind_of_pass = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
 
-  // The passes take turns, each for a sweep of rounds that has all layouts.
+  // The passes of a kind are adjacent, and take turns: each counts for a whole sweep, in which
+  // every layout has one round.
   const auto& passes = plan.setting.events.passes;
   const auto first_pass = static_cast<std::uint32_t>(
       std::ranges::find(passes, kind_of_pass, &Pass::kind) - passes.begin());

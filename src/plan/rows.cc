@@ -64,18 +64,24 @@ std::vector<double> list_wanted_percentiles(const CountingOptions& options,
   return all;
 }
 
+/// An interval for a percentile far from the median needs many runs. Refuses percentiles whose
+/// intervals need more runs than the user allows, and advises how many to allow.
 std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double confidence,
                                             std::vector<double> percentiles) {
   const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
   if (!max_runs) return std::nullopt;
 
+  // The interval may miss the percentile on either of its two sides.
+  const double error_per_side = (1.0 - confidence) / 2.0;
   const auto runs_needed = [&](double percent) {
-    return fewest_runs_for_quantile(percent / 100.0, (1.0 - confidence) / 2.0);
+    return fewest_runs_for_quantile(percent / 100.0, error_per_side);
   };
+
+  // Only percentiles that need too many runs remain.
   std::erase_if(percentiles, [&](double percent) { return runs_needed(percent) <= *max_runs; });
   if (percentiles.empty()) return std::nullopt;
 
-  // "p95 needs 93, and p99 473"
+  // The error begins with a list such as "p95 needs 93, and p99 473".
   std::vector<std::string> needs;
   needs.reserve(percentiles.size());
   for (const double percent : percentiles) {
@@ -84,6 +90,7 @@ std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double co
         fmt::format("{}{} {}", name_of_percentile(percent), verb, runs_needed(percent)));
   }
 
+  // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
   const bool is_one = percentiles.size() == 1;
   const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
   const auto runs_to_allow =
@@ -143,67 +150,82 @@ const BuiltInFormula* find_built_in(std::string_view name) {
 
 constexpr std::size_t kMaxTermsOfAllFormulas = 100'000;
 
+/// Whether a formula that cannot be computed is an error, or is left out.
+enum class Requirement : unsigned char { Required, Optional };
+
 class FormulaCollector {
  public:
   FormulaCollector(const FormulaSources& sources, FormulaForm form)
       : options_(sources.counting),
         gates_(sources.gates),
         cores_(sources.cores),
-        uses_older_form_(form == FormulaForm::ForOlderProcessors) {}
+        prefers_older_form_(form == FormulaForm::ForOlderProcessors) {}
 
   FormulaRequest collect(MetricSelection selection) {
-    for (const std::string_view name : list_named_metrics(options_, gates_)) request_built_in(name);
+    for (const std::string_view name : list_named_metrics(options_, gates_))
+      request_built_in(name, Requirement::Required);
     for (const OwnMetric& derived : options_.derived_metrics) {
       auto expression = parse_expression(derived.formula);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
     if (selection == MetricSelection::All)
       for (const BuiltInFormula& built_in : kBuiltInFormulas)
-        request_built_in(built_in.name, false);
+        request_built_in(built_in.name, Requirement::Optional);
     return std::move(request_);
   }
 
  private:
-  /// Adds the built-in formula `name`, unless there is none or something else has its name.
-  void request_built_in(std::string_view name, bool is_wanted = true) {
+  /// True if the user, or a formula collected before, has given `name` another meaning.
+  bool is_taken(std::string_view name) const {
+    return has_name(options_.derived_metrics, name) || has_name(options_.scraped_metrics, name) ||
+           events_of_formulas_.contains(name);
+  }
+
+  /// Adds the built-in formula `name` to the request, after the formulas that it uses itself. Does
+  /// nothing if there is no such formula, or if the name is taken.
+  void request_built_in(std::string_view name, Requirement requirement) {
     const BuiltInFormula* built_in = find_built_in(name);
-    // The CPU time of a region is not measured.
-    if (built_in != nullptr && built_in->is_of_one_run && options_.measures_region) return;
-    if (built_in == nullptr || has_name(options_.derived_metrics, name) ||
-        has_name(options_.scraped_metrics, name) || events_.contains(name))
-      return;
-    request_.has_older_form =
-        request_.has_older_form || (is_wanted && !built_in->older_expression.empty());
-    auto expression = parse_expression(uses_older_form_ && !built_in->older_expression.empty()
-                                           ? built_in->older_expression
-                                           : built_in->expression);
+    if (built_in == nullptr || is_taken(name)) return;
+
+    // A formula of this kind divides by the CPU time of its run, but that of a region is not
+    // measured.
+    if (built_in->is_of_one_run && options_.measures_region) return;
+
+    const bool is_required = requirement == Requirement::Required;
+    const bool has_older_form = !built_in->older_expression.empty();
+    if (is_required && has_older_form) request_.has_older_form = true;
+
+    const bool uses_older_form = prefers_older_form_ && has_older_form;
+    auto expression =
+        parse_expression(uses_older_form ? built_in->older_expression : built_in->expression);
     if (!expression) return;
+
     OwnMetric metric{.name = std::string(name), .better = built_in->better, .role = built_in->role};
     metric.unit.unit = built_in->unit;
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
          .is_by_user = false,
-         .is_required = is_wanted,
+         .is_required = is_required,
          .may_use_times_of_counting_runs = built_in->is_of_one_run});
   }
 
   void add(FormulaDefinition formula) {
     for (const std::string& name : names_in(formula.expression))
-      request_built_in(name, formula.is_required);
+      request_built_in(name, formula.is_required ? Requirement::Required : Requirement::Optional);
     std::vector<std::string> events = list_events(formula.expression);
     if (formula.is_required) {
       for (const std::string& event : events) add_once(request_.events, event);
       for (std::size_t i = 1; i < events.size(); ++i)
         request_.event_pairs.emplace_back(events.front(), events[i]);
     }
-    events_.insert_or_assign(formula.metric.name, std::move(events));
+    events_of_formulas_.insert_or_assign(formula.metric.name, std::move(events));
     request_.formulas.push_back(std::move(formula));
   }
 
   std::vector<std::string> list_events(const Expression& expression) const {
     std::vector<std::string> events;
     for (const std::string& name : names_in(expression)) {
-      if (const auto other = events_.find(name); other != events_.end()) {
+      if (const auto other = events_of_formulas_.find(name); other != events_of_formulas_.end()) {
         for (const std::string& event : other->second) add_once(events, event);
         continue;
       }
@@ -218,9 +240,9 @@ class FormulaCollector {
   const CountingOptions& options_;
   const GateOptions& gates_;
   const CorePlan& cores_;
-  bool uses_older_form_;
+  bool prefers_older_form_;
   FormulaRequest request_;
-  std::map<std::string, std::vector<std::string>, std::less<>> events_;
+  std::map<std::string, std::vector<std::string>, std::less<>> events_of_formulas_;
 };
 
 /// Returns the metric that a formula means by `name`: one of this name, or else of the event's
@@ -269,6 +291,7 @@ class FormulaMaker {
     return {};
   }
 
+  /// Adds the terms that compute `name`, a metric or an earlier formula that `formula` uses.
   Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
     // Events that are counted only in user space belong to the CPU time in user space.
     if (formula.may_use_times_of_counting_runs && name == metric_name_of(Role::CpuTime) &&
@@ -282,28 +305,31 @@ class FormulaMaker {
           make_suggestion(name, metrics_, "lauka --check says what can be counted here")};
 
     // A part that occurs twice is computed once.
-    if (const auto known = places_.find(part); known != places_.end()) {
-      source_.terms.emplace_back(RepeatedTerm{known->second});
+    if (const auto first_use = last_terms_.find(part); first_use != last_terms_.end()) {
+      source_.terms.emplace_back(RepeatedTerm{first_use->second});
       return {};
     }
 
-    // The last metrics are the formulas that were made before. They are made again, not copied,
-    // because their repeated terms refer to places in the formula itself.
-    const auto from_end = static_cast<std::size_t>(metrics_.data() + metrics_.size() - part);
-    if (from_end > earlier_formulas_.size()) {
+    // The last metrics are the formulas that were made before. Their terms cannot be copied,
+    // because a RepeatedTerm refers to an index in its own formula, so they are made again.
+    const auto part_index = static_cast<std::size_t>(part - metrics_.data());
+    const std::size_t first_formula = metrics_.size() - earlier_formulas_.size();
+    if (part_index >= first_formula) {
+      auto added = add(*earlier_formulas_[part_index - first_formula]);
+      if (!added) return added;
+    } else {
       source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
                            part->source.terms.end());
-    } else if (auto added = add(*earlier_formulas_[earlier_formulas_.size() - from_end]); !added) {
-      return added;
     }
 
-    places_.emplace(part, source_.terms.size() - 1);
+    last_terms_.emplace(part, source_.terms.size() - 1);
     return {};
   }
 
   const std::vector<const FormulaDefinition*>& earlier_formulas_;
   const std::vector<Metric>& metrics_;
-  std::map<const Metric*, std::size_t> places_;
+  /// For each part, the index of its last term, which has the value of the part.
+  std::map<const Metric*, std::size_t> last_terms_;
   Formula source_;
 };
 
@@ -312,10 +338,11 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
-/// Returns the reason why no run has all values of a formula; nullopt if some runs have them.
+/// Returns the reason why no run has all values of a formula; nullopt if some runs have them. A
+/// formula combines the values of one run, but events and times may be measured in separate runs.
 std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
                                                const Metric& metric, const EventSet& events) {
-  const auto& terms = metric.source.terms;
+  // Without events, a formula needs only what every timed run has.
   if (!metric.source.first_event()) return std::nullopt;
 
   if (!are_in_one_pass(metric.source, events))
@@ -323,21 +350,23 @@ std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
                              name_in_messages(formula)),
                  "count fewer events with -e; --explain-events shows which of them compete"};
 
-  // Times and reported values are those of timed runs, so the counts must be from these, too.
+  // Times, and values that the program reports, are those of timed runs, so the counts must be from
+  // these, too.
   const auto is_of_timed_runs = [](const Formula::Term& term) {
     return std::holds_alternative<UsageFunction>(term) ||
            std::holds_alternative<ReportedValue>(term);
   };
-  const RoundKind kind = kind_of(metric, events);
-  if (kind == RoundKind::Timed || std::ranges::none_of(terms, is_of_timed_runs))
-    return std::nullopt;
+  const RoundKind kind_of_counts = kind_of(metric, events);
+  const bool needs_timed_runs = std::ranges::any_of(metric.source.terms, is_of_timed_runs);
+  if (kind_of_counts == RoundKind::Timed || !needs_timed_runs) return std::nullopt;
 
-  if (kind == RoundKind::Simulated)
+  if (kind_of_counts == RoundKind::Simulated)
     return Error{
         fmt::format("{} needs times and counts of the same run, but the counts are simulated",
                     name_in_messages(formula)),
         "divide counts by counts"};
 
+  // The counts are from counting runs, which have CPU times, too.
   if (formula.may_use_times_of_counting_runs) return std::nullopt;
 
   return Error{fmt::format("{} needs times and counts of the same run", name_in_messages(formula)),
@@ -422,13 +451,16 @@ Formula make_count_formula(const EventSet& set, std::size_t event) {
   return is_counted_in_billionths ? count / 1e9 : count;
 }
 
-/// Adds the times by core kind, and the share of the first core kind in the sum of these times.
+/// Adds the CPU times by core kind (such as P and E), and the share of the first core kind, which
+/// is usually the fastest, in the sum of these times.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
-  const std::vector<std::size_t> times = set.core_time_indices();
-  if (times.empty()) return;
+  // The times are stored as events of the set. There are none if lauka does not tell the kinds
+  // apart.
+  const std::vector<std::size_t> time_events = set.core_time_indices();
+  if (time_events.empty()) return;
 
-  for (const std::size_t event : times) {
+  for (const std::size_t event : time_events) {
     metrics.push_back(Metric{.name = set.events[event].name,
                              .unit = Unit::Seconds,
                              .better = Better::Neither,
@@ -438,11 +470,13 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .event = event});
   }
 
-  const Formula time_on_first_kind = CountedEvent{times.front()};
+  // The share is no time, so --metrics time hides it.
+  const std::size_t first_event = time_events.front();
+  const Formula time_on_first_kind = CountedEvent{first_event};
   Formula sum = time_on_first_kind;
-  for (std::size_t i = 1; i < times.size(); ++i) sum = sum + CountedEvent{times[i]};
+  for (std::size_t i = 1; i < time_events.size(); ++i) sum = sum + CountedEvent{time_events[i]};
   metrics.push_back(
-      Metric{.name = share_metric_name(set.events[times.front()].core_kind),
+      Metric{.name = share_metric_name(set.events[first_event].core_kind),
              .unit = Unit::Fraction,
              .better = Better::Neither,
              .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
@@ -454,25 +488,59 @@ std::string write_metric_suffix(const Event& event) {
   return event.simulated ? "(simulated)" : event.name_suffix;
 }
 
-void add_event_metrics(const EventSet& events, MetricSelection selection, Shown shown,
+/// Adds a metric for each counted event. `shown`: for events that are not only parts of another
+/// event.
+void add_event_metrics(const EventSet& set, MetricSelection selection, Shown shown,
                        std::vector<Metric>& metrics) {
-  for (std::size_t i = 0; i < events.events.size(); ++i) {
-    const Event& event = events.events[i];
+  for (std::size_t i = 0; i < set.events.size(); ++i) {
+    const Event& event = set.events[i];
+
+    // add_core_metrics() adds the times by core kind.
     if (event.role == Role::CoreTime) continue;
 
-    const bool is_part_row = event.index_for_all_core_kinds && selection != MetricSelection::All;
+    // An event may be counted on each core kind, too. Such parts of the whole have rows only if the
+    // user asks for all metrics.
+    const bool is_part = event.index_for_all_core_kinds.has_value();
+    const bool hides_part = is_part && selection != MetricSelection::All;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),
                              .better = Better::Less,
-                             .shown = is_part_row ? Shown::Verbose : shown,
-                             .source = make_count_formula(events, i),
+                             .shown = hides_part ? Shown::Verbose : shown,
+                             .source = make_count_formula(set, i),
                              .counted_privilege_levels = event.privilege_levels,
                              .of_region = event.of_region,
                              .metric_suffix = write_metric_suffix(event),
                              .method = event.method,
-                             .role = choose_role(events, i),
+                             .role = choose_role(set, i),
                              .event = i,
-                             .is_part = event.index_for_all_core_kinds.has_value()});
+                             .is_part = is_part});
+  }
+}
+
+/// Adds ratios of two events, such as ipc.
+void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>& metrics) {
+  for (const DerivedMetric& derived : kDerivedMetrics) {
+    const auto numerator = find_event(set, derived.numerator);
+    const auto denominator = find_event(set, derived.denominator);
+    if (!numerator || !denominator) continue;
+
+    // A ratio needs both events at the same privilege levels, and from the same runs.
+    const Event& above = set.events[*numerator];
+    const Event& below = set.events[*denominator];
+    if (above.privilege_levels != below.privilege_levels) continue;
+    const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
+    if (!are_in_one_pass(source, set)) continue;
+
+    metrics.push_back(Metric{.name = std::string(derived.name),
+                             .unit = derived.unit,
+                             .better = derived.better,
+                             .shown = shown,
+                             .source = source,
+                             .counted_privilege_levels = above.privilege_levels,
+                             .of_region = above.of_region,
+                             .metric_suffix = write_metric_suffix(above),
+                             .method = above.method,
+                             .role = derived.role});
   }
 }
 
@@ -511,9 +579,12 @@ std::string make_suggestion(std::string_view name, const std::vector<Metric>& me
   return meant.empty() ? std::string(otherwise) : fmt::format("did you mean {}?", meant);
 }
 
+/// Explains why a ratio of two events, such as ipc, is missing: the events are not counted, or not
+/// at the same privilege levels, or not in the same runs.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {
-    if (name != derived.name || find_metric(metrics, derived.role)) continue;
+    const bool is_measured = find_metric(metrics, derived.role).has_value();
+    if (name != derived.name || is_measured) continue;
 
     const std::string_view above = event_name_of(derived.numerator);
     const std::string_view below = event_name_of(derived.denominator);
@@ -522,6 +593,7 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
                    fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
                                below, above)};
 
+    // A modifier in the event's name, such as :u, chooses the levels.
     const auto levels_of = [&](Role role) {
       return metrics[*find_metric(metrics, role)].counted_privilege_levels;
     };
@@ -546,41 +618,46 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   });
 }
 
+/// Gives --metrics what it promises: tables show the metrics that it names, in the order in which
+/// it names them, and --percentiles adds its own. All other metrics are only for --verbose.
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
-  // Places behind the rows that were moved before, and keeps the order of all others.
+  // The rows that were moved keep their order, and so do all others behind them.
   std::size_t rows_in_front = 0;
-  const auto move_to_front = [&](std::size_t place) {
+  const auto move_behind_rows_in_front = [&](std::size_t metric_index) {
     const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(rows_in_front);
-    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(metric_index);
     std::rotate(target, metric, metric + 1);
     ++rows_in_front;
   };
 
   for (const std::string& text : list) {
-    // An event's name may itself contain colons (cycles:u), so the whole text is looked for first.
-    RowRequest wanted{text};
-    auto place = find_metric(metrics, wanted.name);
-    if (!place) {
+    // An event's name may itself contain colons (cycles:u), so the whole text is looked for before
+    // NAME of NAME:UNIT.
+    RowRequest wanted{.name = text};
+    auto metric_index = find_metric(metrics, wanted.name);
+    if (!metric_index) {
       wanted = split_off_unit(text);
-      place = find_metric(metrics, wanted.name);
+      metric_index = find_metric(metrics, wanted.name);
     }
-    if (!place) return make_unknown_metric_error(wanted.name, metrics);
+    if (!metric_index) return make_unknown_metric_error(wanted.name, metrics);
 
-    Metric& metric = metrics[*place];
-    if (*place < rows_in_front)
+    Metric& metric = metrics[*metric_index];
+    if (*metric_index < rows_in_front)
       return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
 
+    // After a colon, an empty unit is not left out but wrong.
     const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
     if (gives_unit)
-      if (auto shown = set_display_unit(wanted.unit, metric); !shown) return shown;
-    move_to_front(*place);
+      if (auto checked = set_display_unit(wanted.unit, metric); !checked) return checked;
+    move_behind_rows_in_front(*metric_index);
   }
 
+  // The list may have named a percentile, too.
   for (const double percent : percentiles) {
-    const auto place = find_metric(metrics, name_of_percentile(percent));
-    if (place && *place >= rows_in_front) move_to_front(*place);
+    const auto metric_index = find_metric(metrics, name_of_percentile(percent));
+    if (metric_index && *metric_index >= rows_in_front) move_behind_rows_in_front(*metric_index);
   }
 
   for (std::size_t i = 0; i < metrics.size(); ++i)
@@ -593,34 +670,38 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
     if (metric.unit == Unit::Seconds && metric.shown_in == nullptr) metric.shown_in = unit;
 }
 
+/// Adds a metric for each percentile of wall time that an option names, such as wall_time.p95.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};
 
   const std::vector<double> percentiles = list_wanted_percentiles(options, gates);
-  if (auto few =
-          refuse_if_too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
-    return *std::move(few);
+  const double confidence = gates.confidence.value_or(kDefaultConfidence);
+  if (auto refusal = refuse_if_too_few_runs(run, confidence, percentiles))
+    return *std::move(refusal);
 
   // The percentiles of the wall time follow it.
-  std::size_t place = *wall_time;
+  std::size_t last_inserted = *wall_time;
   for (const double percent : percentiles) {
     const std::string name = name_of_percentile(percent);
-    const auto known = find_metric(metrics, name);
-    if (known && metrics[*known].percentile) continue;
-    if (known)
+
+    // The percentile may have been added before, but the user's own metrics may have any name.
+    const auto namesake = find_metric(metrics, name);
+    if (namesake && metrics[*namesake].percentile) continue;
+    if (namesake)
       return Error{fmt::format("--percentiles would add a second metric {}", name),
                    "give the other metric another name"};
 
+    // It is computed from the values of the wall time, and has the same unit. The role belongs to
+    // the wall time alone.
     Metric metric = metrics[*wall_time];
     metric.percentile = Percentile{metric.name, percent / 100.0};
     metric.name = name;
     metric.shown = Shown::Always;
     metric.role = Role::Other;
-
-    ++place;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(place), std::move(metric));
+    ++last_inserted;
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted), std::move(metric));
   }
   return {};
 }
@@ -648,6 +729,9 @@ void move_region_to_front(MetricSelection selection, std::vector<Metric>& metric
   }
 }
 
+/// Collects the metrics whose values come from the program itself: --scrape finds them in its
+/// output, --metrics announces them ("rate:higher"), and --region adds two. Returns the options
+/// with all of them in `scraped_metrics`. Two of them cannot have the same name.
 Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   std::vector<OwnMetric> reported;
   for (OwnMetric& metric : options.scraped_metrics) {
@@ -666,6 +750,8 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
           fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
                       metric->name),
           "leave out the part after its name"};
+
+    // From now on, the row is like that of any other metric.
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
@@ -715,11 +801,14 @@ FormulaRequest request_formulas(const FormulaSources& sources, FormulaForm form)
   return FormulaCollector(sources, form).collect(sources.selection);
 }
 
+/// Adds a metric for each formula, which may use the metrics and the formulas before it. Because it
+/// then contains their terms, few short formulas could become very long.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics) {
-  std::size_t terms = 0;
+  std::size_t terms_of_all = 0;
   std::vector<const FormulaDefinition*> earlier_formulas;
   for (const FormulaDefinition& formula : request.formulas) {
+    // lauka's own formulas were only requested if their names are free.
     if (formula.is_by_user && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", name_in_messages(formula)),
                    "give it a name of its own"};
@@ -731,8 +820,8 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
       continue;
     }
 
-    terms += metric->source.terms.size();
-    if (terms > kMaxTermsOfAllFormulas)
+    terms_of_all += metric->source.terms.size();
+    if (terms_of_all > kMaxTermsOfAllFormulas)
       return Error{
           fmt::format("{} and the formulas before it have more than 100,000 parts together",
                       name_in_messages(formula)),
@@ -744,11 +833,14 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   return {};
 }
 
+/// Returns the metrics that lauka can measure without the user's definitions: what the kernel
+/// records for each run, then the CPU times by core kind, the counted events, and ratios of events.
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak) {
   std::vector<Metric> metrics;
   metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    // The kernel does not record this metric by itself, so it is measured only on request.
     if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
     metrics.push_back(Metric{.name = std::string(metric.name),
                              .unit = metric.unit,
@@ -759,33 +851,12 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
   }
 
   add_core_metrics(events, selection, metrics);
-  const Shown shown =
-      selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
+
+  // --metrics time hides events, unless -e names some.
+  const bool hides_events = selection == MetricSelection::Time && !events_were_asked_for;
+  const Shown shown = hides_events ? Shown::Verbose : Shown::Always;
   add_event_metrics(events, selection, shown, metrics);
-
-  // A ratio needs both events at the same privilege levels, and from the same runs.
-  for (const DerivedMetric& derived : kDerivedMetrics) {
-    const auto numerator = find_event(events, derived.numerator);
-    const auto denominator = find_event(events, derived.denominator);
-    if (!numerator || !denominator) continue;
-
-    const Event& above = events.events[*numerator];
-    const Event& below = events.events[*denominator];
-    if (above.privilege_levels != below.privilege_levels) continue;
-    const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
-    if (!are_in_one_pass(source, events)) continue;
-
-    metrics.push_back(Metric{.name = std::string(derived.name),
-                             .unit = derived.unit,
-                             .better = derived.better,
-                             .shown = shown,
-                             .source = source,
-                             .counted_privilege_levels = above.privilege_levels,
-                             .of_region = above.of_region,
-                             .metric_suffix = write_metric_suffix(above),
-                             .method = above.method,
-                             .role = derived.role});
-  }
+  add_ratios_of_events(events, shown, metrics);
 
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);
   return metrics;

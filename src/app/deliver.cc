@@ -47,7 +47,8 @@ report::Style choose_style(const OutputOptions& options) {
 }
 
 /// Decides whether to tell that there are no hardware counters: always with --verbose or a request
-/// for counts, and otherwise once per user. Creates a file in lauka's state folder to remember this.
+/// for counts, and otherwise once per user. Creates a file in lauka's state folder to remember
+/// this.
 bool decide_to_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -268,8 +269,7 @@ Report take_analysed_report(Call& call) {
 
   // The gates of a suite share one error rate, so whether one fails can depend on all the others.
   // The verdicts of a saved session were decided so before, unless it is given new gates.
-  const bool has_gates_to_decide =
-      call.benchmarks.front().plan.decisions_sharing_error_rate > 0;
+  const bool has_gates_to_decide = call.benchmarks.front().plan.decisions_sharing_error_rate > 0;
   if (call.is_suite() && has_gates_to_decide) {
     std::vector<gate::Findings*> findings(benchmarks.size());
     std::ranges::transform(benchmarks, findings.begin(),

@@ -87,15 +87,16 @@ int explain_events(Call& call) {
 }
 
 /// After each interval, prints a line of JSON about each thread of some processes. Ends with the
-/// last process, after the time that the user gave, when interrupted, or when nobody reads the lines.
+/// last process, after the time that the user gave, when interrupted, or when nobody reads the
+/// lines.
 int print_thread_times_continuously(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
   // An inquiry has one benchmark, for which the kinds of cores were found.
   const CoreKinds& core_kinds = call.benchmarks.front().cores.session_kinds;
 
   // The calls of the other operating system are null.
-  const auto stream = cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(),
-                                            os::darwin_calls());
+  const auto stream =
+      cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
 
   // The watch gets its clock and all other effects as functions, so that tests can replace them.
@@ -182,8 +183,8 @@ int check_machine(Call& call) {
   // other checks, because they reset what a killed lauka has left.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   const bool counts_user_space_only = call.options.counting.counts_user_space_only;
-  const auto engines = engine::try_engines(counts_user_space_only, linux_calls,
-                                           {.launcher = call.launcher.get()});
+  const auto engines =
+      engine::try_engines(counts_user_space_only, linux_calls, {.launcher = call.launcher.get()});
 
   // Facts that only some rooms of lauka can find are added to those of the operating system.
   MachineFacts facts = os::machine_facts();

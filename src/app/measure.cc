@@ -106,8 +106,8 @@ std::vector<Build> list_builds_to_run(const Call& call) {
   std::vector<Build> builds = list_builds(plans);
   if (!call.continues_log) return builds;
 
-  // A build may make other bytes each time, such as a timestamp. The rounds of the earlier call were
-  // measured with the builds that are there, so these are kept.
+  // A build may make other bytes each time, such as a timestamp. The rounds of the earlier call
+  // were measured with the builds that are there, so these are kept.
   std::vector<Build> missing_builds = list_missing_builds(plans, call.user);
   const std::size_t kept = builds.size() - missing_builds.size();
   if (kept > 0)
@@ -209,7 +209,7 @@ struct Origin {
 /// Adds hashes of the commands' programs and of the files in their arguments. Leaves out commands
 /// with a setup, because the setup may make these files.
 void add_hashes_of_files(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
-                        Origin& origin) {
+                         Origin& origin) {
   const ReadContext reader{context.user, context.pending_interrupt};
   for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -303,8 +303,8 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     add_accepted_limits(benchmark, settings);
   }
 
-  // A changed program is another setting. A changed file of data is only a circumstance, because the
-  // runs themselves may have changed it.
+  // A changed program is another setting. A changed file of data is only a circumstance, because
+  // the runs themselves may have changed it.
   add_hashes_of_files(runs, context, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
@@ -387,8 +387,7 @@ void say_changed_circumstances(const Call& call, const TextByName& then, const T
   };
 
   // Settings of the machine and the session are compared by the rules for comparing sessions.
-  for (const SettingDifference& setting :
-       find_differences(find_settings(then), find_settings(now)))
+  for (const SettingDifference& setting : find_differences(find_settings(then), find_settings(now)))
     add(fmt::format("{} {}, not {}", row_of(setting.kind).title, cited(setting.reference_value),
                     cited(setting.candidate_value)));
 
@@ -430,9 +429,9 @@ void say_how_many_rounds_are_kept(const Call& call, const RoundLog& log) {
     say_notes(call, {fmt::format("--resume continues after {} kept in {}",
                                  plural(log.earlier_rounds, "round"), cited(log.file))});
   else
-    say_notes(call, {fmt::format(
-                        "--resume found no rounds in {}, so the suite starts from the beginning",
-                        cited(log.file))});
+    say_notes(call,
+              {fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
+                           cited(log.file))});
 }
 
 /// Begins the log of finished rounds, from which --resume can continue an interrupted suite. With
@@ -473,8 +472,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& or
   return {};
 }
 
-/// With --resume, takes the seed of the random order of runs from the log, so that the order is that
-/// of the interrupted call. Also sets Call::continues_log.
+/// With --resume, takes the seed of the random order of runs from the log, so that the order is
+/// that of the interrupted call. Also sets Call::continues_log.
 Result<void> take_seed_from_log(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto log_path = choose_log_path(call.options.output);
@@ -489,7 +488,8 @@ Result<void> take_seed_from_log(Call& call) {
   const auto text = os::AppendLog::read(*log_path, kMaxLogBytes);
   if (!text) return text.error();
 
-  // The seals are checksums of lines. Those of the other lines are checked when the rounds are read.
+  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
+  // read.
   Seals seals;
   const auto read_head = read_log_head(*text, *log_path, seals);
   if (!read_head) return read_head.error();
@@ -504,7 +504,8 @@ Result<void> take_seed_from_log(Call& call) {
 }
 
 /// Lets a suite keep its finished rounds in a log for --resume, if it exports JSON to a file.
-Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
+Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
+                                  const RunContext& context) {
   const auto file = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
   if (!file) return {};
   const Origin origin = describe_origin(call, runs, context);

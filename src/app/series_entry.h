@@ -13,8 +13,8 @@ namespace lauka {
 Result<void> reserve_in_series(Call& call);
 
 /// With --series, adds the decision to the file and to the report. `status_of_results`:
-/// the exit status without the series. Returns the exit status, which says that lauka failed if the file cannot be
-/// written.
+/// the exit status without the series. Returns the exit status, which says that lauka failed if the
+/// file cannot be written.
 int record_in_series(Call& call, Report& report, int status_of_results);
 
 /// Reads the series of --series for an answer. Refuses a file without a series.

@@ -356,7 +356,8 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
                       line_number, cited(file)),
           "start again without --resume"};
 
-    // A line has one or several successive rounds. Warm-up rounds are replayed, but not counted.
+    // A line has one or several successive rounds. Warm-up rounds, and rounds of which no run is in
+    // the log, are replayed, but not counted.
     auto& [benchmark, rounds] = *parsed;
     const bool is_counted = !rounds.first.is_thrown_away() && !rounds.runs.empty();
     if (is_counted) {
@@ -506,21 +507,26 @@ Result<void> take_seed_from_log(Call& call) {
 /// Lets a suite keep its finished rounds in a log for --resume, if it exports JSON to a file.
 Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
                                   const RunContext& context) {
-  const auto file = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
-  if (!file) return {};
+  const auto log_path = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
+  if (!log_path) return {};
   const Origin origin = describe_origin(call, runs, context);
-  const os::ActAs owner(call.user);
-  if (owner.error()) return *owner.error();
-  const Error in_use{"another lauka is writing its results to " + *file,
-                     "wait until it has ended, or name another file"};
-  auto lines = os::AppendLog::open(*file, kMaxLogBytes, in_use);
-  if (!lines && call.options.suite.resumes) return lines.error();
-  if (!lines) {
-    say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});
+
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const Error error_if_in_use{"another lauka is writing its results to " + *log_path,
+                              "wait until it has ended, or name another file"};
+  auto log_file = os::AppendLog::open(*log_path, kMaxLogBytes, error_if_in_use);
+
+  // A suite can be measured without a log, but with --resume the log is what the user asked for.
+  if (!log_file && call.options.suite.resumes) return log_file.error();
+  if (!log_file) {
+    say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
     return {};
   }
-  call.log.emplace().file = *file;
-  if (auto begun = begin_log(*std::move(lines), origin, call); !begun) return begun;
+  call.log.emplace().file = *log_path;
+  if (auto begun = begin_log(*std::move(log_file), origin, call); !begun) return begun;
+
+  // While a benchmark runs, it replays the rounds of the log and appends its own.
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->round_keepers[i];
   return {};
 }
@@ -617,8 +623,8 @@ bool needs_machine(const Call& call) {
          });
 }
 
-// What must be known from before the first run is read first. What the runs can disturb is restored
-// or compared after the last.
+// What tuning or the runs can change, such as the branch in git, is read before them. The machine
+// is restored after the last run.
 std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> git_head_labels = await_head_labels(call);  // commit and branch

@@ -107,12 +107,12 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
 
   // The clock gives the seed of the random order of runs, unless the user gives one.
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto planned = keep(make_plan(benchmark.options, select,
-                                {.clock_seed = seed,
-                                 .cores = benchmark.cores.core_plan,
-                                 .has_tree_peak = benchmark.groups != nullptr}),
-                      benchmark.plan);
-  if (!planned) return planned;
+  auto plan = make_plan(benchmark.options, select,
+                        {.clock_seed = seed,
+                         .cores = benchmark.cores.core_plan,
+                         .has_tree_peak = benchmark.groups != nullptr});
+  if (!plan) return plan.error();
+  benchmark.plan = *std::move(plan);
 
   if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs works on Linux only",
@@ -481,8 +481,9 @@ Result<void> check_files_and_open_exports(Call& call) {
   // An export may not overwrite what a command writes.
   const auto targets = list_targets(call);
   if (!targets) return targets.error();
-  auto opened = keep(os::open_exports(*targets, files_of_commands), call.exports);
-  if (!opened) return opened;
+  auto open_exports = os::open_exports(*targets, files_of_commands);
+  if (!open_exports) return open_exports.error();
+  call.exports = *std::move(open_exports);
 
   for (const os::OpenExport& open_export : call.exports)
     if (!open_export.file->note().empty()) say_notes(call, {open_export.file->note()});
@@ -584,18 +585,19 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   macos.strategy = counting.strategy;
   macos.macos_sampling_period = counting.thread_sampling_period;
   macos.gives_counters_back = is_of_suite;
-  auto chosen = keep(engine::choose({.choice = counting.engine,
-                                     .counts_user_space_only = counting.counts_user_space_only,
-                                     .calls = os::linux_calls(),
-                                     .kinds = benchmark.cores.session_kinds,
-                                     .user = call.user,
-                                     .macos = macos}),
-                     benchmark.chosen);
-  if (!chosen) return chosen;
+  auto chosen = engine::choose({.choice = counting.engine,
+                                .counts_user_space_only = counting.counts_user_space_only,
+                                .calls = os::linux_calls(),
+                                .kinds = benchmark.cores.session_kinds,
+                                .user = call.user,
+                                .macos = macos});
+  if (!chosen) return chosen.error();
+  benchmark.chosen = *std::move(chosen);
 
   // Each of the following engines wraps the one before, and adds something to it. The first is for
-  // --region, by which only a marked part of each run is counted. On macOS, the threads that run
-  // this part can count for themselves. Elsewhere, no events are counted, rather than whole runs.
+  // --region, with which only a marked part of each run is counted. On macOS, the threads that run
+  // this part can count for themselves. Elsewhere, no events are counted, because counts of whole
+  // runs would be mistaken for counts of the part.
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region && !engine->counts_regions()) {
     const bool is_macos = os::darwin_calls() != nullptr;
@@ -604,7 +606,8 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
                                    : engine::make_uncounting_engine(std::move(engine));
   }
 
-  // Counting can slow a run down, so the user may ask for separate runs for it.
+  // Energy is measured if the machine can. Counting can slow a run down, so the user may ask for
+  // separate runs for it.
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));

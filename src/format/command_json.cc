@@ -303,8 +303,8 @@ class SessionReader {
     const ParsedJson* metrics = object_in(lauka_part, "metrics");
     if (metrics == nullptr) return make_foreign_file_error("it has a result without metrics");
 
-    // What the file lacks stays as it is. The index is right unless the file has another one,
-    // because several commands may be instances of one typed command.
+    // A member that the file lacks leaves its default. By default, each command was typed itself,
+    // and is not one of several instances of a typed command with parameters.
     StoredCommand stored{.command = std::move(recording().commands[*index])};
     stored.command.source_command_index = *index;
     decode(lauka_part, stored);
@@ -395,7 +395,7 @@ class SessionReader {
       // A percentile has no values of its own. It summarizes those of another metric.
       if (is_known && metric->percentile) continue;
 
-      // Only the commands of a user can report negative values.
+      // Only a metric that the user's commands report themselves can be negative.
       const bool may_be_negative = is_known && is_metric_of_user(*metric);
       const auto values = read_values(*samples, name, may_be_negative);
       if (!values) return values.error();
@@ -707,11 +707,10 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
-/// Calls put(key, json) with each member of a run but the counts of its own process. `index`: of
-/// the run in the session.
 template <typename Put>
 void put_run_members(const Results& results, std::size_t index, const RunRow& run, const Put& put) {
-  // All numbers in the file begin at 1.
+  // Calls put(key, json) with each member of run number `index` of the session, except the counts
+  // of its own process. All numbers in the file begin at 1.
   put("run", fmt::to_string(index + 1));
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
@@ -784,6 +783,7 @@ void put_redone_runs(JsonWriter& json, const Results& results, std::size_t comma
     json.put("pass", run.pass + 1);
     json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
     if (run.status != 0) json.put("outcome", ending_word(run.ending));
+
     // The reason in one word for programs, and as a text for people.
     json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
     json.put("why", run.redo_text);

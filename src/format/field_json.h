@@ -143,10 +143,9 @@ void put_fields(JsonWriter& json, const Struct& value) {
 template <typename Integer>
 using WidestInteger = std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
 
-// The order of the cases matters: a type may match several, and the first one counts. `to` is null
-// at first.
 template <typename Value>
 void encode(const Value& value, Json& to) {
+  // A type may match several cases, of which the first counts. `to` is null at first.
   if constexpr (HasFields<Value>) {
     // A struct whose fields are listed by a describe_fields().
     make_object(to);
@@ -176,10 +175,10 @@ void encode(const Value& value, Json& to) {
 template <typename List>
 bool decode_items(const ParsedJson& json, List& list);
 
-// The cases are those of encode(), in the same order: a type may match several, and the first one
-// counts. Returns false if the JSON is of another type than `value`.
 template <typename Value>
 bool decode(const ParsedJson& json, Value& value) {
+  // The cases are those of encode(), in the same order. A type may match several, of which the
+  // first counts. The result is false if the JSON is of another type than `value`.
   if constexpr (HasFields<Value>) {
     // A struct whose fields are listed by a describe_fields(). A missing field stays as it is.
     if (!is_object(json)) return false;

@@ -114,6 +114,7 @@ StoredFindings make_stored_findings(const Results& results) {
     stored.comparisons.push_back({comparison, session.metrics[comparison.metric].name});
   for (const gate::Verdict& verdict : results.findings.verdicts)
     stored.gates.push_back(make_stored_verdict(results, verdict));
+
   // These tail probabilities replace those of --confidence in the intervals of a gated metric.
   for (const gate::GatedMetricTails& gated : results.findings.gated_metric_tails)
     stored.intervals.push_back({session.metrics[gated.metric].name, gated.tails});
@@ -235,8 +236,8 @@ UtcTime parse_utc_time(const std::string& text) {
 
   std::string_view rest = text;
   const auto parts = parse_numbers_like<6>(pattern, rest.substr(0, pattern.size()));
-  const bool has_zone = rest.size() > pattern.size();
-  if (!parts || !has_zone) return {};
+  const bool is_more_left = rest.size() > pattern.size();
+  if (!parts || !is_more_left) return {};
 
   const auto& [year, month, day, hour, minute, second] = *parts;
   const auto date = std::chrono::year(year) / month / day;

@@ -108,6 +108,7 @@ void write_speedscope(const Report& report, const Sink& sink) {
   json.open('{');
   json.put("$schema", "https://www.speedscope.app/file-format-schema.json");
   json.put("exporter", "lauka " LAUKA_VERSION);
+
   json.open("shared", '{');
   json.open("frames", '[');
   for (const std::string& name : profiles.frame_names())

@@ -304,7 +304,8 @@ report::AdviceToEndRuns choose_advice_to_end_runs(const Benchmark& benchmark) {
 
 /// Returns the names of a benchmark's commands for messages. That of a failed command has the
 /// layout in which it failed.
-std::vector<std::string> names_for_messages(const Benchmark& benchmark, const EarlyEnd& why_ended) {
+std::vector<std::string> list_names_for_messages(const Benchmark& benchmark,
+                                                 const EarlyEnd& why_ended) {
   const std::string prefix = benchmark.name.empty() ? "" : benchmark.name + ": ";
   std::vector<std::string> names;
   for (const Command& command : benchmark.plan.commands) names.push_back(prefix + command.name);
@@ -333,8 +334,8 @@ void say_endings(const Call& call, const Report& report) {
     const report::AdviceToEndRuns advice =
         has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark);
     print_to_standard_error(
-        report::early_end_lines(session, names_for_messages(benchmark, *session.cut_short), advice,
-                                os::terminal_width(StandardStream::Error, 0)));
+        report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
+                                advice, os::terminal_width(StandardStream::Error, 0)));
   }
 }
 

@@ -524,6 +524,9 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit.as(
       "fractions", [&] { return fractions_of(verdict.delta); },
       [&](const auto& fractions) { set_fractions(verdict.delta, fractions); });
+
+  // For each of the two tests: the limit closest to the estimate with which it would have decided
+  // the same.
   visit.as(
       "decision_bounds",
       [&] {

@@ -141,11 +141,10 @@ void withdraw_keeping(Results& results) {
       gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
 }
 
-'/// Reserves the next number of a series for a candidate, and the error with which it may be kept.
-    /// Returns the lines to add to the series' file, and sets what `entry` has from the file.
-    Result<os::LogAddition>
-    make_reservation(SeriesFile file, const std::string& path, const SeriesTerms& terms,
-                     SeriesEntry& entry) {
+/// Reserves the next number of a series for a candidate, and the error with which it may be kept.
+/// Returns the lines to add to the series' file, and sets what `entry` has from the file.
+Result<os::LogAddition> make_reservation(SeriesFile file, const std::string& path,
+                                         const SeriesTerms& terms, SeriesEntry& entry) {
   const CandidateSeries& series = file.series;
 
   // The first candidate of a series sets its terms, which hold for all later ones. Each line of the

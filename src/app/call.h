@@ -49,8 +49,8 @@ struct Benchmark {
 struct RoundLog {
   std::string file{};
   std::unique_ptr<os::AppendLog> lines{};
-  Seals seals{};  ///< checksums, which detect changed lines
-  std::vector<RoundKeeper> keepers{};
+  Seals seals{};                             ///< checksums, which detect changed lines
+  std::vector<RoundKeeper> round_keepers{};  ///< one for each benchmark
   /// Rounds finished by earlier processes, without warm-up and settling rounds.
   std::uint64_t earlier_rounds = 0;
 };
@@ -93,9 +93,10 @@ struct Call {
   std::vector<os::OpenExport> exports{};
   UtcTime measuring_began{};
   std::optional<RoundLog> log{};
-  std::optional<SeriesEntry> series{};  ///< nullopt without --series, and before enter_series()
-  bool continues_log = false;           ///< true if --resume found an earlier call's log
-  bool says_hints = true;               ///< false: an earlier session of this process has said them
+  std::optional<SeriesEntry>
+      series{};                ///< nullopt without --series, and before reserve_in_series()
+  bool continues_log = false;  ///< true if --resume found an earlier call's log
+  bool says_hints = true;      ///< false: an earlier session of this process has said them
 
   bool reads_saved_sessions() const { return !options.saved_session_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }

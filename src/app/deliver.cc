@@ -46,9 +46,10 @@ report::Style choose_style(const OutputOptions& options) {
           .shows_marks_as_words = options.presentation.marks == MarksChoice::Text};
 }
 
-/// True with --verbose or a request for counts. Else true at most once per user; a file in lauka's
-/// state folder records this.
-bool must_show_lack_of_counters(const Options& options) {
+/// Decides whether to tell that there are no hardware counters: always with --verbose or a request
+/// for counts, and otherwise once per user. Creates a file in lauka's state folder to remember
+/// this.
+bool decide_to_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
          (options.output.verbosity == Verbosity::Normal && os::is_terminal(StandardStream::Error) &&
@@ -57,57 +58,66 @@ bool must_show_lack_of_counters(const Options& options) {
 
 /// Shows the tables and verdicts, and then the notes and warnings about them.
 Result<void> show_tables(const Options& options, const Report& report) {
-  const bool quiet = options.output.verbosity == Verbosity::Quiet;
+  const bool is_quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
+  const report::ScreenSections text = report::screen_sections(
+      report, style, is_quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
 
+  // A user whose machine has no hardware counters need not be told so in each session.
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return std::ranges::find(results.session.notes, kNoCountersNote, &Note::kind) !=
            results.session.notes.end();
   });
-  std::optional<std::string_view> hidden;
-  if (lacks_counters && !must_show_lack_of_counters(options)) hidden = kNoCountersNote;
-  const std::vector<std::string> notes = report::note_lines(report, hidden);
-  const report::ScreenSections text = report::screen_sections(
-      report, style, quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
+  std::optional<std::string_view> hidden_kind_of_notes;
+  if (lacks_counters && !decide_to_show_lack_of_counters(options))
+    hidden_kind_of_notes = kNoCountersNote;
+  const std::vector<std::string> notes = report::note_lines(report, hidden_kind_of_notes);
 
+  const std::size_t width = os::terminal_width(StandardStream::Error, 0);  // 0: no terminal
   std::string warnings;
-  const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
 
-  // The answer comes before what qualifies it.
+  // The answer comes before what qualifies it. Only a failure to show the answer is an error.
   auto shown = os::write_to(shown_on(options.output), text.tables + text.verdicts);
-  if (!quiet) print_to_standard_error(report::note_lines(notes, width));
-  if (!quiet && !warnings.empty()) print_to_standard_error(warnings);
+  if (!is_quiet) print_to_standard_error(report::note_lines(notes, width));
+  if (!is_quiet && !warnings.empty()) print_to_standard_error(warnings);
   return shown;
 }
 
-/// What has failed while a report was shown and exported.
-struct DeliveryResult {
-  std::optional<int> status_of_failure{};  ///< nullopt if nothing failed
-  bool is_exported = true;                 ///< false if a file could not be written
+/// What failed while a report was shown and exported.
+struct DeliveryFailures {
+  std::optional<int> exit_status{};  ///< nullopt if nothing failed
+  bool has_failed_export = false;
 };
 
-/// Shows and exports the report. After a failure, goes on with the next export.
-DeliveryResult show_and_write_exports(Call& call, const Report& report) {
-  DeliveryResult done;
-  const auto note_failure = [&](const Error& error) {
-    done.status_of_failure = refuse(error, ExitStatus::Failed);
+/// Shows the report, and writes it to all exports. A failure is printed and does not prevent the
+/// next export, so that the user loses as little as possible.
+DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
+  DeliveryFailures failures;
+  const auto print_failure = [&](const Error& error) {
+    failures.exit_status = refuse(error, ExitStatus::Failed);
   };
 
-  if (const auto said = show_tables(call.options, report); !said) note_failure(said.error());
+  if (const auto shown = show_tables(call.options, report); !shown) print_failure(shown.error());
+
   for (const os::OpenExport& open_export : call.exports) {
     const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
-    if (open_export.target.kind == ExportKind::Folded)
-      report::write_folded(report, open_export.target, write);
+    const ExportTarget& target = open_export.target;
+
+    // A file of folded stacks is about one command, which its target names.
+    if (target.kind == ExportKind::Folded)
+      report::write_folded(report, target, write);
     else
-      exporter_of(open_export.target.kind)(report, write);
-    if (const auto written = open_export.file->commit(); !written) {
-      done.is_exported = false;
-      note_failure(written.error());
+      exporter_of(target.kind)(report, write);
+
+    // All errors of writing are reported here.
+    if (const auto committed = open_export.file->commit(); !committed) {
+      failures.has_failed_export = true;
+      print_failure(committed.error());
     }
   }
-  return done;
+  return failures;
 }
 
 /// Returns the reason why the saved verdicts do not hold for `joined`; empty if they hold.
@@ -171,26 +181,31 @@ std::pair<double, std::size_t> find_mean_wall_time(const Recording& session, std
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
-/// Measures the start of a process, if a command's runs took less than kShortRunSeconds on average.
-/// Returns nullopt without such a command, if the first command's runs took less than 100 ms in
-/// all, or if it would not be shown: for saved sessions, suites, shells and sessions that were cut
-/// short, with -q, and if the wall time is not shown.
+/// Measures how long an empty process takes, for a warning that short runs consist mostly of the
+/// start of their process. Returns nullopt if no command is so short, or if nothing would be shown.
 std::optional<double> measure_start_if_runs_are_short(const Call& call, const Recording& session) {
-  constexpr double enough_seconds = 0.1;
+  // The warning is for a plain session that was just measured, and has one benchmark. A shell's
+  // start was measured and subtracted in another way.
   const Benchmark& benchmark = call.benchmarks.front();
-  const bool shows_start = !call.reads_saved_sessions() && !call.is_suite() &&
-                           call.options.output.verbosity != Verbosity::Quiet &&
-                           !benchmark.was_cut_short();
+  const bool was_measured = !call.reads_saved_sessions() && !benchmark.was_cut_short();
+  const bool is_quiet = call.options.output.verbosity == Verbosity::Quiet;
+  if (!was_measured || is_quiet || call.is_suite() || !session.shell.empty()) return std::nullopt;
 
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   const bool shows_wall_time = wall_time && session.metrics[*wall_time].shown == Shown::Always;
-  if (!shows_start || !shows_wall_time || !session.shell.empty()) return std::nullopt;
+  if (!shows_wall_time) return std::nullopt;
 
   bool has_short_command = false;
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = find_mean_wall_time(session, *wall_time, c);
-    if (c == 0 && mean * static_cast<double>(runs) < enough_seconds) return std::nullopt;
-    if (mean > 0.0 && mean < report::kShortRunSeconds) has_short_command = true;
+
+    // The measurement is not worth its time if the session itself took hardly longer.
+    constexpr double min_seconds_of_first_command = 0.1;
+    const double seconds_of_command = mean * static_cast<double>(runs);
+    if (c == 0 && seconds_of_command < min_seconds_of_first_command) return std::nullopt;
+
+    const bool is_short = mean > 0.0 && mean < report::kShortRunSeconds;  // 0: no wall time
+    has_short_command = has_short_command || is_short;
   }
 
   if (!has_short_command) return std::nullopt;
@@ -202,27 +217,31 @@ TimerResolutions read_timer_resolutions() {
   return {os::MonotonicClock().resolution(), os::scheduler_tick()};
 }
 
-/// Takes the session of a benchmark. Its results still have to be analysed.
-Results make_results(const Call& call, Benchmark& benchmark, const TimerResolutions& timers,
-                     const Circumstances& now) {
+/// Moves what was measured or read out of the benchmark into results, which still have to be
+/// analysed. `circumstances`: of a session that was measured just now.
+Results take_results(const Call& call, Benchmark& benchmark, const TimerResolutions& timers,
+                     const Circumstances& circumstances) {
   Results results;
   if (call.reads_saved_sessions()) {
+    // Several files with --from are shown as one session.
     results.session = join(benchmark.saved_recordings, benchmark.plan);
     results.findings = judge_saved(benchmark, results.session);
   } else {
+    // Commands may report metrics that the plan did not announce. They are shown unless the command
+    // line lists the metrics to show.
     SessionResult& just_run = benchmark.session_result;
-
-    // A list of metrics in the command line says what is shown, so nothing is added to it.
     const bool shows_unannounced =
         benchmark.options.counting.metric_selection != MetricSelection::Listed;
     results.session =
         make_recording(benchmark.plan, std::move(just_run.session),
                        {.timers = timers,
-                        .circumstances = now,
+                        .circumstances = circumstances,
                         .discovered = {.metrics = std::move(just_run.unannounced_metrics),
                                        .is_shown = shows_unannounced}});
     results.findings = std::move(just_run.findings);
   }
+
+  // Verdicts of runs that did not measure what a gate is about become inconclusive.
   void_doubtful_verdicts(results.session, results.findings);
 
   results.benchmark = benchmark.name;
@@ -231,31 +250,36 @@ Results make_results(const Call& call, Benchmark& benchmark, const TimerResoluti
   return results;
 }
 
-/// Makes the report of all benchmarks, in which every gate is decided.
-Report make_report(Call& call) {
-  const Circumstances now =
+/// Takes the results of all benchmarks, decides their gates and analyses them.
+Report take_analysed_report(Call& call) {
+  // A saved session has its own circumstances.
+  const Circumstances circumstances =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
   const TimerResolutions timers = read_timer_resolutions();
 
-  std::vector<Results> all;
-  all.reserve(call.benchmarks.size());
+  std::vector<Results> benchmarks;
+  benchmarks.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks)
-    all.push_back(make_results(call, benchmark, timers, now));
+    benchmarks.push_back(take_results(call, benchmark, timers, circumstances));
 
-  Recording& first = all.front().session;
-  first.seconds_of_running_true = measure_start_if_runs_are_short(call, first);
+  // This is for sessions of a single benchmark only.
+  Recording& first_session = benchmarks.front().session;
+  first_session.seconds_of_running_true = measure_start_if_runs_are_short(call, first_session);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
 
-  // Without new gates, the gates of a saved session are already settled.
-  if (call.is_suite() && call.benchmarks.front().plan.decisions_sharing_error_rate > 0) {
-    std::vector<gate::Findings*> findings(all.size());
-    std::ranges::transform(all, findings.begin(),
+  // The gates of a suite share one error rate, so whether one fails can depend on all the others.
+  // The verdicts of a saved session were decided so before, unless it is given new gates.
+  const bool has_gates_to_decide = call.benchmarks.front().plan.decisions_sharing_error_rate > 0;
+  if (call.is_suite() && has_gates_to_decide) {
+    std::vector<gate::Findings*> findings(benchmarks.size());
+    std::ranges::transform(benchmarks, findings.begin(),
                            [](Results& results) { return &results.findings; });
-    gate::fail_gates_by_error_rate(findings, 1.0 - first.confidence, call.gate_error_rate);
+    const double error_rate = 1.0 - first_session.confidence;
+    gate::fail_gates_by_error_rate(findings, error_rate, call.gate_error_rate);
   }
 
-  for (Results& results : all) analyse(results);
-  return make_report(std::move(all), call.gate_error_rate);
+  for (Results& results : benchmarks) analyse(results);
+  return make_report(std::move(benchmarks), call.gate_error_rate);
 }
 
 /// Returns the exit status that the verdicts decide, unless a benchmark failed or was cut short.
@@ -278,7 +302,19 @@ report::AdviceToEndRuns choose_advice_to_end_runs(const Benchmark& benchmark) {
                                                          : report::AdviceToEndRuns::TimeoutOrUntil;
 }
 
-/// Says of each session that was cut short why it ended.
+/// Returns the names of a benchmark's commands for messages. That of a failed command has the
+/// layout in which it failed.
+std::vector<std::string> list_names_for_messages(const Benchmark& benchmark,
+                                                 const EarlyEnd& why_ended) {
+  const std::string prefix = benchmark.name.empty() ? "" : benchmark.name + ": ";
+  std::vector<std::string> names;
+  for (const Command& command : benchmark.plan.commands) names.push_back(prefix + command.name);
+  if (const auto* failed = std::get_if<RunFailed>(&why_ended))
+    names[failed->step.command] = prefix + name_in_layout(benchmark.plan, failed->step);
+  return names;
+}
+
+/// Prints for each session that was cut short why it ended.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
       report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
@@ -287,21 +323,19 @@ void say_endings(const Call& call, const Report& report) {
     const Session& session = benchmark.session_result.session;
     if (!session.cut_short) continue;
 
-    // An interrupt ends all benchmarks, but is said only once.
-    const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
-    if (is_interrupted && has_said_interrupt && session.later_failed_hooks.empty()) continue;
-    if (is_interrupted) has_said_interrupt = true;
+    // An interrupt ends all benchmarks, but is said only once. Hooks that failed after it are
+    // always said.
+    const bool was_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
+    const bool says_nothing_new = has_said_interrupt && session.later_failed_hooks.empty();
+    if (was_interrupted && says_nothing_new) continue;
+    if (was_interrupted) has_said_interrupt = true;
 
-    const std::string subject = benchmark.name.empty() ? "" : benchmark.name + ": ";
-    std::vector<std::string> names;
-    for (const Command& command : benchmark.plan.commands) names.push_back(subject + command.name);
-    if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
-      names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
-
+    // If not even one run has ended, the command may be one that never ends by itself.
     const report::AdviceToEndRuns advice =
         has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark);
-    print_to_standard_error(report::early_end_lines(session, names, advice,
-                                                    os::terminal_width(StandardStream::Error, 0)));
+    print_to_standard_error(
+        report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
+                                advice, os::terminal_width(StandardStream::Error, 0)));
   }
 }
 
@@ -322,24 +356,28 @@ void say_how_to_resume(const Call& call) {
     say_notes(call, {"add --resume to continue from here"});
 }
 
-/// Makes, shows and exports the report. Returns the exit status, and clears `is_exported` if an
-/// export failed.
-int show_and_export(Call& call, bool& is_exported) {
-  const os::ActAs owner(call.user);
-  if (owner.error()) return refuse(*owner.error(), ExitStatus::Failed);
+struct Delivery {
+  int exit_status = 0;  ///< of lauka
+  bool has_failed_export = false;
+};
 
-  Report report = make_report(call);
-  const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
-  const int decided_status = leave_series(call, report, status_of(call, report));
-  const DeliveryResult done = show_and_write_exports(call, report);
-  if (!done.is_exported) is_exported = false;
+/// Makes, shows and exports the report, with the rights of the user who called sudo, if any.
+Delivery make_and_deliver_report(Call& call) {
+  const os::ActAs user(call.user);
+  if (user.error()) return {.exit_status = refuse(*user.error(), ExitStatus::Failed)};
 
-  // What is in the file of a series holds, even if nothing can be shown or exported.
+  Report report = take_analysed_report(call);
+  const int status_of_results = record_in_series(call, report, status_of(call, report));
+  const DeliveryFailures failures = show_and_write_exports(call, report);
+
+  // A failed export makes lauka fail, except where the status must tell more: why the session was
+  // cut short, or how the candidate of a series was decided, which is already in the series' file.
   const auto& series = report.benchmarks.front().session.series;
   const bool is_decision_in_file = series && series->decision.has_value();
-  const bool keeps_status = is_cut_short || is_decision_in_file;
-  int status = decided_status;
-  if (!keeps_status) status = done.status_of_failure.value_or(decided_status);
+  const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
+  const bool hides_failures = is_cut_short || is_decision_in_file;
+  int exit_status = status_of_results;
+  if (failures.exit_status && !hides_failures) exit_status = *failures.exit_status;
 
   say_endings(call, report);
   if (ignores_input(call))
@@ -348,13 +386,13 @@ int show_and_export(Call& call, bool& is_exported) {
   for (const std::string& line : report::all_runs_failed_lines(report))
     print_to_standard_error(
         report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
-  return status;
+  return {.exit_status = exit_status, .has_failed_export = failures.has_failed_export};
 }
 
 }  // namespace
 
 Results analyse_session(Call& call) {
-  Results results = make_results(call, call.benchmarks.front(), read_timer_resolutions(), {});
+  Results results = take_results(call, call.benchmarks.front(), read_timer_resolutions(), {});
   analyse(results);
   return results;
 }
@@ -389,11 +427,10 @@ void say_notes(const Call& call, const std::vector<std::string>& notes) {
 }
 
 int deliver(Call& call) {
-  bool is_exported = true;
-  const int status = show_and_export(call, is_exported);
-  end_log(call, is_exported);
+  const Delivery delivery = make_and_deliver_report(call);
+  end_log(call, !delivery.has_failed_export);
   say_how_to_resume(call);
-  return status;
+  return delivery.exit_status;
 }
 
 }  // namespace lauka

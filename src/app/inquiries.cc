@@ -86,15 +86,20 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
-/// Writes what threads do in each interval, until their processes have ended or lauka is
-/// interrupted.
-int stream_threads(Call& call) {
+/// After each interval, prints a line of JSON about each thread of some processes. Ends with the
+/// last process, after the time that the user gave, when interrupted, or when nobody reads the
+/// lines.
+int print_thread_times_continuously(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
+  // An inquiry has one benchmark, for which the kinds of cores were found.
+  const CoreKinds& core_kinds = call.benchmarks.front().cores.session_kinds;
+
+  // The calls of the other operating system are null.
   const auto stream =
-      cores::stream_threads(wanted.processes, call.benchmarks.front().cores.session_kinds,
-                            os::linux_calls(), os::darwin_calls());
+      cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
 
+  // The watch gets its clock and all other effects as functions, so that tests can replace them.
   const os::MonotonicClock clock;
   const inquire::ThreadWatch watching{
       .interval = *wanted.output_interval,
@@ -107,6 +112,8 @@ int stream_threads(Call& call) {
 
   const auto written = inquire::watch_threads(**stream, watching);
   print_to_standard_error(report::note_lines((*stream)->notes()));
+
+  // A script must see that the user interrupted lauka.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
   // A reader that has had enough, such as head, is no reason to fail.
@@ -119,7 +126,7 @@ int show_threads(Call& call) {
   if (const auto status = status_if_failed(decide_cores(call, benchmark))) return *status;
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
-  if (wanted.output_interval) return stream_threads(call);
+  if (wanted.output_interval) return print_thread_times_continuously(call);
   const auto threads = cores::sample_threads({.process = wanted.processes.front(),
                                               .during = wanted.measuring_time,
                                               .kinds = benchmark.cores.session_kinds,
@@ -158,44 +165,49 @@ Result<void> show_and_export_answer(const Call& call, const std::string& text,
   return shown ? written : shown;
 }
 
-/// Answers --check: what measurements on this machine would suffer from.
+/// Answers --check: what can be counted on this machine, and what measurements would suffer from.
 int check_machine(Call& call) {
   if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
     return *status;
   if (const auto status = status_if_failed(find_user(call))) return *status;
-  restore_leftovers(call);
 
-  const Options& options = call.options;
+  // The check must not find settings that a killed lauka left tuned.
+  restore_leftovers(call);
   os::watch_for_interrupts();
 
   // The export is opened before the checks, so that an unusable path is refused at once.
-  const auto file = open_answer(call);
-  if (!file) return refuse(file.error(), ExitStatus::Usage);
+  const auto export_file = open_answer(call);
+  if (!export_file) return refuse(export_file.error(), ExitStatus::Usage);
 
-  // Engines are tried before the other checks, because they reset what a killed lauka has left.
-  const engine::MacosEngineOptions macos{.launcher = call.launcher.get()};
+  // Engines count events by the kernel's or the processor's interfaces. They are tried before the
+  // other checks, because they reset what a killed lauka has left.
+  const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
+  const bool counts_user_space_only = call.options.counting.counts_user_space_only;
   const auto engines =
-      engine::try_engines(options.counting.counts_user_space_only, os::linux_calls(), macos);
+      engine::try_engines(counts_user_space_only, linux_calls, {.launcher = call.launcher.get()});
 
+  // Facts that only some rooms of lauka can find are added to those of the operating system.
   MachineFacts facts = os::machine_facts();
-  const auto files = os::open_setting_files();
-  const auto groups = os::open_memory_groups(files.get());
-  facts.why_no_tree_peak = groups ? Error{} : groups.error();
+  const auto setting_files = os::open_setting_files();
+  const auto memory_groups = os::open_memory_groups(setting_files.get());
+  // An empty error says that the memory of process trees can be measured.
+  facts.why_no_tree_peak = memory_groups ? Error{} : memory_groups.error();
 
-  if (const os::LinuxCalls* calls = os::linux_calls()) {
-    facts.profile_source =
-        engine::find_profile_clock(options.counting.counts_user_space_only, calls);
-    for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
+  if (linux_calls != nullptr) {
+    facts.profile_source = engine::find_profile_clock(counts_user_space_only, linux_calls);
+    for (const CoreKind& kind : cores::detect_linux_kinds(*linux_calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
   facts.helpful_switches = tunable_settings();
 
+  // An interrupted check is not shown, because its facts may be wrong.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
   const auto lines = inquire::check(facts, engines);
-  const std::size_t width = os::terminal_width(shown_on(options.output), 0);
+  const std::size_t width = os::terminal_width(shown_on(call.options.output), 0);
   return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
-                                          inquire::check_json(facts, engines, lines), file->get()));
+                                          inquire::check_json(facts, engines, lines),
+                                          export_file->get()));
 }
 
 int show_series(Call& call) {
@@ -219,9 +231,10 @@ int show(const std::string& text) {
 }
 
 int answer_inquiry(Call& call) {
-  // Cores and engines are chosen for a benchmark, so the question gets one.
+  // The functions that choose cores and engines need a benchmark, so the inquiry gets one.
   call.benchmarks.push_back({.options = call.options});
 
+  // The user may have forgotten to quote a command, so that lauka took its options for its own.
   const auto& unquoted = call.options.commands.unquoted_command;
   if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
 
@@ -247,7 +260,7 @@ int answer_inquiry(Call& call) {
     case InquiryKind::ListEvents:
       return list_events(call);
     case InquiryKind::ExplainEvents:
-      break;
+      break;  // answered below, so that the function ends with a return
   }
   return explain_events(call);
 }

@@ -99,40 +99,43 @@ class Announcer final : public Observer {
   std::unique_ptr<Observer> drawing_;
 };
 
-/// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
-/// if the call must end.
-std::optional<int> build_layouts(const Call& call) {
-  const auto drawing = choose_drawing(call);
+/// Lists the builds to run: all, or with --resume only those that an earlier call has not made.
+std::vector<Build> list_builds_to_run(const Call& call) {
   std::vector<const Plan*> plans;
-  std::uint64_t max_parallel_builds = 1;
-  for (const Benchmark& benchmark : call.benchmarks) {
-    plans.push_back(&benchmark.plan);
-    max_parallel_builds = std::max(max_parallel_builds, benchmark.options.run.build_jobs);
-  }
-
-  // A build may make other bytes each time, such as a timestamp. The rounds of the log were
-  // measured with the builds that are there.
+  for (const Benchmark& benchmark : call.benchmarks) plans.push_back(&benchmark.plan);
   std::vector<Build> builds = list_builds(plans);
-  if (call.continues_log) {
-    const std::size_t number_of_all = builds.size();
-    builds = list_missing_builds(plans, call.user);
-    const std::size_t kept = number_of_all - builds.size();
-    if (kept > 0)
-      say_notes(call,
-                {fmt::format("--resume keeps {} from an earlier call", plural(kept, "build"))});
+  if (!call.continues_log) return builds;
+
+  // A build may make other bytes each time, such as a timestamp. The rounds of the earlier call
+  // were measured with the builds that are there, so these are kept.
+  std::vector<Build> missing_builds = list_missing_builds(plans, call.user);
+  const std::size_t kept = builds.size() - missing_builds.size();
+  if (kept > 0)
+    say_notes(call, {fmt::format("--resume keeps {} from an earlier call", plural(kept, "build"))});
+  return missing_builds;
+}
+
+/// Runs the builds of --build, which make each command's program in several layouts of its memory,
+/// and checks that the layouts' programs differ. Returns an exit status if the call must end.
+std::optional<int> build_layouts(const Call& call) {
+  const auto progress_line = choose_drawing(call);
+  const std::vector<Build> builds = list_builds_to_run(call);
+  if (!builds.empty()) {
+    if (auto usable = check_shell("--build"); !usable)
+      return refuse(usable.error(), ExitStatus::Failed);
   }
 
-  if (!builds.empty()) {
-    if (auto shell = check_shell("--build"); !shell)
-      return refuse(shell.error(), ExitStatus::Failed);
-  }
+  std::uint64_t max_parallel_builds = 1;
+  for (const Benchmark& benchmark : call.benchmarks)
+    max_parallel_builds = std::max(max_parallel_builds, benchmark.options.run.build_jobs);
 
   const os::MonotonicClock clock;
-  const auto show = [&](const BuildProgress& progress) { drawing->building(progress); };
+  const auto show = [&](const BuildProgress& progress) { progress_line->building(progress); };
   const auto failed = run_builds(
       builds, {.at_once = max_parallel_builds, .user = call.user, .clock = clock, .show = show});
-  drawing->finished();
+  progress_line->finished();
 
+  // An interrupt makes builds fail, but the user knows the reason.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {
     print_to_standard_error(report::failed_build_lines(
@@ -142,9 +145,9 @@ std::optional<int> build_layouts(const Call& call) {
   }
 
   // Layouts with the same bytes would measure one layout several times.
-  const std::function<int()> interrupt = os::first_interrupt_signal;
+  const std::function<int()> pending_interrupt = os::first_interrupt_signal;
   for (const Benchmark& benchmark : call.benchmarks) {
-    const auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt});
+    const auto differ = check_layout_files_differ(benchmark.plan, {call.user, pending_interrupt});
     if (!differ) return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
   }
   return std::nullopt;
@@ -203,9 +206,10 @@ struct Origin {
   TextByName circumstances{};  ///< if they differ, --resume continues with a note
 };
 
-/// Leaves out programs and scripts of commands with a setup, because the setup may make them.
-void add_program_hashes(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
-                        Origin& origin) {
+/// Adds hashes of the commands' programs and of the files in their arguments. Leaves out commands
+/// with a setup, because the setup may make these files.
+void add_hashes_of_files(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
+                         Origin& origin) {
   const ReadContext reader{context.user, context.pending_interrupt};
   for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -235,8 +239,8 @@ void add_circumstances(const Call& call, TextByName& circumstances) {
     if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
 }
 
-/// Returns a hash of the names by which the rounds in the log are understood: the metrics, the
-/// events of each pass, and the words of the commands.
+/// Returns a hash of all names that the log of rounds for --resume refers to by position. If the
+/// hash is another one now, the log would be read as values of something else.
 std::string hash_measured_names(const Plan& plan) {
   // The length before each word keeps "ab" "c" apart from "a" "bc".
   Sha256 hash;
@@ -247,12 +251,12 @@ std::string hash_measured_names(const Plan& plan) {
 
   for (const Metric& metric : plan.metrics) add_word(metric.name);
 
-  // The log identifies counts only by their position in a pass. With other passes, they would be
-  // read as the counts of other events.
-  const EventSet& selected = plan.setting.events;
-  for (const Pass& pass : selected.passes) {
+  // A pass is a run in which some of the events are counted. The log identifies counts only by
+  // their position in a pass.
+  const EventSet& events = plan.setting.events;
+  for (const Pass& pass : events.passes) {
     add_word(fmt::format("pass {}", static_cast<int>(pass.kind)));
-    for (const std::size_t index : pass.event_indices) add_word(selected.events.at(index).name);
+    for (const std::size_t index : pass.event_indices) add_word(events.events.at(index).name);
   }
 
   for (const Command& command : plan.commands)
@@ -278,14 +282,17 @@ void add_accepted_limits(const Benchmark& benchmark, TextByName& settings) {
   }
 }
 
-/// Returns what identifies this session. --resume refuses a log whose settings differ, and notes
-/// circumstances that differ.
+/// Describes all on which the results of this session depend, for the log of rounds. A later call
+/// with --resume refuses to continue the log if settings differ, and prints a note if circumstances
+/// differ.
 Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
   Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
   TextByName& settings = origin.settings;
   add_options_that_must_match(call, settings);
 
+  // Hashes stand for texts of any length. The names are those that the message about a difference
+  // gives them.
   Sha256 suite_hash;
   suite_hash.add(call.suite_text);
   settings.emplace_back("the suite's file", suite_hash.hex_digest());
@@ -296,7 +303,9 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     add_accepted_limits(benchmark, settings);
   }
 
-  add_program_hashes(runs, context, origin);
+  // A changed program is another setting. A changed file of data is only a circumstance, because
+  // the runs themselves may have changed it.
+  add_hashes_of_files(runs, context, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
 }
@@ -322,30 +331,40 @@ std::optional<std::string> describe_first_difference(const TextByName& then,
   return std::nullopt;
 }
 
-/// Gives the rounds in the text of a log to their benchmarks. Returns the size of the log's whole
-/// lines.
-Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
+/// Takes the rounds of an earlier call from the text of its log. They are not run again: their
+/// benchmarks replay them. Also counts them. Returns the size of the log's whole lines.
+Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::string& file,
+                                          Call& call) {
   RoundLog& log = *call.log;
 
-  // The first line is the log's head. A last line without a line break was not written to its end.
+  // The first line, the log's head, was read before. A last line without a line break was not
+  // written to its end.
   std::size_t line_number = 1;
   std::size_t line_begin = text.find('\n') + 1;
   for (std::size_t line_end = text.find('\n', line_begin); line_end != std::string::npos;
        line_end = text.find('\n', line_begin)) {
     ++line_number;
-    const auto sealed = std::string_view(text).substr(line_begin, line_end - line_begin);
-    const auto line = log.seals.open(sealed);
-    auto rounds = line ? parse_rounds(*line) : std::nullopt;
-    if (!rounds || rounds->first >= log.keepers.size())
+
+    // A line ends with a seal, a checksum of this line and of all lines before it.
+    const auto sealed_line = std::string_view(text).substr(line_begin, line_end - line_begin);
+    const auto line = log.seals.open(sealed_line);
+    auto parsed = line ? parse_rounds(*line) : std::nullopt;
+    const bool is_of_this_suite = parsed && parsed->first < log.round_keepers.size();
+    if (!is_of_this_suite)
       return Error{
           fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
                       line_number, cited(file)),
           "start again without --resume"};
 
-    auto& [benchmark, kept] = *rounds;
-    const bool counts = !kept.first.is_thrown_away() && !kept.runs.empty();
-    if (counts) log.earlier_rounds += kept.runs.back().step.round - kept.first.round + 1;
-    log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
+    // A line has one or several successive rounds. Warm-up rounds, and rounds of which no run is in
+    // the log, are replayed, but not counted.
+    auto& [benchmark, rounds] = *parsed;
+    const bool is_counted = !rounds.first.is_thrown_away() && !rounds.runs.empty();
+    if (is_counted) {
+      const std::uint64_t last_round = rounds.runs.back().step.round;
+      log.earlier_rounds += last_round - rounds.first.round + 1;
+    }
+    log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
     line_begin = line_end + 1;
   }
 
@@ -361,31 +380,37 @@ SettingValues find_settings(const TextByName& all) {
   return values;
 }
 
-/// Notes circumstances that are not as they were when the kept rounds were measured.
-void note_circumstances(const Call& call, const TextByName& then, const TextByName& now) {
-  std::string text;
+/// Prints a note if circumstances are not as they were when the kept rounds were measured.
+void say_changed_circumstances(const Call& call, const TextByName& then, const TextByName& now) {
+  std::string differences;
   const auto add = [&](const std::string& difference) {
-    text += (text.empty() ? "" : ", ") + difference;
+    differences += (differences.empty() ? "" : ", ") + difference;
   };
-  for (const SettingDifference& difference :
-       find_differences(find_settings(then), find_settings(now)))
-    add(fmt::format("{} {}, not {}", row_of(difference.kind).title,
-                    cited(difference.reference_value), cited(difference.candidate_value)));
+
+  // Settings of the machine and the session are compared by the rules for comparing sessions.
+  for (const SettingDifference& setting : find_differences(find_settings(then), find_settings(now)))
+    add(fmt::format("{} {}, not {}", row_of(setting.kind).title, cited(setting.reference_value),
+                    cited(setting.candidate_value)));
+
+  // The other circumstances are files of data with their hashes, which would tell a user nothing.
   for (const auto& [name, value] : now) {
-    const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
     const bool is_setting =
         std::ranges::find(kSettings, name, &SettingRow::title) != kSettings.end();
-    if (!is_setting && before != then.end() && before->second != value) add(name + " has changed");
+    if (is_setting) continue;
+    const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
+    const bool has_changed = before != then.end() && before->second != value;
+    if (has_changed) add(name + " has changed");
   }
-  if (!text.empty())
+
+  if (!differences.empty())
     say_notes(call, {fmt::format("the kept rounds were measured under different circumstances "
                                  "({}); start again without --resume if that matters",
-                                 text)});
+                                 differences)});
 }
 
-/// Takes up the rounds in the text of a log. Returns the size of the part of the log to keep; 0 if
-/// the log has no head, so that nothing is kept.
-Result<std::size_t> take_up_log(const std::string& text, const Origin& origin, Call& call) {
+/// Makes the call continue the session of an earlier call, from the text of its log. Returns the
+/// size of the part of the log to keep; 0 if the log has no head, so that nothing is kept.
+Result<std::size_t> continue_log(const std::string& text, const Origin& origin, Call& call) {
   const std::string& file = call.log->file;
   auto found = read_log_head(text, file, call.log->seals);
   if (!found) return found.error();
@@ -395,104 +420,126 @@ Result<std::size_t> take_up_log(const std::string& text, const Origin& origin, C
     return Error{
         fmt::format("--resume cannot continue with the rounds in {}: {}", cited(file), *what),
         "undo this change, or start again without --resume"};
-  note_circumstances(call, head->circumstances, origin.circumstances);
+  say_changed_circumstances(call, head->circumstances, origin.circumstances);
   call.measuring_began = head->measuring_began;
-  return read_rounds(text, file, call);
+  return take_rounds_to_replay(text, file, call);
 }
 
-/// Begins the log for --resume, or goes on with the log of an earlier call.
-Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origin, Call& call) {
+void say_how_many_rounds_are_kept(const Call& call, const RoundLog& log) {
+  if (log.earlier_rounds > 0)
+    say_notes(call, {fmt::format("--resume continues after {} kept in {}",
+                                 plural(log.earlier_rounds, "round"), cited(log.file))});
+  else
+    say_notes(call,
+              {fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
+                           cited(log.file))});
+}
+
+/// Begins the log of finished rounds, from which --resume can continue an interrupted suite. With
+/// --resume, goes on with the log of the earlier call. `log_file`: the open file.
+Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& origin, Call& call) {
   const bool resumes = call.options.suite.resumes;
   RoundLog& log = *call.log;
-  log.keepers.resize(call.benchmarks.size());
+  log.round_keepers.resize(call.benchmarks.size());
 
   // Drops the old log, or with --resume what follows its last whole line.
   std::size_t bytes_to_keep = 0;
   if (resumes) {
-    const auto whole_lines = take_up_log(lines->text_at_open(), origin, call);
-    if (!whole_lines) return whole_lines.error();
-    bytes_to_keep = *whole_lines;
+    const auto bytes_of_whole_lines = continue_log(log_file->text_at_open(), origin, call);
+    if (!bytes_of_whole_lines) return bytes_of_whole_lines.error();
+    bytes_to_keep = *bytes_of_whole_lines;
   }
-  if (auto cut = lines->truncate_to(bytes_to_keep); !cut) return cut;
+  if (auto cut = log_file->truncate_to(bytes_to_keep); !cut) return cut;
 
-  log.lines = std::move(lines);
-  if (bytes_to_keep == 0) {
-    const LogHead head{origin.settings, origin.circumstances, *call.options.run.seed,
-                       call.measuring_began};
+  // The first line says what was measured and how. Each line is sealed: it ends with a checksum of
+  // all lines so far. A suite always has a seed, by which it orders its runs.
+  log.lines = std::move(log_file);
+  const bool is_new = bytes_to_keep == 0;
+  if (is_new) {
+    const LogHead head{.settings = origin.settings,
+                       .circumstances = origin.circumstances,
+                       .seed = *call.options.run.seed,
+                       .measuring_began = call.measuring_began};
     log.lines->append(log.seals.seal(to_line(head)));
   }
+  if (resumes) say_how_many_rounds_are_kept(call, log);
 
-  if (resumes) {
-    std::string note = fmt::format("--resume continues after {} kept in {}",
-                                   plural(log.earlier_rounds, "round"), cited(log.file));
-    if (log.earlier_rounds == 0)
-      note = fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
-                         cited(log.file));
-    say_notes(call, {note});
-  }
-
-  // The log names a benchmark by its number.
-  for (std::size_t benchmark = 0; benchmark < log.keepers.size(); ++benchmark)
-    log.keepers[benchmark].append_to_log = [&log, benchmark](const FinishedRounds& rounds) {
+  // Each benchmark gets a function that appends its finished rounds, with the benchmark's number.
+  for (std::size_t benchmark = 0; benchmark < log.round_keepers.size(); ++benchmark)
+    log.round_keepers[benchmark].append_to_log = [&log, benchmark](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(benchmark, rounds)));
     };
 
   return {};
 }
 
-/// Takes the seed from the log for --resume, because the seed decides the order of runs.
-Result<void> take_seed(Call& call) {
+/// With --resume, takes the seed of the random order of runs from the log, so that the order is
+/// that of the interrupted call. Also sets Call::continues_log.
+Result<void> take_seed_from_log(Call& call) {
   if (!call.options.suite.resumes) return {};
-  const auto file = choose_log_path(call.options.output);
-  if (!file)
+  const auto log_path = choose_log_path(call.options.output);
+  if (!log_path)
     return Error{
         "--resume continues from the rounds that lauka saved beside the --export-json file, so it "
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
 
-  const os::ActAs owner(call.user);
-  if (owner.error()) return *owner.error();
-  const auto text = os::AppendLog::read(*file, kMaxLogBytes);
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const auto text = os::AppendLog::read(*log_path, kMaxLogBytes);
   if (!text) return text.error();
 
-  // A log without a head is new, so that the suite takes a new seed.
+  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
+  // read.
   Seals seals;
-  const auto head = read_log_head(*text, *file, seals);
-  if (!head) return head.error();
-  if (*head) {
-    call.options.run.seed = (*head)->seed;
+  const auto read_head = read_log_head(*text, *log_path, seals);
+  if (!read_head) return read_head.error();
+
+  // The earlier call may have ended before the head was written. Then the suite takes a new seed.
+  const std::optional<LogHead>& head = *read_head;
+  if (head) {
+    call.options.run.seed = head->seed;
     call.continues_log = true;
   }
   return {};
 }
 
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
-  const auto file = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
-  if (!file) return {};
+/// Lets a suite keep its finished rounds in a log for --resume, if it exports JSON to a file.
+Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
+                                  const RunContext& context) {
+  const auto log_path = call.is_suite() ? choose_log_path(call.options.output) : std::nullopt;
+  if (!log_path) return {};
   const Origin origin = describe_origin(call, runs, context);
-  const os::ActAs owner(call.user);
-  if (owner.error()) return *owner.error();
-  const Error in_use{"another lauka is writing its results to " + *file,
-                     "wait until it has ended, or name another file"};
-  auto lines = os::AppendLog::open(*file, kMaxLogBytes, in_use);
-  if (!lines && call.options.suite.resumes) return lines.error();
-  if (!lines) {
-    say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});
+
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const Error error_if_in_use{"another lauka is writing its results to " + *log_path,
+                              "wait until it has ended, or name another file"};
+  auto log_file = os::AppendLog::open(*log_path, kMaxLogBytes, error_if_in_use);
+
+  // A suite can be measured without a log, but with --resume the log is what the user asked for.
+  if (!log_file && call.options.suite.resumes) return log_file.error();
+  if (!log_file) {
+    say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
     return {};
   }
-  call.log.emplace().file = *file;
-  if (auto begun = begin_log(*std::move(lines), origin, call); !begun) return begun;
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->keepers[i];
+  call.log.emplace().file = *log_path;
+  if (auto begun = begin_log(*std::move(log_file), origin, call); !begun) return begun;
+
+  // While a benchmark runs, it replays the rounds of the log and appends its own.
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->round_keepers[i];
   return {};
 }
 
-/// Runs the benchmarks, on a tuned machine if --tune asks for one. Returns the exit status if lauka
-/// has to end; nullopt if all were run.
+/// Runs the benchmarks and stores their results in them. The machine is already tuned, if --tune
+/// asks for that. Returns the exit status if lauka has to end; nullopt if all were run.
 std::optional<int> measure_benchmarks(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
 
+  // The commands of a session share what is in this context: the launcher starts them, the observer
+  // shows progress, and the tuned machine is watched for throttling.
   Announcer observer(call);
   call.measuring_began = os::utc_now();
   const auto machine = tuned_machine(call);
@@ -515,39 +562,49 @@ std::optional<int> measure_benchmarks(Call& call) {
                     .groups = benchmark.groups,
                     .hashes_all_programs = hashes_all_programs});
 
-  if (auto entered = enter_series(call); !entered)
-    return refuse(entered.error(), ExitStatus::Usage);
-  if (auto kept = keep_rounds(call, runs, context); !kept)
-    return refuse(kept.error(), ExitStatus::Usage);
+  // Both files are written before the first run: a series reserves the candidate's number, and a
+  // suite begins a log from which --resume can continue.
+  if (auto reserved = reserve_in_series(call); !reserved)
+    return refuse(reserved.error(), ExitStatus::Usage);
+  if (auto begun = begin_to_keep_rounds(call, runs, context); !begun)
+    return refuse(begun.error(), ExitStatus::Usage);
 
-  auto measured = run_benchmarks(runs, context, call.options.run.seed.value_or(0));
-  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  for (std::size_t i = 0; i < measured->size(); ++i)
-    call.benchmarks[i].session_result = std::move((*measured)[i]);
+  // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
+  const std::uint64_t seed = call.options.run.seed.value_or(0);
+  auto session_results = run_benchmarks(runs, context, seed);
+  if (!session_results) return refuse(session_results.error(), ExitStatus::Failed);
+  for (std::size_t i = 0; i < session_results->size(); ++i)
+    call.benchmarks[i].session_result = std::move((*session_results)[i]);
   return std::nullopt;
 }
 
 }  // namespace
 
+// A suite is a file of several benchmarks. They are run in one session, which has options, too.
 Result<void> add_suite(Call& call) {
+  // The file may be a pipe, on which lauka could wait for ever.
   os::watch_for_interrupts();
   auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxSuiteBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
 
-  // The session's options come from the file, but what the user typed must not be forgotten.
+  // From here on, the options of the call are those of the session: the file's, completed by the
+  // command line's. What the user typed is kept, because --resume compares it.
   call.suite_text = *std::move(text);
   suite->session_options.command_line_options = std::move(call.options.command_line_options);
   call.options = std::move(suite->session_options);
 
-  if (auto taken = take_seed(call); !taken) return taken;
+  if (auto taken = take_seed_from_log(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
 
+  // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
+  // share of false alarms among all (false discovery rate).
   call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
                                                          : gate::ErrorRate::AnyFalseFail;
 
+  // Each benchmark orders its runs by a seed of its own, so that the orders are independent.
   call.benchmarks.reserve(suite->benchmarks.size());
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
@@ -566,36 +623,43 @@ bool needs_machine(const Call& call) {
          });
 }
 
+// What tuning or the runs can change, such as the branch in git, is read before them. The machine
+// is restored after the last run.
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  std::vector<Label> git_head_labels = await_head_labels(call);
+  std::vector<Label> git_head_labels = await_head_labels(call);  // commit and branch
 
   const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.plan.setting.layouts > 1;
   });
   if (has_layouts) {
-    if (const auto status = build_layouts(call)) return status;
+    if (const auto status_of_builds = build_layouts(call)) return status_of_builds;
   }
 
-  const os::LinuxCalls* linux_system = os::linux_calls();
+  // On Linux, a control group may limit the CPU time of lauka and its commands. The kernel counts
+  // how often they had to wait for it (throttling). The limits (allowance) are read before tuning,
+  // which changes them.
+  const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   std::vector<QuotaWait> throttling_before;
-  if (linux_system != nullptr) {
-    if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
+  if (linux_calls != nullptr) {
+    if (needs_machine(call)) call.allowance = os::read_allowance(*linux_calls);
 
     const bool shows_throttling =
         call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output);
-    if (shows_throttling) throttling_before = os::read_throttling(*linux_system);
+    if (shows_throttling) throttling_before = os::read_throttling(*linux_calls);
   }
 
+  // Without --tune, none of the functions for tuning does anything.
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
-  const auto status = measure_benchmarks(call);
+  const auto status_if_ended = measure_benchmarks(call);
   if (!throttling_before.empty())
-    call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_system));
+    call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_calls));
   end_tuning(call);
   compare_tuning(call);
 
-  if (!status) add_git_labels(call, std::move(git_head_labels));
-  return status;
+  // Only results that are shown need labels.
+  if (!status_if_ended) add_git_labels(call, std::move(git_head_labels));
+  return status_if_ended;
 }
 
 void end_log(Call& call, bool is_exported) {

@@ -33,6 +33,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -83,40 +84,46 @@ void set_engine_of_counted(const engine::CounterEngine& engine, EventSet& set) {
   }
 }
 
-/// Plans a benchmark that will be run.
+/// Plans a benchmark that will be run: sets its cores, its engine, which counts events, and its
+/// plan.
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (auto decided = decide_cores(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
   if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
-  const auto grouped = open_groups_if_asked(call, benchmark);
-  if (!grouped) return grouped.error();
+  const auto why_no_tree_peak = open_groups_if_asked(call, benchmark);
+  if (!why_no_tree_peak) return why_no_tree_peak.error();
 
+  // make_plan() decides which events are wanted, and asks the engine which it can count. With
+  // --region, only a marked part of each run counts, and the whole run if all metrics are shown.
+  engine::CounterEngine& engine = *benchmark.chosen.engine;
   const auto select = [&](EventRequest wanted) {
-    const bool all = choose_metric_selection(benchmark.options) == MetricSelection::All;
+    const bool shows_all = choose_metric_selection(benchmark.options) == MetricSelection::All;
     if (benchmark.options.counting.measures_region)
-      wanted.counted_part = all ? CountedPart::RegionAndWhole : CountedPart::Region;
-    auto events = benchmark.chosen.engine->select(wanted);
-    if (events) set_engine_of_counted(*benchmark.chosen.engine, *events);
+      wanted.counted_part = shows_all ? CountedPart::RegionAndWhole : CountedPart::Region;
+    auto events = engine.select(wanted);
+    if (events) set_engine_of_counted(engine, *events);
     return events;
   };
 
+  // The clock gives the seed of the random order of runs, unless the user gives one.
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto planned = keep(make_plan(benchmark.options, select,
-                                {.clock_seed = seed,
-                                 .cores = benchmark.cores.core_plan,
-                                 .has_tree_peak = benchmark.groups != nullptr}),
-                      benchmark.plan);
-  if (!planned) return planned;
+  auto plan = make_plan(benchmark.options, select,
+                        {.clock_seed = seed,
+                         .cores = benchmark.cores.core_plan,
+                         .has_tree_peak = benchmark.groups != nullptr});
+  if (!plan) return plan.error();
+  benchmark.plan = *std::move(plan);
 
   if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs works on Linux only",
                  "start the copies in a shell, as in lauka -S './a & ./a & wait'"};
 
+  // The plan's notes become the session's. They say, among others, which metrics are left out.
   std::vector<Note>& notes = benchmark.plan.setting.events.notes;
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
-  for (const Note& note :
-       {Note{"no_tree_memory", *grouped}, Note{"no_core_times", benchmark.cores.no_times_note}})
-    if (!note.text.empty()) notes.push_back(note);
+  const std::string& why_no_core_times = benchmark.cores.no_times_note;
+  if (!why_no_tree_peak->empty()) notes.push_back({"no_tree_memory", *why_no_tree_peak});
+  if (!why_no_core_times.empty()) notes.push_back({"no_core_times", why_no_core_times});
 
   return {};
 }
@@ -163,15 +170,20 @@ void add_saved_session(SessionFromFile session, Call& call) {
   benchmark->saved_recordings.push_back(std::move(session.recording));
 }
 
-/// Reads the files of --from. Each of their sessions becomes a benchmark.
-Result<void> read_saved(Call& call) {
+/// Reads the files of --from. The sessions of all files that have the same name, or none, become
+/// one benchmark.
+Result<void> add_saved_benchmarks(Call& call) {
+  // A file may be a pipe, on which lauka could wait for ever.
   os::watch_for_interrupts();
 
+  // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
+  // share of false alarms among all (false discovery rate). That of the last file counts.
   for (const std::string& file : call.options.saved_session_files) {
-    auto read = read_saved_file(call, file, "--from");
-    if (!read) return read.error();
-    call.gate_error_rate = read->suite_error_rate;
-    for (SessionFromFile& session : read->benchmarks) add_saved_session(std::move(session), call);
+    auto sessions = read_saved_file(call, file, "--from");
+    if (!sessions) return sessions.error();
+    call.gate_error_rate = sessions->suite_error_rate;
+    for (SessionFromFile& session : sessions->benchmarks)
+      add_saved_session(std::move(session), call);
   }
 
   // Only the benchmarks of a suite have names.
@@ -184,45 +196,58 @@ Result<void> read_saved(Call& call) {
                              cited(single->saved_recordings.front().file)),
                  "show the files in separate calls"};
 
+  // An option of this call wins over the files.
   if (call.is_suite() && call.options.gates.controls_fdr)
     call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
 
   return {};
 }
 
-/// Gives the gates the limits that the file of --accept accepts today.
-Result<void> accept_regressions(Call& call) {
+/// Adds notes about entries of --accept that no gate uses.
+void note_unused_entries(const std::vector<cli::AcceptedRegression>& entries, Call& call) {
+  // The gate of an entry may belong to a benchmark that this call leaves out.
+  const bool has_all_benchmarks = !call.options.suite.benchmark_filter && !call.options.suite.shard;
+  if (!has_all_benchmarks) return;
+
+  // The notes are about the whole call. They are shown once if any one benchmark has them.
+  for (const cli::AcceptedRegression& entry : entries) {
+    if (entry.has_gate) continue;
+    const std::string what_has_no_gate =
+        entry.benchmark.empty() ? "there is" : fmt::format("{} has", cited(entry.benchmark));
+    call.benchmarks.front().notes.push_back(
+        {"acceptance",
+         fmt::format("{} ({}) has no effect, because {} no gate on {}; remove the entry, or "
+                     "correct it",
+                     entry.entry, entry.reason, what_has_no_gate, entry.condition.metric)});
+  }
+}
+
+/// Applies the file of --accept, whose entries accept a known regression until some day: gates get
+/// the entries' limits in the place of their own.
+Result<void> apply_accepted_limits(Call& call) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   if (!call.options.gates.accepted_file) return {};
   const std::string& file = *call.options.gates.accepted_file;
   auto text = read_text(call, file, "--accept", max_bytes);
   if (!text) return text.error();
-  auto accepted = cli::read_accepted(file, *text);
-  if (!accepted) return accepted.error();
+  auto entries = cli::read_accepted(file, *text);
+  if (!entries) return entries.error();
 
+  // accept_regressions() also marks the entries that have a gate. Conditions for keeping a
+  // candidate are no gates.
   const std::string today = rfc3339(os::utc_now()).substr(0, std::string_view("YYYY-MM-DD").size());
   bool has_gate = false;
   for (Benchmark& benchmark : call.benchmarks) {
-    std::vector<Condition>& gates = benchmark.options.gates.conditions;
-    has_gate = has_gate || !std::ranges::all_of(gates, &Condition::is_for_keeping);
-    for (Note& note : cli::accept_regressions(*accepted, benchmark.name, today, gates))
+    std::vector<Condition>& conditions = benchmark.options.gates.conditions;
+    if (!std::ranges::all_of(conditions, &Condition::is_for_keeping)) has_gate = true;
+    for (Note& note : cli::accept_regressions(*entries, benchmark.name, today, conditions))
       benchmark.notes.push_back(std::move(note));
   }
   if (!has_gate)
     return Error{"--accept has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
 
-  const bool has_all_benchmarks = !call.options.suite.benchmark_filter && !call.options.suite.shard;
-  for (const cli::AcceptedRegression& one : *accepted)
-    if (!one.has_gate && has_all_benchmarks)
-      call.benchmarks.front().notes.push_back(
-          {"acceptance",
-           fmt::format(
-               "{} ({}) has no effect, because {} no gate on {}; remove the entry, or "
-               "correct it",
-               one.entry, one.reason,
-               one.benchmark.empty() ? "there is" : fmt::format("{} has", cited(one.benchmark)),
-               one.condition.metric)});
+  note_unused_entries(*entries, call);
   return {};
 }
 
@@ -363,38 +388,40 @@ std::string make_file_name_part(std::string_view name) {
   return part;
 }
 
-/// Adds the files of --export-folded to `targets`: one for each candidate.
-Result<void> add_folded_targets(const Call& call, const ExportTarget& target,
-                                std::vector<ExportTarget>& targets) {
+/// Lists the files of --export-folded, each of which holds one comparison: a file for each
+/// candidate. `pattern`: the target as the user gave it, with {name} in its file's name if there
+/// are several.
+Result<std::vector<ExportTarget>> list_folded_targets(const Call& call,
+                                                      const ExportTarget& pattern) {
   constexpr std::string_view placeholder = "{name}";
-  const std::size_t placeholder_at = target.file.find(placeholder);
-  const bool has_placeholder = placeholder_at != std::string::npos;
+  const std::size_t placeholder_position = pattern.file.find(placeholder);
+  const bool has_placeholder = placeholder_position != std::string::npos;
 
-  const std::size_t targets_before = targets.size();
+  std::vector<ExportTarget> targets;
   for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
     const Benchmark& benchmark = call.benchmarks[b];
     const std::vector<std::size_t> commands =
         candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
     for (const std::size_t command : commands) {
-      ExportTarget& added = targets.emplace_back(target);
-      added.benchmark = b;
-      added.command = command;
+      ExportTarget& target = targets.emplace_back(pattern);
+      target.benchmark = b;
+      target.command = command;
       if (!has_placeholder) continue;
 
+      // A suite's files have the benchmark's name, and the command's where this is not enough.
       const std::string& name_of_command = benchmark.plan.commands[command].name;
       std::string name = name_of_command;
       if (!benchmark.name.empty()) name = benchmark.name;
       if (!benchmark.name.empty() && commands.size() > 1) name += "-" + name_of_command;
-      added.file.replace(placeholder_at, placeholder.size(), make_file_name_part(name));
+      target.file.replace(placeholder_position, placeholder.size(), make_file_name_part(name));
     }
   }
 
-  const std::size_t added_count = targets.size() - targets_before;
-  if (!has_placeholder && added_count > 1)
+  if (!has_placeholder && targets.size() > 1)
     return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
-                             target.option, cited(target.file), added_count),
+                             pattern.option, cited(pattern.file), targets.size()),
                  "write {name} in the file's name, to get a file for each of them"};
-  return {};
+  return targets;
 }
 
 /// Returns the files to write.
@@ -405,32 +432,39 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
       return Error{fmt::format("--{} needs the call paths of sampled runs, but there are none",
                                target.option),
                    "measure with --profile"};
-    if (target.kind != ExportKind::Folded)
+    if (target.kind != ExportKind::Folded) {
       targets.push_back(target);
-    else if (auto added = add_folded_targets(call, target, targets); !added)
-      return added.error();
+      continue;
+    }
+
+    auto folded = list_folded_targets(call, target);
+    if (!folded) return folded.error();
+    std::ranges::move(*folded, std::back_inserter(targets));
   }
   return targets;
 }
 
-/// Opens all exports before the first run, so that a file that cannot be used is found at once.
-Result<void> open_exports(Call& call) {
-  const os::ActAs owner(call.user);
-  if (owner.error()) return *owner.error();
+/// Opens the files of all exports, and checks the files of all commands. This is done before the
+/// first run, so that the user does not wait for results that cannot be written.
+Result<void> check_files_and_open_exports(Call& call) {
+  // With sudo, files belong to the user who called it.
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
 
   const std::vector<ExportTarget>& exports = call.options.output.exports;
-  const auto to_standard_output = std::ranges::find_if(
+  const auto export_to_output = std::ranges::find_if(
       exports, [](const ExportTarget& target) { return os::is_standard_output(target.file); });
-  const bool has_export_to_output = to_standard_output != exports.end();
+  const bool has_export_to_output = export_to_output != exports.end();
 
   std::vector<std::string> files_of_commands;
   for (const Benchmark& benchmark : call.benchmarks) {
     if (auto usable = check_files(benchmark.plan); !usable)
       return with_benchmark_name(usable.error(), benchmark);
 
-    // All layouts of a command write to the same output.
     for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
-      const auto command = command_in_layout(benchmark.plan, c, 0);
+      // All layouts of a command write to the same output, so one of them is enough.
+      constexpr std::uint32_t first_layout = 0;
+      const auto command = command_in_layout(benchmark.plan, c, first_layout);
       const OutputKind kind = command->output.kind;
       if (kind == OutputKind::File) files_of_commands.push_back(command->output.path);
 
@@ -438,16 +472,18 @@ Result<void> open_exports(Call& call) {
       if (shows_output && has_export_to_output)
         return with_benchmark_name(
             {fmt::format("the export --{} {} would be mixed with the commands' own output",
-                         to_standard_output->option, cited(to_standard_output->file)),
+                         export_to_output->option, cited(export_to_output->file)),
              "export to a file, or leave out --show-output"},
             benchmark);
     }
   }
 
+  // An export may not overwrite what a command writes.
   const auto targets = list_targets(call);
   if (!targets) return targets.error();
-  auto opened = keep(os::open_exports(*targets, files_of_commands), call.exports);
-  if (!opened) return opened;
+  auto open_exports = os::open_exports(*targets, files_of_commands);
+  if (!open_exports) return open_exports.error();
+  call.exports = *std::move(open_exports);
 
   for (const os::OpenExport& open_export : call.exports)
     if (!open_export.file->note().empty()) say_notes(call, {open_export.file->note()});
@@ -533,34 +569,45 @@ Result<void> find_user(Call& call) {
   return keep(os::user_behind_sudo(call.options.run.as_root), call.user);
 }
 
+// An engine counts events, such as the processor's cycles, in the runs of a benchmark.
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const bool is_inquiry = benchmark.options.inquiry.has_value();
   const CountingOptions& counting = benchmark.options.counting;
+
+  // A database of macOS that describes a processor's events answers only inquiries, so that it
+  // needs no real counters.
   if (counting.event_database_path) return open_event_database(call, benchmark);
 
+  // The benchmarks of a suite, which have names, take turns with the counters.
+  const bool is_of_suite = !benchmark.name.empty();
   engine::MacosEngineOptions macos;
   macos.launcher = is_inquiry ? nullptr : call.launcher.get();
   macos.strategy = counting.strategy;
   macos.macos_sampling_period = counting.thread_sampling_period;
-  macos.gives_counters_back = !benchmark.name.empty();
-  auto chosen = keep(engine::choose({.choice = counting.engine,
-                                     .counts_user_space_only = counting.counts_user_space_only,
-                                     .calls = os::linux_calls(),
-                                     .kinds = benchmark.cores.session_kinds,
-                                     .user = call.user,
-                                     .macos = macos}),
-                     benchmark.chosen);
-  if (!chosen) return chosen;
+  macos.gives_counters_back = is_of_suite;
+  auto chosen = engine::choose({.choice = counting.engine,
+                                .counts_user_space_only = counting.counts_user_space_only,
+                                .calls = os::linux_calls(),
+                                .kinds = benchmark.cores.session_kinds,
+                                .user = call.user,
+                                .macos = macos});
+  if (!chosen) return chosen.error();
+  benchmark.chosen = *std::move(chosen);
 
-  // Each of the following engines wraps the one before, and adds something to it.
+  // Each of the following engines wraps the one before, and adds something to it. The first is for
+  // --region, with which only a marked part of each run is counted. On macOS, the threads that run
+  // this part can count for themselves. Elsewhere, no events are counted, because counts of whole
+  // runs would be mistaken for counts of the part.
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region && !engine->counts_regions()) {
     const bool is_macos = os::darwin_calls() != nullptr;
-    const bool counts_threads = is_macos && engine->name() != row_of(EngineChoice::None).name;
-    engine = counts_threads ? engine::with_calling_thread_counts(std::move(engine))
-                            : engine::make_uncounting_engine(std::move(engine));
+    const bool may_count = engine->name() != row_of(EngineChoice::None).name;
+    engine = is_macos && may_count ? engine::with_calling_thread_counts(std::move(engine))
+                                   : engine::make_uncounting_engine(std::move(engine));
   }
 
+  // Energy is measured if the machine can. Counting can slow a run down, so the user may ask for
+  // separate runs for it.
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
@@ -596,7 +643,7 @@ std::optional<int> add_benchmarks(Call& call) {
     if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
       return status;
   if (const auto status = status_if_failed(find_user(call))) return status;
-  if (call.reads_saved_sessions()) return status_if_failed(read_saved(call));
+  if (call.reads_saved_sessions()) return status_if_failed(add_saved_benchmarks(call));
   restore_leftovers(call);
   if (!call.options.suite.suite_path) {
     call.benchmarks.push_back({.options = call.options});
@@ -610,14 +657,14 @@ std::optional<int> add_benchmarks(Call& call) {
 }
 
 std::optional<int> prepare(Call& call) {
-  if (const auto status = status_if_failed(accept_regressions(call))) return status;
+  if (const auto status = status_if_failed(apply_accepted_limits(call))) return status;
   if (const auto status = status_if_failed(choose_tuning(call))) return status;
   os::watch_for_interrupts();  // before engines take counters, which must be released
   if (const auto status = status_if_failed(make_plans(call))) return status;
   if (!call.reads_saved_sessions()) ask_git_for_head(call);
   if (const auto status = status_if_failed(add_baselines(call))) return status;
   share_error_rate(call);
-  return status_if_failed(open_exports(call));
+  return status_if_failed(check_files_and_open_exports(call));
 }
 
 std::vector<Label> await_head_labels(Call& call) {

@@ -29,7 +29,8 @@ const gate::Verdict* find_first_for_keeping(const std::vector<gate::Verdict>& ve
   return found == verdicts.end() ? nullptr : &*found;
 }
 
-/// Returns what all candidates of a series have in common, as this benchmark has it.
+/// Returns what the candidates of a series (--series) must have in common, as this benchmark has
+/// it. They are tried one after the other, and their decisions must be comparable.
 SeriesTerms make_terms(const Benchmark& benchmark) {
   const Plan& plan = benchmark.plan;
   SeriesTerms terms{.confidence = plan.confidence,
@@ -37,18 +38,26 @@ SeriesTerms make_terms(const Benchmark& benchmark) {
                     .layouts = plan.setting.layouts,
                     .jobs = plan.setting.jobs};
 
-  // The conditions for keeping a candidate are listed first.
-  for (const bool is_for_keeping : {true, false})
-    for (const Gate& gate : plan.gates)
-      if (gate.condition.is_for_keeping() == is_for_keeping)
-        terms.conditions.push_back(report::condition_text(gate.condition));
+  // Conditions for keeping a candidate are listed first, and then gates, by which it can fail.
+  std::vector<std::string> gate_texts;
+  for (const Gate& gate : plan.gates) {
+    std::vector<std::string>& texts =
+        gate.condition.is_for_keeping() ? terms.conditions : gate_texts;
+    texts.push_back(report::condition_text(gate.condition));
+  }
+  terms.conditions.insert(terms.conditions.end(), gate_texts.begin(), gate_texts.end());
 
-  // A series always has such a condition. Its metric is the one by which candidates are compared.
+  // The candidates are compared by the first condition for keeping. The options of a series require
+  // that there is one.
   const auto first_for_keeping = std::ranges::find_if(
       plan.gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
   const Condition& condition = first_for_keeping->condition;
   terms.metric = condition.metric;
+
+  // A limit that is no change in percent, but a value of the metric, counts as 0%.
   if (condition.limit.is_change()) terms.limit_percent = condition.limit.number;
+
+  // A condition fails if it does not keep the candidate, so this one fails above its limit.
   terms.keeps_lower = !condition.fails_below_limit;
   return terms;
 }
@@ -64,7 +73,7 @@ Result<SeriesFile> parse_series_file(const std::string& text, const std::string&
   return file;
 }
 
-/// Adds what was measured to a decision.
+/// Adds what was measured to a decision: the change, its interval and its noise.
 void add_evidence(const Results& results, SeriesDecision& decision) {
   const gate::Verdict* verdict = find_first_for_keeping(results.findings.verdicts);
   decision.rounds = verdict->rounds;
@@ -132,43 +141,55 @@ void withdraw_keeping(Results& results) {
       gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
 }
 
+/// Reserves the next number of a series for a candidate, and the error with which it may be kept.
+/// Returns the lines to add to the series' file, and sets what `entry` has from the file.
+Result<os::LogAddition> make_reservation(SeriesFile file, const std::string& path,
+                                         const SeriesTerms& terms, SeriesEntry& entry) {
+  const CandidateSeries& series = file.series;
+
+  // The first candidate of a series sets its terms, which hold for all later ones. Each line of the
+  // file is sealed: it ends with a checksum of all lines so far.
+  std::string lines;
+  if (!series.terms) {
+    lines = file.seals.seal_json(to_line(terms)) + "\n";
+  } else if (const auto difference = find_difference(*series.terms, terms)) {
+    return Error{"the series " + cited(path) + " " + *difference,
+                 "use the options of the series, or begin a new one in another file"};
+  }
+
+  entry.reservation = {.number = series.reservations.size() + 1,
+                       .level = series.next_level(terms.confidence),
+                       .time = os::utc_now()};
+  entry.expected_reference = series.expected_reference();
+  entry.has_kept = !series.list_kept().empty();
+  lines += file.seals.seal_json(to_line(entry.reservation)) + "\n";
+  return os::LogAddition{file.bytes_of_whole_lines, lines};
+}
+
 }  // namespace
 
-Result<void> enter_series(Call& call) {
+Result<void> reserve_in_series(Call& call) {
   if (!call.options.gates.series_file) return {};
   const std::string& path = *call.options.gates.series_file;
+  // A series has no suites, so there is one benchmark.
   Benchmark& benchmark = call.benchmarks.front();
   const SeriesTerms terms = make_terms(benchmark);
 
-  const os::ActAs owner(call.user);
-  if (owner.error()) return *owner.error();
+  // With sudo, the file belongs to the user who called it.
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
   auto log = os::SharedLog::open(path, kMaxSeriesBytes);
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
 
-  // Other processes wait for the file's lock while the number and the level are reserved.
+  // add() calls the function with the text of the file, and appends the lines that it returns.
+  // Meanwhile, other processes wait for the file's lock, so no number is reserved twice.
   bool has_unfinished_line = false;
   const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
     auto file = parse_series_file(text, path);
     if (!file) return file.error();
-    const CandidateSeries& series = file->series;
     has_unfinished_line = file->has_unfinished_line;
-
-    // The first candidate of a series sets its terms, which hold for all later ones.
-    std::string lines;
-    if (!series.terms) {
-      lines = file->seals.seal_json(to_line(terms)) + "\n";
-    } else if (const auto difference = find_difference(*series.terms, terms)) {
-      return Error{"the series " + cited(path) + " " + *difference,
-                   "use the options of the series, or begin a new one in another file"};
-    }
-
-    entry.reservation = {series.reservations.size() + 1, series.next_level(terms.confidence),
-                         os::utc_now()};
-    entry.expected_reference = series.expected_reference();
-    entry.has_kept = !series.list_kept().empty();
-    lines += file->seals.seal_json(to_line(entry.reservation)) + "\n";
-    return os::LogAddition{file->bytes_of_whole_lines, lines};
+    return make_reservation(*std::move(file), path, terms, entry);
   });
   if (!added) return added.error();
 
@@ -176,51 +197,60 @@ Result<void> enter_series(Call& call) {
     say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
                                  "or on a full disk, so lauka removed it",
                                  cited(path))});
+
+  // The level is the probability with which a useless candidate may be kept.
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);
   return {};
 }
 
-int leave_series(Call& call, Report& report, int status) {
-  if (!call.series) return status;
+// A series (--series) is a file of candidates that were tried one after the other. Its lines are
+// the decisions to keep a candidate or not.
+int record_in_series(Call& call, Report& report, int status_of_results) {
+  if (!call.series) return status_of_results;
   SeriesEntry& entry = *call.series;
   const std::string& path = *call.options.gates.series_file;
+
+  // A session of a series has one benchmark, with a reference and then a candidate.
   Results& results = report.benchmarks.front();
+  const Command& reference = results.session.commands.front();
+  const Command& candidate = results.session.commands.back();
   SeriesPlace& place = results.session.series.emplace(SeriesPlace{
       .file = path, .number = entry.reservation.number, .level = entry.reservation.level});
 
-  // Without a decision in the file, the candidate counts as not kept.
-  const bool has_failed = status == static_cast<int>(ExitStatus::Failed);
+  // Without a decision in the file, the candidate counts as not kept. The report must say so, too.
+  const bool has_failed = status_of_results == static_cast<int>(ExitStatus::Failed);
   if (has_failed || call.benchmarks.front().was_cut_short()) {
     withdraw_keeping(results);
-    return status;
+    return status_of_results;
   }
 
   SeriesDecision decision{.number = place.number,
                           .time = os::utc_now(),
-                          .decision = decision_of(results.findings.verdicts, status),
-                          .reference = make_series_program(results.session.commands.front()),
-                          .candidate = make_series_program(results.session.commands.back()),
+                          .decision = decision_of(results.findings.verdicts, status_of_results),
+                          .reference = make_series_program(reference),
+                          .candidate = make_series_program(candidate),
                           .labels = call.labels};
 
-  // The series goes on from the candidate that was kept last, so this should be the reference now.
-  place.has_other_reference = entry.expected_reference &&
-                              decision.reference.has_other_bytes_than(*entry.expected_reference);
-  decision.has_other_reference = place.has_other_reference;
-  if (place.has_other_reference) note_other_reference(entry, results);
+  // A candidate that was kept is the reference of the next ones. The user may have taken another.
+  decision.has_other_reference = entry.expected_reference &&
+                                 decision.reference.has_other_bytes_than(*entry.expected_reference);
+  place.has_other_reference = decision.has_other_reference;
+  if (decision.has_other_reference) note_other_reference(entry, results);
   add_evidence(results, decision);
 
-  const auto kept = write_decision(decision, path, entry);
-  if (!kept) {
+  const auto number_of_kept = write_decision(decision, path, entry);
+  if (!number_of_kept) {
     withdraw_keeping(results);
-    return refuse({"the candidate is not kept, because its decision could not be written: " +
-                       kept.error().what,
-                   kept.error().remedy},
-                  ExitStatus::Failed);
+    const Error& error = number_of_kept.error();
+    return refuse(
+        {"the candidate is not kept, because its decision could not be written: " + error.what,
+         error.remedy},
+        ExitStatus::Failed);
   }
   place.decision = decision.decision;
-  place.kept = *kept;
-  return status;
+  place.kept = *number_of_kept;
+  return status_of_results;
 }
 
 Result<CandidateSeries> read_series_of(const Call& call) {

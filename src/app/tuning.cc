@@ -106,6 +106,50 @@ class TunedByCall final : public TunedMachine {
   std::optional<std::uint64_t> latest_throttles_;
 };
 
+/// Does for --tune what is possible on macOS, where programs cannot change settings: unless the
+/// user chose cores, makes the commands prefer the performance cores.
+Result<void> prefer_performance_cores(const TuneRequest& request, Call& call) {
+  if (request.compares)
+    return Error{
+        "--tune=compare has nothing to compare on macOS, where programs cannot change these "
+        "settings",
+        "use --tune"};
+  if (call.options.counting.core_preference == CorePreference::Any)
+    for (Benchmark& benchmark : call.benchmarks)
+      benchmark.options.counting.core_preference = CorePreference::Performance;
+  say_notes(call, {"--tune can only make the commands prefer the performance cores on macOS, as "
+                   "--cores p does"});
+  return {};
+}
+
+/// Returns the error that another process holds the lock of the journal of tuned settings.
+Error make_locked_error(os::SettingFiles& files) {
+  const std::optional<int> writer_pid = tune::journal_writer_pid(files);
+  const bool is_measuring = writer_pid && files.is_alive(*writer_pid);
+  const std::string what =
+      is_measuring ? fmt::format("another lauka (process {}) is measuring with --tune", *writer_pid)
+                   : fmt::format("another process has locked {}", tune::kJournalFolder);
+  return {what, "wait until it has ended, or end it"};
+}
+
+/// Prints what was tuned, and what was restored before, because a killed lauka had left it tuned.
+void say_what_was_tuned(const Call& call) {
+  std::vector<std::string> changed_switches;
+  for (const TunedSwitch& entry : call.tuning->switched)
+    if (entry.before != entry.during) changed_switches.push_back(entry.name);
+
+  std::vector<std::string> notes;
+  const auto& leftovers = call.tuning_session->leftovers_restored();
+  if (leftovers) notes = list_restore_messages(*leftovers);
+
+  if (changed_switches.empty())
+    notes.emplace_back("--tune found no setting that it can change here");
+  else
+    notes.push_back(
+        fmt::format("this machine is tuned for the session: {}", listed(changed_switches)));
+  say_notes(call, notes);
+}
+
 }  // namespace
 
 void restore_after_lauka(int lauka) {
@@ -113,33 +157,38 @@ void restore_after_lauka(int lauka) {
   if (const auto files = os::open_setting_files()) tune::restore_if_written_by(*files, lauka);
 }
 
+// Before lauka tunes the machine, it writes the old values of the settings to a journal, and it
+// removes the journal's folder when they are restored. So a folder tells of a lauka that is still
+// running, or that was killed.
 void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
-  if (files == nullptr) return;
+  if (files == nullptr) return;  // macOS
 
+  // No value: another process holds the journal's lock.
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
-  const bool has_failed = !attempt;
-  const bool is_locked_by_other = attempt && !attempt->has_value();
-
-  if (!has_failed && !is_locked_by_other) {
+  const bool has_succeeded = attempt && attempt->has_value();
+  if (has_succeeded) {
     const tune::RestoreResult& restored = **attempt;
-    std::vector<std::string> lines = list_restore_messages(restored);
+    std::vector<std::string> notes = list_restore_messages(restored);
     if (restored.restored_count > 0)
-      lines.push_back(
+      notes.push_back(
           fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
                       plural(restored.restored_count, "setting")));
-    say_notes(call, lines);
+    say_notes(call, notes);
     return;
   }
 
-  // Only root can restore, so a failure without root's rights needs no reason, but the note below.
+  // Root is told the reason of a failure. Other users can never restore settings, so they are only
+  // told how to do it.
+  const bool has_failed = !attempt;
   if (has_failed && os::has_root_rights()) {
     say_notes(call, {attempt.error().line()});
     return;
   }
 
+  // A lauka that is still running restores its settings itself.
   const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
   const bool has_writer_died = writer_pid && !files->is_alive(*writer_pid);
   if (has_writer_died)
@@ -147,9 +196,11 @@ void restore_leftovers(Call& call) {
                      "--untune to undo this"});
 }
 
+// Answers --untune: restores the settings that a killed lauka left tuned. Their old values are in a
+// journal, whose folder exists while the machine is tuned.
 int untune(Call& call) {
-  std::error_code error;
-  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
+  std::error_code ignored;  // a folder that cannot be read counts as missing
+  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, ignored);
   os::SettingFiles* files = nullptr;
   if (std::filesystem::exists(folder)) files = open_settings(call);  // null on macOS, too
   if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
@@ -161,18 +212,12 @@ int untune(Call& call) {
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
   if (!attempt) return refuse(attempt.error(), ExitStatus::Failed);
-  const bool is_locked_by_other = !attempt->has_value();
-  if (is_locked_by_other) {
-    const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
-    const bool is_measuring = writer_pid && files->is_alive(*writer_pid);
-    const std::string who =
-        is_measuring
-            ? fmt::format("another lauka (process {}) is measuring with --tune", *writer_pid)
-            : fmt::format("another process has locked {}", tune::kJournalFolder);
-    return refuse({who, "wait until it has ended, or end it"}, ExitStatus::Failed);
-  }
+  const std::optional<tune::RestoreResult>& restored_or_locked = *attempt;
+  if (!restored_or_locked) return refuse(make_locked_error(*files), ExitStatus::Failed);
+  const tune::RestoreResult& restored = *restored_or_locked;
 
-  const tune::RestoreResult& restored = **attempt;
+  // Settings that another program has changed since are left alone. One failure is enough to tell
+  // the user what to do.
   say_notes(call, restored.foreign_change_messages);
   if (!restored.failure_messages.empty())
     return refuse({restored.failure_messages.front(),
@@ -211,37 +256,33 @@ std::vector<std::string> tunable_settings() {
   return names;
 }
 
+// --tune changes settings of the machine that disturb measurements, such as the CPU frequency's
+// governor. --tune=compare also measures untuned runs, and compares both.
 Result<void> choose_tuning(Call& call) {
   if (!call.options.run.tune) return {};
+  const TuneRequest& request = *call.options.run.tune;
 
-  // macOS has no settings that programs can change.
   os::SettingFiles* const files = open_settings(call);
-  if (files == nullptr) {
-    if (call.options.run.tune->compares)
-      return Error{
-          "--tune=compare has nothing to compare on macOS, where programs cannot change these "
-          "settings",
-          "use --tune"};
-    if (call.options.counting.core_preference == CorePreference::Any)
-      for (Benchmark& benchmark : call.benchmarks)
-        benchmark.options.counting.core_preference = CorePreference::Performance;
-    say_notes(call, {"--tune can only make the commands prefer the performance cores on macOS, as "
-                     "--cores p does"});
-    return {};
-  }
+  const bool is_macos = files == nullptr;
+  if (is_macos) return prefer_performance_cores(request, call);
 
-  if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
-  for (const Benchmark& benchmark : call.benchmarks)
-    if (call.options.run.tune->compares &&
-        benchmark.options.counting.core_preference != CorePreference::Any)
+  if (auto known = tune::check_names(request); !known) return known;
+
+  // A suite can set --cores for each benchmark.
+  for (const Benchmark& benchmark : call.benchmarks) {
+    const bool has_core_preference =
+        benchmark.options.counting.core_preference != CorePreference::Any;
+    if (request.compares && has_core_preference)
       return with_benchmark_name(
           {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
            "leave one of them out"},
           benchmark);
+  }
 
-  return keep(
-      tune::choose_cpus(*files, *call.options.run.tune, read_cpu_facts(call.options.counting)),
-      call.tune_cpus);
+  auto cpus = tune::choose_cpus(*files, request, read_cpu_facts(call.options.counting));
+  if (!cpus) return cpus.error();
+  call.tune_cpus = *std::move(cpus);
+  return {};
 }
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
@@ -254,57 +295,47 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
 }
 
 Result<void> begin_tuning(Call& call) {
-  if (!call.options.run.tune || !call.settings) return {};
+  const bool has_settings = call.settings != nullptr;  // false on macOS
+  if (!call.options.run.tune || !has_settings) return {};
 
   TuneRequest request = *call.options.run.tune;
-  const auto& cpus = call.tune_cpus.command_cpus;
+  const std::vector<std::uint32_t>& command_cpus = call.tune_cpus.command_cpus;
 
+  // Vitals are temperature, throttling and the like, for comparison with those after the session.
   if (!os::has_root_rights()) {
     say_what_needs_root(call);
-    call.tuning = Tuning{.cpus = cpus};
+    call.tuning = Tuning{.cpus = command_cpus};
 
-    // Without root, the commands can still be kept on their CPUs.
-    if (!cpus.empty())
+    // Without root, the commands can still be kept on their CPUs. This is listed as a tuned switch.
+    if (!command_cpus.empty())
       call.tuning->switched = {
-          {.name = "cpus", .before = "any", .during = cpu_list_text(cpus), .files = 1}};
-    call.tuning->before = tune::read_vitals(*call.settings, cpus);
+          {.name = "cpus", .before = "any", .during = cpu_list_text(command_cpus), .files = 1}};
+    call.tuning->before = tune::read_vitals(*call.settings, command_cpus);
     return {};
   }
 
-  // A run whose memory is measured already has a control group of its own.
-  if (call.groups) request.choices.push_back({"partition", false});
+  // Two switches are turned off where they would conflict with a measurement, whatever the user
+  // chose. A run whose memory is measured already has a control group of its own.
+  if (call.groups) request.choices.push_back({.name = "partition", .on = false});
 
   // This switch throttles the profilers of other programs, and would throttle --profile as well.
   const bool is_profiled = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.options.counting.profiling_period.has_value();
   });
-  if (is_profiled) request.choices.push_back({"perf-rate", false});
+  if (is_profiled) request.choices.push_back({.name = "perf-rate", .on = false});
 
-  auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
-                    call.tuning_session);
-  if (!tuned) return tuned;
-
+  // The session restores the settings when it is destroyed, or end_tuning() does before.
+  auto session = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
+  if (!session) return session.error();
+  call.tuning_session = *std::move(session);
   call.tuning = call.tuning_session->in_force();
   call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
 
   // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
   call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
-  if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+  if (!command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
 
-  std::vector<std::string> changed_switches;
-  for (const TunedSwitch& entry : call.tuning->switched)
-    if (entry.before != entry.during) changed_switches.push_back(entry.name);
-
-  std::vector<std::string> notes;
-  const auto& leftovers = call.tuning_session->leftovers_restored();
-  if (leftovers) notes = list_restore_messages(*leftovers);
-
-  if (changed_switches.empty())
-    notes.emplace_back("--tune found no setting that it can change here");
-  else
-    notes.push_back(
-        fmt::format("this machine is tuned for the session: {}", listed(changed_switches)));
-  say_notes(call, notes);
+  say_what_was_tuned(call);
   return {};
 }
 

@@ -113,6 +113,8 @@ class SessionReader {
   SessionReader(ParsedJson document, RunLists& lists)
       : document_(std::move(document)), run_lists_(lists) {}
 
+  /// Reads a file of lauka or hyperfine. Both list their commands under "results". Only lauka's
+  /// files have a part "lauka", which is about the session, and such a part in each result.
   Result<SessionFromFile> read() {
     if (list_in(document_, "results") == nullptr)
       return make_foreign_file_error("it has no list of results");
@@ -122,38 +124,43 @@ class SessionReader {
           fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
           "export fewer commands"};
 
-    session_ = member(document_, "lauka");
-    file_.recording.was_written_by_lauka = session_ != nullptr;
+    session_json_ = member(document_, "lauka");
+    const bool is_of_lauka = session_json_ != nullptr;
+    recording().was_written_by_lauka = is_of_lauka;
     if (auto known = check_format(); !known) return known.error();
 
-    if (session_ != nullptr) plan_ = read_plan(*session_);
-    recording().setting = plan_.setting;
-    recording().series = plan_.series;
-    if (session_ == nullptr) recording().setting.order = Order::Sequential;
+    if (is_of_lauka) stored_plan_ = read_plan(*session_json_);
+    recording().setting = stored_plan_.setting;
+    recording().series = stored_plan_.series;
+    // hyperfine ends all runs of a command before it begins those of the next.
+    if (!is_of_lauka) recording().setting.order = Order::Sequential;
 
-    if (auto read = read_metrics(results); !read) return read.error();
+    // The values of runs are stored by metric, so all metrics must be known before the first run.
+    if (auto added = add_metrics(results); !added) return added.error();
 
+    // The JSON of a command is freed before the next is read, because it may be large.
     for (ParsedJson& result : results) {
-      if (session_ != nullptr) free_lists_for_hyperfine(result);
-      auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
+      auto added = is_of_lauka ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
       free_json(result);
     }
 
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
 
-    // A file of hyperfine does not say which commands belong together or are compared.
-    if (session_ == nullptr) {
+    // A file of hyperfine does not say which commands belong together or are compared. Those with
+    // the same parameter values are compared with the first typed command.
+    if (!is_of_lauka) {
       infer_typed_indices_and_names(recording().commands);
       recording().reference = pair_by_parameters(recording().commands,
                                                  recording().commands.front().source_command_index);
     }
 
+    // The file lists the runs by command. Here they get the order in which they ran.
     recording().runs = runs_.take(recording().metrics);
     recording().discarded_runs = redone_runs_.take(recording().metrics);
 
-    if (session_ != nullptr)
-      if (auto whole = read_session(); !whole) return whole.error();
+    if (is_of_lauka)
+      if (auto completed = read_session(); !completed) return completed.error();
     return std::move(file_);
   }
 
@@ -167,22 +174,22 @@ class SessionReader {
   }
 
   Result<void> check_format() {
-    if (session_ == nullptr) return {};
-    const ParsedJson* format = member(*session_, "format");
+    if (session_json_ == nullptr) return {};
+    const ParsedJson* format = member(*session_json_, "format");
     if (format == nullptr || !format->is_number_integer())
       return make_foreign_file_error("it has no lauka.format");
     if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
-                             without_middle(text_in(*session_, "version"), kMaxShownBytes)),
+                             without_middle(text_in(*session_json_, "version"), kMaxShownBytes)),
                  "export it again"};
   }
 
-  Result<void> read_metrics(const ParsedJson& results) {
-    if (session_ == nullptr) {
+  Result<void> add_metrics(const ParsedJson& results) {
+    if (session_json_ == nullptr) {
       add_metrics_of_hyperfine(results);
       return {};
     }
-    for (const ParsedJson& metric : items_in(*session_, "metrics")) add_metric(metric);
+    for (const ParsedJson& metric : items_in(*session_json_, "metrics")) add_metric(metric);
     for (const ParsedJson& result : results) {
       const ParsedJson* metrics = object_in(part_in(result, "lauka"), "metrics");
       if (metrics == nullptr) continue;
@@ -235,7 +242,8 @@ class SessionReader {
     recording().metrics.push_back(std::move(metric));
   }
 
-  Result<std::size_t> add_name(const ParsedJson& result) {
+  /// Adds a command that has only its name and text. Returns its index.
+  Result<std::size_t> add_named_command(const ParsedJson& result) {
     Command command;
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
@@ -252,46 +260,66 @@ class SessionReader {
     return recording().commands.size() - 1;
   }
 
+  /// Adds a command of a file of hyperfine, with its runs and their values.
   Result<void> add_command_of_hyperfine(const ParsedJson& result) {
-    const auto command = add_name(result);
-    if (!command) return command.error();
-    auto values = read_wall_times(result, run_lists_, recording().commands[*command].name);
-    if (!values) return values.error();
-    HyperfineResult read = read_hyperfine_result(result, values->size(), run_lists_);
-    recording().commands[*command].parameters = std::move(read.parameters);
-    const std::size_t first = runs_.size();
-    add_unlisted_runs(
-        {.command = *command, .first = first, .count = values->size(), .statuses = read.statuses},
-        runs_);
-    runs_.set_values(first, 0, *values);
-    for (HyperfineValues& metric : read.metrics) {
+    const auto index = add_named_command(result);
+    if (!index) return index.error();
+    Command& command = recording().commands[*index];
+
+    const auto wall_times = read_wall_times(result, run_lists_, command.name);
+    if (!wall_times) return wall_times.error();
+    HyperfineResult rest = read_hyperfine_result(result, wall_times->size(), run_lists_);
+    command.parameters = std::move(rest.parameters);
+
+    // hyperfine stores the values of runs, but no list of the runs. Each wall time is of one run.
+    const std::size_t first_run = runs_.size();
+    add_unlisted_runs({.command = *index,
+                       .first_run = first_run,
+                       .count = wall_times->size(),
+                       .statuses = rest.statuses},
+                      runs_);
+    const std::size_t wall_time = *find_metric(recording().metrics, Role::WallTime);
+    runs_.set_values(first_run, wall_time, *wall_times);
+
+    // Of some metrics, hyperfine stores only the mean. add_metrics() has added all of them.
+    for (const HyperfineValues& metric : rest.metrics) {
       const std::size_t metric_index = *find_metric(recording().metrics, metric.role);
       if (metric.mean)
-        recording().means_without_runs.push_back({*command, metric_index, *metric.mean});
-      if (!metric.mean) runs_.set_values(first, metric_index, metric.values);
+        recording().means_without_runs.push_back({*index, metric_index, *metric.mean});
+      else
+        runs_.set_values(first_run, metric_index, metric.values);
     }
     return {};
   }
 
+  /// Adds a command of a file of lauka, with its runs, their values and its functions.
   Result<void> add_command(const ParsedJson& result) {
-    const auto command = add_name(result);
-    if (!command) return command.error();
+    // Readers of hyperfine's JSON get the values outside lauka's part, too. lauka skips them.
+    free_lists_for_hyperfine(result);
+
+    const auto index = add_named_command(result);
+    if (!index) return index.error();
     const ParsedJson& lauka_part = part_in(result, "lauka");
     const ParsedJson* metrics = object_in(lauka_part, "metrics");
     if (metrics == nullptr) return make_foreign_file_error("it has a result without metrics");
 
-    StoredCommand stored{.command = std::move(recording().commands[*command])};
-    stored.command.source_command_index = *command;
+    // A member that the file lacks leaves its default. By default, each command was typed itself,
+    // and is not one of several instances of a typed command with parameters.
+    StoredCommand stored{.command = std::move(recording().commands[*index])};
+    stored.command.source_command_index = *index;
     decode(lauka_part, stored);
-    if (stored.role == "anchor") recording().reference.anchor_index = *command;
+
+    // The command of --anchor is neither reference nor candidate.
+    const bool is_anchor = stored.role == "anchor";
+    if (is_anchor) recording().reference.anchor_index = *index;
     if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
     stored_references_.push_back(stored.reference);
-    recording().commands[*command] = std::move(stored.command);
+    recording().commands[*index] = std::move(stored.command);
 
-    const std::size_t first = runs_.size();
-    read_runs(lauka_part, *command);
-    if (auto added = add_samples(*metrics, *command, first, runs_); !added) return added;
-    read_redone_runs(lauka_part, *command);
+    const std::size_t first_run = runs_.size();
+    add_listed_runs(lauka_part, *index);
+    if (auto added = add_samples(*metrics, *index, first_run, runs_); !added) return added;
+    add_redone_runs(lauka_part, *index);
 
     auto functions = read_functions(lauka_part, "functions");
     if (!functions) return functions.error();
@@ -299,7 +327,7 @@ class SessionReader {
     return {};
   }
 
-  void read_runs(const ParsedJson& lauka_part, std::size_t command) {
+  void add_listed_runs(const ParsedJson& lauka_part, std::size_t command) {
     const SavedRuns* listed = run_lists_.runs_in(lauka_part);
     for (std::size_t i = 0; listed != nullptr && i < listed->size(); ++i) {
       RunRow row = listed->row(i);
@@ -324,7 +352,7 @@ class SessionReader {
   /// The runs of a command that a file does not list.
   struct UnlistedRuns {
     std::size_t command = 0;
-    std::size_t first = 0;  ///< index of the command's first run
+    std::size_t first_run = 0;  ///< index of the command's first run
     std::size_t count = 0;
     std::vector<std::optional<int>> statuses{};  ///< empty if unknown
     const NumberList* layouts = nullptr;         ///< null if unknown
@@ -333,7 +361,7 @@ class SessionReader {
   /// Adds runs until the command has as many as `unlisted` says.
   static void add_unlisted_runs(const UnlistedRuns& unlisted, SavedRuns& runs) {
     const NumberList* layouts = unlisted.layouts;
-    for (std::size_t run = runs.size() - unlisted.first; run < unlisted.count; ++run) {
+    for (std::size_t run = runs.size() - unlisted.first_run; run < unlisted.count; ++run) {
       RunRow row;
       row.command = unlisted.command;
       row.round = run;
@@ -348,52 +376,61 @@ class SessionReader {
     }
   }
 
-  /// Adds a command's values to its runs, which begin at `first`; adds the runs if the file does
-  /// not list them.
-  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, std::size_t first,
+  /// Adds the values of a command's metrics to its runs in `runs`, which begin at `first_run`. If
+  /// the file does not list the runs, as for a baseline, adds a run for each value.
+  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, std::size_t first_run,
                            SavedRuns& runs) {
     const std::string& name = recording().commands[command].name;
-    const bool has_runs = runs.size() > first;
+    const bool were_runs_listed = runs.size() > first_run;
 
     for (const auto& [name_of_metric, json] : metrics.items()) {
       const NumberList* samples = run_lists_.numbers_in(json, "samples");
       if (samples == nullptr) return make_foreign_file_error("it has a metric without samples");
 
+      // A metric in a unit that this lauka does not know was left out of the session's metrics.
       const auto metric_index = find_metric(recording().metrics, name_of_metric);
-      if (metric_index && recording().metrics[*metric_index].percentile) continue;
+      const Metric* metric = metric_index ? &recording().metrics[*metric_index] : nullptr;
+      const bool is_known = metric != nullptr;
 
-      const bool may_be_negative =
-          metric_index && is_metric_of_user(recording().metrics[*metric_index]);
-      auto values = read_values(*samples, name, may_be_negative);
+      // A percentile has no values of its own. It summarizes those of another metric.
+      if (is_known && metric->percentile) continue;
+
+      // Only a metric that the user's commands report themselves can be negative.
+      const bool may_be_negative = is_known && is_metric_of_user(*metric);
+      const auto values = read_values(*samples, name, may_be_negative);
       if (!values) return values.error();
       run_lists_.free_list(json, "samples");
-      if (has_runs && values->size() != runs.size() - first)
+      if (were_runs_listed && values->size() != runs.size() - first_run)
         return make_foreign_file_error("it does not have one sample for each run");
 
-      if (!metric_index) continue;
-      const Metric& metric = recording().metrics[*metric_index];
-      if (auto fits = check_unit(metric, text_in(json, "unit"), name); !fits) return fits;
+      if (!is_known) continue;
+      if (auto fits = check_unit(*metric, text_in(json, "unit"), name); !fits) return fits;
 
-      if (!has_runs)
+      if (!were_runs_listed)
         add_unlisted_runs({.command = command,
-                           .first = first,
+                           .first_run = first_run,
                            .count = values->size(),
                            .layouts = run_lists_.numbers_in(json, "layouts")},
                           runs);
-
+      runs.set_values(first_run, *metric_index, *values);
       add_mean_without_values(number_in(json, "mean"), command, *metric_index, *values);
-      const ParsedJson* bound = member(json, "at_most");
-      if (const auto value = bound != nullptr ? read_measured_number(*bound) : std::nullopt)
-        runs.set_bound(command, *metric_index, *value);
-      runs.set_values(first, *metric_index, *values);
+      add_bound_of_missing_values(part_in(json, "at_most"), command, *metric_index, runs);
     }
     return {};
   }
 
+  /// Keeps a mean that the file has without any value of a run.
   void add_mean_without_values(std::optional<double> mean, std::size_t command, std::size_t metric,
                                const std::vector<double>& values) {
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
       recording().means_without_runs.push_back({command, metric, *mean});
+  }
+
+  /// Keeps the bound of values that are missing because only this upper bound of them is known.
+  static void add_bound_of_missing_values(const ParsedJson& bound, std::size_t command,
+                                          std::size_t metric, SavedRuns& runs) {
+    if (bound.is_null()) return;
+    if (const auto value = read_measured_number(bound)) runs.set_bound(command, metric, *value);
   }
 
   static std::vector<Note> read_notes(const ParsedJson& json) {
@@ -407,7 +444,7 @@ class SessionReader {
     return notes;
   }
 
-  void read_redone_runs(const ParsedJson& lauka_part, std::size_t command) {
+  void add_redone_runs(const ParsedJson& lauka_part, std::size_t command) {
     const std::size_t first = redone_runs_.size();
     for (const ParsedJson& json : items_in(lauka_part, "redone_runs")) {
       const std::string why = text_in(json, "why");
@@ -425,38 +462,44 @@ class SessionReader {
     }
   }
 
+  /// Completes the recording, whose commands, metrics and runs have been read, by what lauka's part
+  /// of the file says about the whole session. A member that is missing, or is of another type,
+  /// leaves its field as it is. Only a baseline can be so damaged that the file is refused.
   Result<void> read_session() {
     Recording& session = recording();
-    const ParsedJson& json = *session_;
+    const ParsedJson& json = *session_json_;
 
     StoredSession stored;
     decode(json, stored);
     session.circumstances = std::move(stored.circumstances);
-    session.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
     session.timers = stored.timers;
     session.complete = stored.complete;
     session.ended_by_gates = decode_in<bool>(json, "ended_by_gates");
 
-    session.origins = read_origins(json, session.commands.size());
-    if (plan_.confidence > 0.0 && plan_.confidence < 1.0) session.confidence = plan_.confidence;
-    session.shell = plan_.shell;
+    // lauka writes the start time outside its own part, for readers of hyperfine's JSON.
+    session.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
 
-    read_session_ending_run(json);
+    session.origins = read_origins(json, session.commands.size());
+    session.shell = stored_plan_.shell;
+    const bool has_confidence = stored_plan_.confidence > 0.0 && stored_plan_.confidence < 1.0;
+    if (has_confidence) session.confidence = stored_plan_.confidence;
+
+    session.session_ending_run = read_session_ending_run(json);
     session.notes = read_notes(json);
-    read_references();
-    complete_settings(json);
+    session.reference = make_reference();
+    set_missing_settings_of_commands(json);
     file_.findings = read_findings(json, session);
     return read_baseline(json);
   }
 
   /// Takes each command's reference from its result. Older versions wrote a single one, so that
   /// their commands are compared at the same parameter values.
-  void read_references() {
-    const std::vector<Command>& commands = recording().commands;
-    Reference& reference = recording().reference;
-    const std::size_t first = std::min(plan_.reference.value_or(0), commands.size() - 1);
-    const auto anchor = std::exchange(reference.anchor_index, std::nullopt);
-    reference = pair_by_parameters(commands, commands[first].source_command_index);
+  Reference make_reference() const {
+    const std::vector<Command>& commands = file_.recording.commands;
+    const auto anchor = file_.recording.reference.anchor_index;
+
+    const std::size_t first = std::min(stored_plan_.reference.value_or(0), commands.size() - 1);
+    Reference reference = pair_by_parameters(commands, commands[first].source_command_index);
     reference.anchor_index = anchor;
     if (reference.is_for_tables_only && first > 0)
       reference = Reference{.indices = std::vector<std::size_t>(commands.size(), first),
@@ -464,14 +507,15 @@ class SessionReader {
 
     if (std::ranges::none_of(stored_references_,
                              [](const auto& index) { return index.has_value(); }))
-      return;
+      return reference;
     reference.indices.clear();
     for (std::size_t c = 0; c < commands.size(); ++c)
       reference.indices.push_back(std::min(stored_references_[c].value_or(c), commands.size() - 1));
+    return reference;
   }
 
   /// Adds what older files, whose results have no settings, say about a session's commands.
-  void complete_settings(const ParsedJson& json) {
+  void set_missing_settings_of_commands(const ParsedJson& json) {
     if (!recording().origins.empty()) return;
     for (Command& command : recording().commands) {
       SettingValues values = settings_of_saved(recording().setting, command, recording().shell);
@@ -481,25 +525,27 @@ class SessionReader {
     }
   }
 
-  void read_session_ending_run(const ParsedJson& json) {
+  /// Returns the run whose failure ended the session; nullopt if there is none.
+  std::optional<RunRow> read_session_ending_run(const ParsedJson& json) const {
     const ParsedJson& failed = part_in(json, "failed_run");
     StoredFailedRun stored;
     decode(failed, stored);
     RunRow& run = stored.run;
-    if (!unsigned_in(failed, "command") || run.command >= recording().commands.size()) return;
+    if (!unsigned_in(failed, "command") || run.command >= file_.recording.commands.size())
+      return std::nullopt;
 
     if (run.status) *run.status &= 0xff;
     // Older files have no outcome.
     if (text_in(failed, "outcome").empty()) run.ending = ending_of_status(run.status);
-    recording().session_ending_run = run;
+    return run;
   }
 
-  /// Sets how the baseline measured the metrics of `session`, which are copies of our metrics.
-  static void copy_methods(const std::vector<BaselineMetric>& stored, Recording& session) {
+  /// Sets how the baseline measured the metrics of `measured`, which are copies of our metrics.
+  static void copy_methods(const std::vector<BaselineMetric>& stored, Recording& measured) {
     for (const BaselineMetric& of_baseline : stored) {
-      const auto metric_index = find_metric(session.metrics, of_baseline.metric.name);
+      const auto metric_index = find_metric(measured.metrics, of_baseline.metric.name);
       if (!metric_index) continue;
-      Metric& metric = session.metrics[*metric_index];
+      Metric& metric = measured.metrics[*metric_index];
       metric.kind = of_baseline.metric.kind;
       metric.counted_privilege_levels = of_baseline.metric.counted_privilege_levels;
       metric.of_region = of_baseline.metric.of_region;
@@ -521,57 +567,65 @@ class SessionReader {
     return fingerprints;
   }
 
+  /// Reads the baseline, an earlier session with which this one is compared. The file has only a
+  /// part of it: for each command of this session, the reference with its values and functions.
   Result<void> read_baseline(const ParsedJson& json) {
-    const ParsedJson* baseline = member(json, "baseline");
-    if (baseline == nullptr) return {};
+    const ParsedJson* baseline_json = member(json, "baseline");
+    if (baseline_json == nullptr) return {};
 
+    // Older files do not say how many layouts the baseline had: as many as the session.
     StoredBaseline stored{.layouts = recording().setting.layouts};
-    decode(*baseline, stored);
+    decode(*baseline_json, stored);
     const std::vector<std::string>& names = stored.commands;
     if (names.size() != recording().commands.size())
       return make_foreign_file_error("it has a baseline without commands");
 
-    auto session = std::make_shared<Recording>();
-    session->was_written_by_lauka = stored.tool != "hyperfine";
-    session->circumstances.version = stored.version.value_or("");
-    session->circumstances.machine = stored.machine.value_or(Machine());
-    session->circumstances.priority = stored.priority;
-    session->metrics = recording().metrics;
-    session->setting.layouts = stored.layouts;
+    auto measured = std::make_shared<Recording>();
+    measured->was_written_by_lauka = stored.tool != "hyperfine";
+    measured->circumstances.version = stored.version.value_or("");
+    measured->circumstances.machine = stored.machine.value_or(Machine());
+    measured->circumstances.priority = stored.priority;
+    measured->metrics = recording().metrics;
+    copy_methods(stored.metrics, *measured);
+    measured->setting.layouts = stored.layouts;
 
     const std::vector<Fingerprint> fingerprints = make_fingerprints(stored);
-    const ParsedJson* samples = list_in(*baseline, "samples");
+    const ParsedJson* samples = list_in(*baseline_json, "samples");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
+    const ParsedJson& function_lists = items_in(*baseline_json, "functions");
 
     SavedRuns runs;
-    Baseline reference{.file = stored.file};
+    Baseline baseline{.file = stored.file};
     for (std::size_t c = 0; c < names.size(); ++c) {
-      session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
-      session->commands.back().fingerprint = fingerprints[c];
-      if (c < stored.settings.size()) session->commands.back().settings = stored.settings[c];
-      reference.reference_places.push_back(c);
+      // Both lists of commands are parallel, so a command's reference has the command's index.
+      baseline.reference_places.push_back(c);
+      Command& reference =
+          measured->commands.emplace_back(Command{.name = names[c], .text = names[c], .words = {}});
+      reference.fingerprint = fingerprints[c];
+      if (c < stored.settings.size()) reference.settings = stored.settings[c];
 
-      const ParsedJson& functions = items_in(*baseline, "functions");
-      auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
-      if (!read) return read.error();
-      session->function_tables.push_back(*std::move(read));
+      auto functions =
+          read_functions(c < function_lists.size() ? function_lists[c] : ParsedJson(), "functions");
+      if (!functions) return functions.error();
+      measured->function_tables.push_back(*std::move(functions));
 
-      if (has_samples)
-        if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
+      if (!has_samples) continue;
+      const std::size_t first_run = runs.size();
+      if (auto added = add_samples((*samples)[c], c, first_run, runs); !added) return added;
     }
 
-    copy_methods(stored.metrics, *session);
-    reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
-    session->runs = runs.take(session->metrics);
-    reference.session = std::move(session);
-    recording().reference.baseline = std::move(reference);
+    measured->runs = runs.take(measured->metrics);
+    baseline.metric_places = find_comparable_metrics_in(*measured, recording().metrics);
+    baseline.session = std::move(measured);
+    recording().reference.baseline = std::move(baseline);
     return {};
   }
 
   ParsedJson document_;
   RunLists& run_lists_;
-  const ParsedJson* session_ = nullptr;  // the part "lauka" of the file; null: hyperfine wrote it
-  StoredPlan plan_{};
+  // The part "lauka" of the file, which is about the session; null: hyperfine wrote the file.
+  const ParsedJson* session_json_ = nullptr;
+  StoredPlan stored_plan_{};
   SessionFromFile file_{};
   SavedRuns runs_{};
   SavedRuns redone_runs_{};
@@ -628,13 +682,15 @@ StoredMetric make_stored_metric(const Results& results, const MetricResult& row)
   return stored;
 }
 
+/// Writes a command's statistics of one metric, and then its samples: the values of all runs.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Metric& metric = results.session.metrics[row.metric];
   json.open(metric.name, '{');
   put_fields(json, make_stored_metric(results, row));
 
-  // A percentile has no samples of its own, but those of the metric that it summarizes.
+  // A percentile has no samples of its own, but those of the metric that it summarizes. Readers
+  // still get a list.
   if (metric.percentile) {
     json.put("samples", Json::array());
     json.close();
@@ -651,24 +707,10 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
-void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
-  const RunRow run = results.session.runs.row(index);
-  const bool is_one_item = run.own_process_counts.empty();
-
-  // A run without counts of its own is one item of the list, so its members are collected first.
-  std::string line;
-  const auto put = [&](std::string_view key, std::string_view text) {
-    if (is_one_item)
-      line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(text);
-    else
-      json.put_with(key, [&](std::string& to) { to += text; });
-  };
-
-  if (is_one_item)
-    line.reserve(128);
-  else
-    json.open('{');
-
+template <typename Put>
+void put_run_members(const Results& results, std::size_t index, const RunRow& run, const Put& put) {
+  // Calls put(key, json) with each member of run number `index` of the session, except the counts
+  // of its own process. All numbers in the file begin at 1.
   put("run", fmt::to_string(index + 1));
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
@@ -678,13 +720,40 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("exit_code", status_json(run.status));
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
-  if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
+
+  // The wall time of a timed run is a sample of a metric. That of a counting run is stored here,
+  // because it shows how much counting slows the command down. A simulator's time shows nothing.
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
+  const bool is_sample = wall_time && results.session.runs.value(index, *wall_time);
+  if (!is_sample && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+
   for_each_detail(run.details, [&](std::string_view key, const auto& detail) {
     if (is_set(detail, {})) put(key, fmt::to_string(detail));
   });
+}
 
-  if (is_one_item) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
+/// Writes a run as an element of the open list.
+void put_run(JsonWriter& json, const Results& results, std::size_t index) {
+  const RunRow run = results.session.runs.row(index);
+
+  if (run.own_process_counts.empty()) {
+    // The object is written as one text, so that it stands on one line of the file.
+    constexpr std::size_t usual_line_size = 128;
+    std::string line;
+    line.reserve(usual_line_size);
+    put_run_members(results, index, run, [&](std::string_view key, std::string_view value) {
+      line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(value);
+    });
+    json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
+    return;
+  }
+
+  // With an object of counts inside, the run takes several lines.
+  json.open('{');
+  put_run_members(results, index, run, [&](std::string_view key, std::string_view value) {
+    json.put_with(key, [&](std::string& to) { to += value; });
+  });
   Json counts;
   for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
   json.put("own", counts);
@@ -692,16 +761,18 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
 }
 
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
-  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   json.open("runs", '[');
   for (const std::size_t index : results.session.runs.of_command(command))
-    put_run(json, results, index, wall_time && results.session.runs.value(index, *wall_time));
+    put_run(json, results, index);
   json.close();
 }
 
+/// Writes the runs of a command that lauka discarded and repeated, with the reasons. They are not
+/// among the command's runs and samples, so each has its own values.
 void put_redone_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const Runs& redone = results.session.discarded_runs;
-  if (redone.of_command(command).empty()) return;
+  const bool was_any_redone = !redone.of_command(command).empty();
+  if (!was_any_redone) return;
 
   json.open("redone_runs", '[');
   for (const std::size_t index : redone.of_command(command)) {
@@ -712,14 +783,18 @@ void put_redone_runs(JsonWriter& json, const Results& results, std::size_t comma
     json.put("pass", run.pass + 1);
     json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
     if (run.status != 0) json.put("outcome", ending_word(run.ending));
+
+    // The reason in one word for programs, and as a text for people.
     json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
     json.put("why", run.redo_text);
 
     json.open("values", '{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      if (const auto value = redone.value(index, m); value && !metric.percentile)
-        json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
+      const auto value = redone.value(index, m);
+      // A single run has no percentile.
+      if (!value || metric.percentile) continue;
+      json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
     }
     json.close();
     json.close();
@@ -733,21 +808,28 @@ std::optional<StoredWhy> make_stored_why(const Results& results, std::size_t com
   return StoredWhy{report::why_text(results, *why), why->factors};
 }
 
+/// Lists the functions in which the command surely differs from its reference, the largest
+/// difference of each metric first. Returns nullopt if no functions were compared.
 std::optional<std::vector<StoredFunctionChange>> make_stored_function_changes(
     const Results& results, std::size_t command) {
   std::optional<std::vector<StoredFunctionChange>> stored;
-  for (const MetricByFunction& changes : results.function_changes) {
-    if (changes.candidate != command) continue;
+  for (const MetricByFunction& compared : results.function_changes) {
+    if (compared.candidate != command) continue;
     if (!stored) stored.emplace();
 
-    const std::string& metric = results.session.metrics[changes.metric].name;
-    for (const FunctionChange& of : changes.functions)
-      if (of.is_sure()) stored->push_back({.metric = metric, .name = of.name, .means = of.own});
+    const std::string& metric = results.session.metrics[compared.metric].name;
+    for (const FunctionChange& change : compared.functions)
+      if (change.is_sure())
+        stored->push_back({.metric = metric, .name = change.name, .means = change.own});
 
+    // The total time of a function includes what it called. Only sampled functions have it.
     const std::size_t first_total = stored->size();
-    for (const FunctionChange& of : changes.functions)
-      if (of.total && of.total->is_sure())
-        stored->push_back({.metric = std::string(kTotalTime), .name = of.name, .means = *of.total});
+    for (const FunctionChange& change : compared.functions)
+      if (change.total && change.total->is_sure())
+        stored->push_back(
+            {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
+
+    // The functions are already in the order of their own differences, but not of their totals'.
     std::ranges::stable_sort(
         std::span(*stored).subspan(first_total), std::ranges::greater(),
         [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });

@@ -38,10 +38,10 @@ bool decode_value(const ParsedJson& there, std::chrono::nanoseconds& duration);
 template <typename Value>
 void encode(const Value& value, Json& to);
 
-/// Reads what encode() wrote. Returns false if `there` is of another type; an optional value is
+/// Reads what encode() wrote. Returns false if `json` is of another type; an optional value is
 /// then missing.
 template <typename Value>
-bool decode(const ParsedJson& there, Value& value);
+bool decode(const ParsedJson& json, Value& value);
 
 /// Writes a value as a member of the object that is open in `json`.
 template <typename Value>
@@ -139,69 +139,85 @@ void put_fields(JsonWriter& json, const Struct& value) {
   show_fields(encoder, value);
 }
 
+/// The integer types that have an encode_value() and a decode_value().
+template <typename Integer>
+using WidestInteger = std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
+
 template <typename Value>
 void encode(const Value& value, Json& to) {
+  // A type may match several cases, of which the first counts. `to` is null at first.
   if constexpr (HasFields<Value>) {
+    // A struct whose fields are listed by a describe_fields().
     make_object(to);
     FieldEncoder encoder(to);
     show_fields(encoder, value);
   } else if constexpr (requires { encode_value(value, to); }) {
+    // A type with an overload of its own, such as double, std::string or UtcTime.
     encode_value(value, to);
   } else if constexpr (std::is_integral_v<Value>) {
-    using Wide = std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>;
-    encode_value(static_cast<Wide>(value), to);
+    encode_value(static_cast<WidestInteger<Value>>(value), to);
   } else if constexpr (std::is_enum_v<Value>) {
     encode_word(word_of(value), to);
   } else if constexpr (requires { value.has_value(); }) {
+    // A std::optional without value stays null.
     if (value) encode(*value, to);
   } else if constexpr (requires { typename Value::mapped_type; }) {
+    // A std::map.
     make_object(to);
     for (const auto& [key, item] : value) encode(item, add_member(to, key));
   } else {
+    // A std::vector.
     make_list(to);
     for (const auto& item : value) encode(item, add_item(to));
   }
 }
 
 template <typename List>
-bool decode_items(const ParsedJson& there, List& list);
+bool decode_items(const ParsedJson& json, List& list);
 
 template <typename Value>
-bool decode(const ParsedJson& there, Value& value) {
+bool decode(const ParsedJson& json, Value& value) {
+  // The cases are those of encode(), in the same order. A type may match several, of which the
+  // first counts. The result is false if the JSON is of another type than `value`.
   if constexpr (HasFields<Value>) {
-    if (!is_object(there)) return false;
-    FieldDecoder decoder(there);
+    // A struct whose fields are listed by a describe_fields(). A missing field stays as it is.
+    if (!is_object(json)) return false;
+    FieldDecoder decoder(json);
     describe_fields(decoder, value);
     return true;
-  } else if constexpr (requires { decode_value(there, value); }) {
-    return decode_value(there, value);
+  } else if constexpr (requires { decode_value(json, value); }) {
+    // A type with an overload of its own, such as double, std::string or UtcTime.
+    return decode_value(json, value);
   } else if constexpr (std::is_integral_v<Value>) {
-    std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t> wide{};
-    if (!decode_value(there, wide)) return false;
+    WidestInteger<Value> wide{};
+    if (!decode_value(json, wide)) return false;
     value = static_cast<Value>(wide);
     return true;
   } else if constexpr (std::is_enum_v<Value>) {
     std::string word;
-    if (!decode_value(there, word)) return false;
+    if (!decode_value(json, word)) return false;
     value = value_of_word(word, As<Value>());
     return true;
   } else if constexpr (requires { value.has_value(); }) {
-    if (!decode(there, value.emplace())) value.reset();
+    // A std::optional. JSON of another type counts as a missing value, which is no failure.
+    if (!decode(json, value.emplace())) value.reset();
     return true;
   } else if constexpr (requires { typename Value::mapped_type; }) {
-    return for_each_member(there, [&](const std::string& key, const ParsedJson& item) {
+    // A std::map, without the members that are of another type.
+    return for_each_member(json, [&](const std::string& key, const ParsedJson& item) {
       if (!decode(item, value[key])) value.erase(key);
     });
   } else {
-    return decode_items(there, value);
+    // A std::vector.
+    return decode_items(json, value);
   }
 }
 
 template <typename List>
-bool decode_items(const ParsedJson& there, List& list) {
+bool decode_items(const ParsedJson& json, List& list) {
   // Indices refer to structs of a list, so one of another type becomes an empty one.
   constexpr bool keeps_place = HasFields<typename List::value_type>;
-  return for_each_item(there, [&](const ParsedJson& item) {
+  return for_each_item(json, [&](const ParsedJson& item) {
     if (!decode(item, list.emplace_back()) && !keeps_place) list.pop_back();
   });
 }

@@ -114,42 +114,50 @@ std::optional<std::uint32_t> read_index(const ParsedJson* there, std::size_t lim
   return there->get<std::uint32_t>();
 }
 
-/// `rounds`: number of rounds of the sampled time.
+/// Reads the call paths of sampled runs. A call path is stored as its last frame (a function's
+/// name) and the index of its caller's path, so the paths form a tree. `rounds`: number of rounds
+/// of the sampled time.
 Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
-  PathTable paths;
-  std::vector<std::uint32_t> frame_counts;  // by path
-  std::vector<std::string> names;
+  std::vector<std::string> frame_names;
   for (const ParsedJson& name : items_in(functions, kFrames)) {
     if (!name.is_string()) return damaged();
-    names.push_back(name.get<std::string>());
+    frame_names.push_back(name.get<std::string>());
   }
 
+  PathTable paths;
+  std::vector<std::uint32_t> frame_counts;  // by path
   for (const ParsedJson& row : items_in(functions, kPaths)) {
-    const auto frame = read_index(member(row, kFrame), names.size());
-    const ParsedJson* of_caller = member(row, kCaller);
-    const auto caller =
-        of_caller == nullptr ? std::optional(kNoCaller) : read_index(of_caller, paths.size());
-    if (!frame || !caller) return damaged();
+    const auto frame = read_index(member(row, kFrame), frame_names.size());
+    if (!frame) return damaged();
+
+    // A caller must precede the paths of its callees, so that no path can be its own caller.
+    std::optional<std::uint32_t> caller = kNoCaller;
+    if (const ParsedJson* stored_caller = member(row, kCaller))
+      caller = read_index(stored_caller, paths.size());
+    if (!caller) return damaged();
 
     frame_counts.push_back(*caller == kNoCaller ? 1 : frame_counts[*caller] + 1);
     if (frame_counts.back() > kMaxFrames)
       return Error{fmt::format("has a call path of more than {} frames", kMaxFrames),
                    "export it again with lauka, whose paths are shorter"};
 
+    // Only a path that was seen in a sample itself has values; others only lead to such paths.
     RoundValues values;
-    if (const ParsedJson* sampled = member(row, kSampledTime)) {
-      auto read = read_values(*sampled, rounds);
+    if (const ParsedJson* sampled_time = member(row, kSampledTime)) {
+      auto read = read_values(*sampled_time, rounds);
       if (!read) return read.error();
       values = *std::move(read);
     }
-    if (!paths.add_path(*caller, names[*frame], std::move(values), rounds)) return damaged();
+
+    const bool was_added = paths.add_path(*caller, frame_names[*frame], std::move(values), rounds);
+    if (!was_added) return damaged();
   }
 
   return paths;
 }
 
-/// Adds a function of the table's metrics.
-Result<void> read_function(const ParsedJson& row, FunctionTable& table) {
+/// Adds a function to the table, whose metrics are known.
+Result<void> add_function(const ParsedJson& row, FunctionTable& table) {
   const std::string name = text_in(row, kName);
   for (const ParsedJson& other : items_in(row, kOtherNames))
     if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
@@ -185,24 +193,29 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.close();
 }
 
+// Metrics that are known by function are under "metrics", with their numbers of rounds. The
+// functions' values, one for each round, are under "rows".
 Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {
   FunctionTable table;
-  const ParsedJson* there = object_in(object, key);
-  if (there == nullptr) return table;
+  const ParsedJson* functions = object_in(object, key);
+  if (functions == nullptr) return table;
 
-  const ParsedJson* metrics = object_in(*there, kMetrics);
+  const ParsedJson* metrics = object_in(*functions, kMetrics);
   if (metrics == nullptr) return damaged();
   for (const auto& [name, rounds] : metrics->items()) {
     if (!rounds.is_number_unsigned() || rounds > kMaxRounds) return damaged();
     table.metrics.push_back({name, rounds.get<std::size_t>()});
   }
 
-  for (const ParsedJson& row : items_in(*there, kRows))
-    if (auto added = read_function(row, table); !added) return added.error();
+  for (const ParsedJson& row : items_in(*functions, kRows))
+    if (auto added = add_function(row, table); !added) return added.error();
 
-  const std::size_t sampled = table.find(kSampledTime);
-  if (sampled == table.metrics.size()) return table;
-  auto paths = read_paths(*there, table.metrics[sampled].rounds);
+  // Only sampled runs, which have this metric, can have call paths.
+  const std::size_t sampled_time = table.find(kSampledTime);
+  const bool was_sampled = sampled_time < table.metrics.size();
+  if (!was_sampled) return table;
+
+  auto paths = read_paths(*functions, table.metrics[sampled_time].rounds);
   if (!paths) return paths.error();
   table.paths = *std::move(paths);
   return table;

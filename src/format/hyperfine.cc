@@ -21,9 +21,9 @@ void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Reads the measurements of schema 2 to `to`. Returns false and leaves `to` unchanged if there are
+/// Adds the measurements of schema 2 to `to`. Returns false and leaves `to` unchanged if there are
 /// no measurements, or if their number is not `runs`.
-bool read_measurements(const MeasurementList* measurements, std::size_t runs, HyperfineResult& to) {
+bool add_measurements(const MeasurementList* measurements, std::size_t runs, HyperfineResult& to) {
   if (measurements == nullptr || measurements->size() == 0 || measurements->size() != runs)
     return false;
   to.statuses = measurements->statuses();
@@ -33,6 +33,7 @@ bool read_measurements(const MeasurementList* measurements, std::size_t runs, Hy
   return true;
 }
 
+/// Adds what the format of hyperfine 1.x has: mean CPU times, and a list of peaks of memory.
 void add_listed_values(const ParsedJson& result, const NumberList* peaks,
                        std::vector<HyperfineValues>& all) {
   const auto time_in = [&](std::string_view key) {
@@ -62,6 +63,12 @@ std::string replace_all(std::string_view text, std::string_view what, std::strin
   return result.append(text);
 }
 
+/// The name of a typed command before its parameters were filled in.
+struct InferredPattern {
+  std::string text;
+  bool fits_all_commands = true;  ///< false if its commands have different patterns
+};
+
 /// Returns "sleep {n}" for the command "sleep 3" with n = 3.
 std::string infer_pattern(const Command& command) {
   std::string pattern = command.name;
@@ -74,23 +81,28 @@ std::string infer_pattern(const Command& command) {
 
 HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
                                       const RunLists& lists) {
-  // A list that does not have an item for each run says nothing about the runs.
-  const auto find_whole_list = [&](std::string_view key) {
+  // A list that does not have an item for each run is not used, because it does not say which
+  // item belongs to which run.
+  const auto find_list_of_all_runs = [&](std::string_view key) {
     const NumberList* list = lists.numbers_in(result, key);
     return list != nullptr && list->size() == runs ? list : nullptr;
   };
 
+  // Schema 2 has a measurement for each run, an object with all its values. Files of 1.x have only
+  // a few lists and means, which are used if the measurements have nothing but wall times.
   HyperfineResult read;
-  const bool has_measurements = read_measurements(lists.measurements_in(result), runs, read);
+  const bool has_measurements = add_measurements(lists.measurements_in(result), runs, read);
   if (read.metrics.empty())
-    add_listed_values(result, find_whole_list("memory_usage_byte"), read.metrics);
+    add_listed_values(result, find_list_of_all_runs("memory_usage_byte"), read.metrics);
 
-  if (const NumberList* codes = find_whole_list("exit_codes");
-      codes != nullptr && !has_measurements) {
+  // The measurements have the exit statuses, too.
+  const NumberList* codes = find_list_of_all_runs("exit_codes");
+  if (!has_measurements && codes != nullptr) {
     read.statuses.reserve(runs);
     for (std::size_t i = 0; i < runs; ++i) read.statuses.push_back(read_exit_status(codes->at(i)));
   }
 
+  // The value of a parameter is a string in 1.x, and a member of an object in schema 2.
   if (const ParsedJson* parameters = object_in(result, "parameters")) {
     for (const auto& [name, value] : parameters->items()) {
       if (value.is_string()) read.parameters.push_back({name, value.get<std::string>()});
@@ -100,38 +112,47 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
   return read;
 }
 
+// hyperfine runs a typed command such as "sleep {n}" with each value of its parameter, but its file
+// lists only the filled commands: "sleep 1", "sleep 2". This finds out which of them come from the
+// same typed command.
 void infer_typed_indices_and_names(std::vector<Command>& commands) {
-  // The second command with the same parameters comes from the second typed command.
-  std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> counts_by_values;
-  std::map<std::size_t, std::pair<std::string, bool>> patterns;
-  std::map<std::string, std::size_t> namesakes;
+  using ParameterValues = std::vector<std::pair<std::string, std::string>>;
+  std::map<ParameterValues, std::size_t> command_counts;
+  std::map<std::size_t, InferredPattern> patterns_by_typed_index;
+  std::map<std::string, std::size_t> name_counts;
 
   for (Command& command : commands) {
-    ++namesakes[command.name];
+    ++name_counts[command.name];
     if (command.parameters.empty()) continue;
 
-    std::vector<std::pair<std::string, std::string>> values;
+    // hyperfine runs all typed commands with the same values. So the second command with some
+    // values comes from the second typed command.
+    ParameterValues values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
-    command.source_command_index = counts_by_values[values]++;
+    command.source_command_index = command_counts[values]++;
 
-    const std::string pattern = infer_pattern(command);
-    const auto [known, is_new] = patterns.try_emplace(command.source_command_index, pattern, true);
-    if (!is_new && known->second.first != pattern) known->second.second = false;
+    const std::string text = infer_pattern(command);
+    InferredPattern& pattern =
+        patterns_by_typed_index.try_emplace(command.source_command_index, InferredPattern{text})
+            .first->second;
+    if (pattern.text != text) pattern.fits_all_commands = false;
   }
 
   for (std::size_t c = 0; c < commands.size(); ++c) {
     Command& command = commands[c];
+    // A command without parameters was typed as it is.
     if (command.parameters.empty()) {
       command.source_command_index = c;
       continue;
     }
 
-    const auto& [pattern, is_common] = patterns.at(command.source_command_index);
-    command.unfilled_name = is_common ? pattern : command.name;
+    const InferredPattern& pattern = patterns_by_typed_index.at(command.source_command_index);
+    command.unfilled_name = pattern.fits_all_commands ? pattern.text : command.name;
 
-    // Only commands that share their name need the parameters to be told apart.
-    if (namesakes[command.name] == 1) continue;
+    // Commands with the same name differ only in parameters that the name does not show.
+    const bool is_name_unique = name_counts[command.name] == 1;
+    if (is_name_unique) continue;
     std::string values;
     for (const Parameter& parameter : command.parameters)
       values += (values.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;

@@ -28,7 +28,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-using Places = std::array<std::optional<std::size_t>, kHyperfineMetrics.size()>;
+/// The index of each of kHyperfineMetrics among the session's metrics; nullopt if it was not
+/// measured.
+using MetricIndices = std::array<std::optional<std::size_t>, kHyperfineMetrics.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
                                  std::optional<std::size_t> metric) {
@@ -62,15 +64,15 @@ void put_statistics(JsonWriter& json, const Results& results, std::size_t comman
   put("max", &stats::Summary::max);
 }
 
-void put_measurement(JsonWriter& json, const Results& results, const Places& places,
+void put_measurement(JsonWriter& json, const Results& results, const MetricIndices& metric_indices,
                      std::size_t run) {
   json.open('{');
   for (std::size_t i = 0; i < kHyperfineMetrics.size(); ++i) {
-    const auto value = read_value(results, run, places[i]);
+    const auto value = read_value(results, run, metric_indices[i]);
     if (!value) continue;
     const HyperfineMetric& name = kHyperfineMetrics[i];
     json.put_with(name.hyperfine_key, [&](std::string& to) {
-      add_sample(value, results.session.metrics[*places[i]].unit, to += R"({"value": )"sv);
+      add_sample(value, results.session.metrics[*metric_indices[i]].unit, to += R"({"value": )"sv);
       if (!name.unit.empty()) to.append(R"(, "unit": ")"sv).append(name.unit) += '"';
       to += '}';
     });
@@ -103,48 +105,51 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
+/// Writes the members of a command's result that readers of hyperfine's JSON know: first those of
+/// hyperfine 1.x, then those of schema 2. Each has only runs with a wall time.
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
-  const CommandResult& of_command = results.commands[command];
+  const Recording& session = results.session;
   const std::vector<std::size_t> runs = timed_runs(results, command);
-  const Command& typed = results.session.commands[command];
+  const Command& measured = session.commands[command];
 
-  json.put("command", typed.name);
-  if (typed.name != typed.text) json.put("name", typed.name);
-  if (!results.session.reference.is_candidate(command) && results.commands.size() > 1)
-    json.put("is_reference", true);
+  // hyperfine has the name under "command" if the user gave one, and so has lauka.
+  json.put("command", measured.name);
+  const bool has_name_of_its_own = measured.name != measured.text;
+  if (has_name_of_its_own) json.put("name", measured.name);
+  const bool is_compared = results.commands.size() > 1;
+  if (is_compared && !session.reference.is_candidate(command)) json.put("is_reference", true);
 
   put_statistics(json, results, command);
-  const auto put_list = [&](std::string_view key, Role role) {
-    const auto metric = find_metric(results.session.metrics, role);
+  const auto put_values_of_runs = [&](std::string_view key, std::optional<std::size_t> metric) {
     json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
-      add_sample(read_value(results, runs[i], metric), results.session.metrics[*metric].unit, to);
+      add_sample(read_value(results, runs[i], metric), session.metrics[*metric].unit, to);
     });
   };
-  put_list("times", Role::WallTime);
+  put_values_of_runs("times", find_metric(session.metrics, Role::WallTime));
 
   // A list with gaps would not match the list of times.
-  const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
-  const bool is_known = std::ranges::all_of(
+  const auto peak_rss = find_metric(session.metrics, Role::PeakRss);
+  const bool is_peak_of_all_runs_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
-  if (!runs.empty() && is_known) put_list("memory_usage_byte", Role::PeakRss);
+  if (!runs.empty() && is_peak_of_all_runs_known) put_values_of_runs("memory_usage_byte", peak_rss);
 
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
-    to += status_json(results.session.runs.row(runs[i]).status);
+    to += status_json(session.runs.row(runs[i]).status);
   });
 
-  Places places;
-  std::ranges::transform(kHyperfineMetrics, places.begin(), [&](const HyperfineMetric& name) {
-    return find_metric(results.session.metrics, name.our_role);
-  });
+  MetricIndices metric_indices;
+  std::ranges::transform(
+      kHyperfineMetrics, metric_indices.begin(),
+      [&](const HyperfineMetric& metric) { return find_metric(session.metrics, metric.our_role); });
   json.open("measurements", '[');
-  for (const std::size_t run : runs) put_measurement(json, results, places, run);
+  for (const std::size_t run : runs) put_measurement(json, results, metric_indices, run);
   json.close();
 
   Json parameters;
-  for (const Parameter& parameter : typed.parameters)
+  for (const Parameter& parameter : measured.parameters)
     parameters[parameter.name]["value"] = parameter.value;
   if (!parameters.is_null()) json.put("parameters", parameters);
-  json.put("summary", summary_json(results, of_command, runs.size()));
+  json.put("summary", summary_json(results, results.commands[command], runs.size()));
 }
 
 void put_results(JsonWriter& json, const Results& results) {
@@ -172,7 +177,8 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.close();
 }
 
-std::map<std::string, ParsedJson> results_by_benchmark(ParsedJson& document) {
+/// Moves the results out of the document, into a list for each benchmark.
+std::map<std::string, ParsedJson> take_results_by_benchmark(ParsedJson& document) {
   std::map<std::string, ParsedJson> all;
   const auto results = document.find("results");
   if (results == document.end() || !results->is_array()) return all;
@@ -186,8 +192,9 @@ std::map<std::string, ParsedJson> results_by_benchmark(ParsedJson& document) {
   return all;
 }
 
-ParsedJson join_document(const ParsedJson& document, const ParsedJson& session,
-                         const ParsedJson& benchmark, ParsedJson results) {
+/// Returns the document that a session of this benchmark alone would have.
+ParsedJson make_document_of_benchmark(const ParsedJson& document, const ParsedJson& session,
+                                      const ParsedJson& benchmark, ParsedJson results) {
   ParsedJson alone = ParsedJson::object();
   if (const ParsedJson* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
   alone["results"] = std::move(results);
@@ -198,23 +205,28 @@ ParsedJson join_document(const ParsedJson& document, const ParsedJson& session,
 
 }  // namespace
 
+// The file is one that readers of hyperfine's JSON understand. What they do not know is under
+// "lauka", in each command's result and at the end.
 void write_json(const Report& report, const Sink& sink) {
+  // All benchmarks of a suite were measured in one session, so its circumstances are in each.
   const Results& first = report.benchmarks.front();
+  const Circumstances& circumstances = first.session.circumstances;
+  const Machine& machine = circumstances.machine;
   JsonWriter json(sink);
 
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
-  const Circumstances& at = first.session.circumstances;
   json.put("metadata",
-           {{"lauka_version", at.version},
-            {"start_time", rfc3339(at.began)},
-            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
+           {{"lauka_version", circumstances.version},
+            {"start_time", rfc3339(circumstances.began)},
+            {"platform", {{"os", machine.system}, {"architecture", machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
 
   json.open("results", '[');
   for (const Results& results : report.benchmarks) put_results(json, results);
   json.close();
 
+  // A suite lists its benchmarks. The members of a single benchmark follow those of the session.
   json.open("lauka", '{');
   put_session_members(json, first, report.complete());
   if (report.is_suite())
@@ -222,6 +234,7 @@ void write_json(const Report& report, const Sink& sink) {
   else
     put_lauka_benchmark(json, first);
   json.close();
+
   json.close();
 }
 
@@ -230,41 +243,47 @@ Result<FileSessions> read_sessions(std::string_view text) {
 }
 
 Result<FileSessions> read_sessions(const TextSource& source) {
-  RunLists lists;
-  auto document = parse_json(source, lists);
+  // The long lists of the file go to `run_lists`, which needs less memory than their JSON would.
+  RunLists run_lists;
+  auto document = parse_json(source, run_lists);
   if (!document) return document.error();
 
   FileSessions file;
-  const ParsedJson& ours = part_in(*document, "lauka");
-  if (list_in(ours, "benchmarks") == nullptr) {
-    auto session = read_session_document(*std::move(document), lists);
+  const ParsedJson& lauka_part = part_in(*document, "lauka");
+  const bool is_suite = list_in(lauka_part, "benchmarks") != nullptr;
+  if (!is_suite) {
+    auto session = read_session_document(*std::move(document), run_lists);
     if (!session) return session.error();
     file.benchmarks.push_back(*std::move(session));
     return file;
   }
 
-  file.suite_error_rate = value_in(kErrorRateWords, text_in(ours, "gates_control"));
+  file.suite_error_rate = value_in(kErrorRateWords, text_in(lauka_part, "gates_control"));
 
-  // Each benchmark's document gets a copy of the session, which must not hold all benchmarks.
-  ParsedJson session = std::move((*document)["lauka"]);
-  ParsedJson names = std::move(session["benchmarks"]);
-  session.erase("benchmarks");
-  auto results = results_by_benchmark(*document);
+  // A suite is read as one document for each benchmark. Each gets a copy of what the file says
+  // about the session, so the list of all benchmarks is taken out of it first.
+  ParsedJson session_json = std::move((*document)["lauka"]);
+  ParsedJson benchmarks_json = std::move(session_json["benchmarks"]);
+  session_json.erase("benchmarks");
+  auto results_by_name = take_results_by_benchmark(*document);
 
-  for (ParsedJson& benchmark : names) {
-    const std::string name = text_in(benchmark, "name");
-    const auto found = results.find(name);
-    if (name.empty() || found == results.end())
+  for (ParsedJson& benchmark_json : benchmarks_json) {
+    const std::string name = text_in(benchmark_json, "name");
+    const auto results = results_by_name.find(name);
+    if (name.empty() || results == results_by_name.end())
       return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
 
-    auto read = read_session_document(
-        join_document(*document, session, benchmark, std::move(found->second)), lists);
-    if (!read) return read.error();
+    auto session =
+        read_session_document(make_document_of_benchmark(*document, session_json, benchmark_json,
+                                                         std::move(results->second)),
+                              run_lists);
+    if (!session) return session.error();
+    session->benchmark = name;
+    file.benchmarks.push_back(*std::move(session));
 
-    results.erase(found);
-    free_json(benchmark);
-    file.benchmarks.push_back(*std::move(read));
-    file.benchmarks.back().benchmark = name;
+    // A benchmark may be large, so its JSON is freed before the next is read.
+    results_by_name.erase(results);
+    free_json(benchmark_json);
   }
 
   if (file.benchmarks.empty()) return Error{"has no benchmarks", "export it again"};

@@ -248,8 +248,8 @@ void add_string(std::string_view text, std::string& to) {
     to += dump(text, -1);
 }
 
-/// Appends `json` to `text`. Values without inner lists or objects are on one line, unless they are
-/// objects of many keys.
+/// Appends `json` to `text`, in a layout for people: a list or object without inner ones is on one
+/// line, unless it is an object of many keys. `depth`: number of the lists and objects around it.
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += json_text(json);
@@ -257,21 +257,25 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   }
 
   constexpr std::size_t max_keys_on_a_line = 8;
-  const bool is_on_one_line = std::none_of(json.begin(), json.end(),
-                                           [](const Json& item) { return item.is_structured(); }) &&
-                              (json.is_array() || json.size() <= max_keys_on_a_line);
-  const std::string line = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
-  const std::string line_of_item = is_on_one_line ? "" : line + "  ";
-  std::string before = line_of_item;
+  const bool has_inner_structure =
+      std::any_of(json.begin(), json.end(), [](const Json& item) { return item.is_structured(); });
+  const bool has_many_keys = json.is_object() && json.size() > max_keys_on_a_line;
+  const bool is_on_one_line = !has_inner_structure && !has_many_keys;
+
+  // What precedes the closing bracket, the first item and each further item.
+  const std::string before_end = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
+  const std::string before_first = is_on_one_line ? "" : before_end + "  ";
+  const std::string before_next = is_on_one_line ? ", " : "," + before_first;
 
   text += json.is_object() ? "{" : "[";
+  bool is_first = true;
   for (const auto& [key, value] : json.items()) {
-    text += before;
+    text += is_first ? before_first : before_next;
+    is_first = false;
     if (json.is_object()) text += json_string(key) + ": ";
     print(value, depth + 1, text);
-    before = is_on_one_line ? ", " : "," + line_of_item;
   }
-  text += line + (json.is_object() ? "}" : "]");
+  text += before_end + (json.is_object() ? "}" : "]");
 }
 
 Result<ParsedJson> parse(const TextSource& source, const KeyFilter& wanted, ListTaker* taker) {

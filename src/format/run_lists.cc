@@ -69,8 +69,10 @@ std::vector<NamedCount> read_own_counts(const ParsedJson& run) {
 
 }  // namespace
 
+// A list with a number for each run is long, so it takes little more than the 64 bits of each
+// number. Anything else, which only damaged files have, is moved to others_ as JSON.
 bool NumberList::take(ParsedJson& item) {
-  const std::size_t place = numbers_.size();
+  const std::size_t index = bits_.size();
   std::uint64_t bits = 0;
   Kind kind = Kind::Other;
 
@@ -86,17 +88,18 @@ bool NumberList::take(ParsedJson& item) {
   } else if (item.is_null()) {
     kind = Kind::Null;
   } else {
-    others_.emplace(place, std::make_shared<const ParsedJson>(std::move(item)));
+    others_.emplace(index, std::make_shared<const ParsedJson>(std::move(item)));
   }
 
-  numbers_.push_back(bits);
-  kinds_.put(place, kind);
-  return kind == Kind::Other;
+  bits_.push_back(bits);
+  kinds_.put(index, kind);
+  const bool was_moved = kind == Kind::Other;
+  return was_moved;
 }
 
-ParsedJson NumberList::at(std::size_t place) const {
-  const std::uint64_t bits = numbers_[place];
-  switch (kinds_.at(place)) {
+ParsedJson NumberList::at(std::size_t index) const {
+  const std::uint64_t bits = bits_[index];
+  switch (kinds_.at(index)) {
     case Kind::Unsigned:
       return bits;
     case Kind::Signed:
@@ -104,7 +107,7 @@ ParsedJson NumberList::at(std::size_t place) const {
     case Kind::Real:
       return std::bit_cast<double>(bits);
     case Kind::Other:
-      return *others_.at(place);
+      return *others_.at(index);
     case Kind::Null:
       break;
   }
@@ -239,8 +242,9 @@ std::uint32_t layout_of_number(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
 }
 
-ListedRun read_listed_run(const ParsedJson& run, std::size_t position) {
-  ListedRun listed{.position = unsigned_in(run, "run").value_or(position + 1) - 1};
+ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position) {
+  // The file counts from 1, and lauka from 0.
+  ListedRun listed{.position = unsigned_in(run, "run").value_or(default_position + 1) - 1};
   RunRow& row = listed.row;
 
   row.round = unsigned_in(run, "round").value_or(1) - 1;
@@ -248,11 +252,14 @@ ListedRun read_listed_run(const ParsedJson& run, std::size_t position) {
   row.kind = value_in(kKindWords, text_in(run, "kind"));
   row.layout = layout_of_number(unsigned_in(run, "layout").value_or(1));
 
+  // An exit status has 8 bits.
   if (const auto status = unsigned_in(run, "exit_code"))
     row.status = static_cast<int>(*status & 0xffU);
+
+  // The file says how a run ended only if it did not exit with status 0.
   row.ending = ending_of_status(row.status);
-  if (const std::string word = text_in(run, "outcome"); !word.empty())
-    row.ending = parse_ending(word);
+  const std::string stored_ending = text_in(run, "outcome");
+  if (!stored_ending.empty()) row.ending = parse_ending(stored_ending);
 
   row.instruction_coverage = number_in(run, "coverage");
   row.wall_seconds = number_in(run, metric_name_of(Role::WallTime)).value_or(0.0);

@@ -21,20 +21,21 @@ namespace lauka {
 /// A list whose items are numbers, if the file is whole.
 class NumberList {
  public:
-  std::size_t size() const { return numbers_.size(); }
+  std::size_t size() const { return bits_.size(); }
 
   /// Adds an item. Returns true if it was moved into the list, because it is no number.
   bool take(ParsedJson& item);
 
   /// Returns an item as it is in the file.
-  ParsedJson at(std::size_t place) const;
+  ParsedJson at(std::size_t index) const;
 
  private:
   enum class Kind : unsigned char { Real, Unsigned, Signed, Null, Other };
 
-  PieceList<std::uint64_t> numbers_{};  // the bits of each number
+  // Each item has its number's bits (0: it is no number) and the kind by which to read them.
+  PieceList<std::uint64_t> bits_{};
   RunColumn<Kind> kinds_{Kind::Real};
-  std::map<std::size_t, std::shared_ptr<const ParsedJson>> others_{};
+  std::map<std::size_t, std::shared_ptr<const ParsedJson>> others_{};  // by index
 };
 
 /// The runs of a command in hyperfine's schema 2.
@@ -106,7 +107,8 @@ struct ListedRun {
   RunRow row{};
 };
 
-/// Reads a run that lauka wrote, without its command. `position`: of a run that does not say it.
-ListedRun read_listed_run(const ParsedJson& run, std::size_t position);
+/// Reads a run that lauka wrote, without its command. `default_position`: position of a run that
+/// does not say it.
+ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position);
 
 }  // namespace lauka

@@ -144,6 +144,8 @@ Error damaged(std::size_t line_number) {
 
 }  // namespace
 
+// Each line ends with a seal, a checksum of this line and all lines before it. A kill or a full
+// disk can leave the last line unfinished, which is no damage.
 Result<SeriesFile> read_series(std::string_view text) {
   SeriesFile file;
   std::size_t line_number = 0;
@@ -157,15 +159,18 @@ Result<SeriesFile> read_series(std::string_view text) {
     }
 
     ++line_number;
-    const auto line = file.seals.open_json(rest.substr(0, end));
+    const auto line = file.seals.open_json(rest.substr(0, end));  // nullopt if the seal is wrong
     if (!line || !add_line(*line, file.series)) return damaged(line_number);
     file.bytes_of_whole_lines += end + 1;
   }
 
-  // An unfinished first line may be another program's.
-  const std::string begin = fmt::format("{{\"kind\":\"{}\"", kTermsKind);
-  const bool is_own = text.starts_with(begin) || std::string_view(begin).starts_with(text);
-  if (line_number == 0 && file.has_unfinished_line && !is_own) return damaged(1);
+  // A file that is nothing but an unfinished line may be of another program. lauka would overwrite
+  // it, so it is refused unless it begins as a series does.
+  const bool has_only_unfinished_line = file.has_unfinished_line && line_number == 0;
+  const std::string first_line_begin = fmt::format("{{\"kind\":\"{}\"", kTermsKind);
+  const bool may_be_series =
+      text.starts_with(first_line_begin) || std::string_view(first_line_begin).starts_with(text);
+  if (has_only_unfinished_line && !may_be_series) return damaged(1);
 
   return file;
 }

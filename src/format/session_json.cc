@@ -94,6 +94,9 @@ std::vector<std::vector<std::string>> list_event_names_by_pass(const EventSet& e
   return names;
 }
 
+/// Collects what follows the baseline in the file: what was measured (metrics, events) and what was
+/// found by it (comparisons, verdicts, warnings). A file names metrics and commands instead of
+/// their indices.
 StoredFindings make_stored_findings(const Results& results) {
   const Recording& session = results.session;
   const EventSet& events = session.setting.events;
@@ -111,28 +114,36 @@ StoredFindings make_stored_findings(const Results& results) {
     stored.comparisons.push_back({comparison, session.metrics[comparison.metric].name});
   for (const gate::Verdict& verdict : results.findings.verdicts)
     stored.gates.push_back(make_stored_verdict(results, verdict));
-  for (const gate::GatedMetricTails& tails : results.findings.gated_metric_tails)
-    stored.intervals.push_back({session.metrics[tails.metric].name, tails.tails});
+
+  // These tail probabilities replace those of --confidence in the intervals of a gated metric.
+  for (const gate::GatedMetricTails& gated : results.findings.gated_metric_tails)
+    stored.intervals.push_back({session.metrics[gated.metric].name, gated.tails});
 
   if (const auto& run = session.session_ending_run)
     stored.failed_run = StoredFailedRun{*run, session.commands[run->command].name};
+
+  // Two parallel lists, because older files have only the texts. An unknown kind is null.
   for (const Note& note : session.notes) {
     stored.notes.push_back(note.text);
-    stored.note_kinds.emplace_back();
-    if (!note.kind.empty()) stored.note_kinds.back() = note.kind;
+    stored.note_kinds.push_back(note.kind.empty() ? std::nullopt : std::optional(note.kind));
   }
   return stored;
 }
 
+/// Collects what is stored of a baseline, an earlier session with which this one was compared, so
+/// that a reader of the file needs no other file. The lists have the reference of each command.
 StoredBaseline make_stored_baseline(const Results& results, const Baseline& baseline) {
-  const Recording& baseline_session = *baseline.session;
+  const Recording& earlier = *baseline.session;
+  const Circumstances& circumstances = earlier.circumstances;
   StoredBaseline stored{.file = baseline.file,
-                        .tool = baseline_session.was_written_by_lauka ? "lauka" : "hyperfine",
-                        .layouts = baseline_session.setting.layouts,
-                        .priority = baseline_session.circumstances.priority};
-  if (baseline_session.was_written_by_lauka) {
-    stored.version = baseline_session.circumstances.version;
-    stored.machine = baseline_session.circumstances.machine;
+                        .tool = earlier.was_written_by_lauka ? "lauka" : "hyperfine",
+                        .layouts = earlier.setting.layouts,
+                        .priority = circumstances.priority};
+
+  // Files of hyperfine name neither its version nor the machine.
+  if (earlier.was_written_by_lauka) {
+    stored.version = circumstances.version;
+    stored.machine = circumstances.machine;
   }
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -144,52 +155,67 @@ StoredBaseline make_stored_baseline(const Results& results, const Baseline& base
     stored.argument_files_sha256.push_back(reference.fingerprint.argument_files_sha256);
   }
 
-  // How a metric was measured is stored where it is known.
-  for (const Metric& metric : baseline_session.metrics)
-    if (!metric.percentile && settings_of_metric(metric) != SettingValues())
-      stored.metrics.push_back({metric});
+  // A metric is listed for how it was measured, so only if that is known. A percentile was measured
+  // as the metric that it summarizes.
+  for (const Metric& metric : earlier.metrics) {
+    const bool is_method_known = settings_of_metric(metric) != SettingValues();
+    if (is_method_known && !metric.percentile) stored.metrics.push_back({metric});
+  }
   return stored;
 }
 
+/// Writes a metric's values in the runs of a command's reference, which is in the baseline. Writes
+/// nothing if it has none. `metric_index`: in this session.
+void put_values_of_reference(JsonWriter& json, const Recording& session, std::size_t command,
+                             std::size_t metric_index) {
+  const Metric& metric = session.metrics[metric_index];
+  const Series series = make_series(session, metric_index, pair_of(session, command).reference);
+  const std::vector<double>& values = series.values;
+
+  // A percentile is computed from the values of another metric, which are written for that one.
+  if (values.empty() || metric.percentile) return;
+
+  json.open(metric.name, '{');
+  json.put("unit", unit_symbol(metric.unit));
+  json.list("samples", values.size(),
+            [&](std::size_t i, std::string& to) { add_sample(values[i], metric.unit, to); });
+
+  // Only a baseline that was measured in several layouts says in which one each run was. Numbers in
+  // the file begin at 1.
+  if (!series.layouts.empty())
+    json.list("layouts", values.size(),
+              [&](std::size_t i, std::string& to) { to += std::to_string(series.layouts[i] + 1); });
+  json.close();
+}
+
+/// Writes what was used of the baseline, an earlier session with which this one was compared; null
+/// without one. Each list has an element for each command of this session, about its reference.
 void put_baseline(JsonWriter& json, const Results& results) {
-  const auto& baseline = results.session.reference.baseline;
+  const Recording& session = results.session;
+  const auto& baseline = session.reference.baseline;
   if (!baseline) {
     json.put("baseline", nullptr);
     return;
   }
 
-  const Recording& baseline_session = *baseline->session;
   json.open("baseline", '{');
   put_fields(json, make_stored_baseline(results, *baseline));
 
   json.open("samples", '[');
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+  for (std::size_t command = 0; command < session.commands.size(); ++command) {
     json.open('{');
-    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const Metric& metric = results.session.metrics[m];
-      const Series series = make_series(results.session, m, pair_of(results.session, c).reference);
-      const std::vector<double>& values = series.values;
-      if (values.empty() || metric.percentile) continue;
-
-      json.open(metric.name, '{');
-      json.put("unit", unit_symbol(metric.unit));
-      json.list("samples", values.size(),
-                [&](std::size_t i, std::string& to) { add_sample(values[i], metric.unit, to); });
-      if (!series.layouts.empty())
-        json.list("layouts", values.size(), [&](std::size_t i, std::string& to) {
-          to += std::to_string(series.layouts[i] + 1);
-        });
-      json.close();
-    }
+    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric)
+      put_values_of_reference(json, session, command, metric);
     json.close();
   }
   json.close();
 
-  if (!baseline_session.function_tables.empty()) {
+  const std::vector<FunctionTable>& function_tables = baseline->session->function_tables;
+  if (!function_tables.empty()) {
     json.open("functions", '[');
-    for (const std::size_t command : baseline->reference_places) {
+    for (const std::size_t reference : baseline->reference_places) {
       json.open('{');
-      put_functions(json, "functions", baseline_session.function_tables[command]);
+      put_functions(json, "functions", function_tables[reference]);
       json.close();
     }
     json.close();
@@ -200,25 +226,33 @@ void put_baseline(JsonWriter& json, const Results& results) {
 
 }  // namespace
 
+// Parses RFC 3339: a date and time, a fraction of a second if there is one, and "Z" or an offset
+// from UTC, as in "2026-03-09T14:05:00.25+01:00". Any other text gives the default time, 0.
 UtcTime parse_utc_time(const std::string& text) {
   constexpr std::string_view pattern = "0000-00-00T00:00:00";
-  constexpr int hours = 24;
-  constexpr int sixty = 60;  // minutes, or seconds; a leap second is the 60th
+  constexpr int hours_of_day = 24;
+  constexpr int minutes_of_hour = 60;
+  constexpr int leap_second = 60;
 
   std::string_view rest = text;
   const auto parts = parse_numbers_like<6>(pattern, rest.substr(0, pattern.size()));
-  if (!parts || rest.size() <= pattern.size()) return {};
+  const bool is_more_left = rest.size() > pattern.size();
+  if (!parts || !is_more_left) return {};
 
   const auto& [year, month, day, hour, minute, second] = *parts;
   const auto date = std::chrono::year(year) / month / day;
-  if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
+  if (!date.ok() || hour >= hours_of_day || minute >= minutes_of_hour || second > leap_second)
+    return {};
 
   rest.remove_prefix(pattern.size());
   std::chrono::milliseconds fraction{0};
   if (rest.front() == '.') {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
-    if (end == 1 || end == std::string_view::npos) return {};
-    // A fraction of one or two digits is filled up to milliseconds.
+    const bool has_digits = end != 1;
+    const bool is_zone_missing = end == std::string_view::npos;
+    if (!has_digits || is_zone_missing) return {};
+
+    // The first three digits are milliseconds. A shorter fraction is filled up with zeros.
     const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
     fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
     rest.remove_prefix(end);
@@ -228,8 +262,10 @@ UtcTime parse_utc_time(const std::string& text) {
   if (rest != "Z") {
     const bool has_sign = rest.front() == '+' || rest.front() == '-';
     const auto offset = parse_numbers_like<2>("00:00", rest.substr(1));
-    if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
-    offset_from_utc = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
+    if (!has_sign || !offset) return {};
+    const auto& [offset_hours, offset_minutes] = *offset;
+    if (offset_hours >= hours_of_day || offset_minutes >= minutes_of_hour) return {};
+    offset_from_utc = std::chrono::hours(offset_hours) + std::chrono::minutes(offset_minutes);
     if (rest.front() == '-') offset_from_utc = -offset_from_utc;
   }
 

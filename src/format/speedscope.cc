@@ -69,49 +69,59 @@ class Profiles {
     of.name = std::move(name);
     of.paths = std::move(paths);
     for (std::size_t path = 0; path < of.paths.size(); ++path) {
-      const auto [known, is_new] = frames_.try_emplace(of.paths[path].name, names_.size());
-      if (is_new) names_.push_back(known->first);
+      const auto [known, is_new] = frames_.try_emplace(of.paths[path].name, frame_names_.size());
+      if (is_new) frame_names_.push_back(known->first);
       of.frames.push_back(known->second);
       if (of.weight_of(path) > 0) of.sampled.push_back(path);
     }
   }
 
-  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<std::string>& frame_names() const { return frame_names_; }
   const std::vector<StacksOfCommand>& all() const { return profiles_; }
 
  private:
   std::map<std::string, std::size_t> frames_;
-  std::vector<std::string> names_;
+  std::vector<std::string> frame_names_;
   std::vector<StacksOfCommand> profiles_;
 };
 
 }  // namespace
 
+// Each command becomes a profile with its sampled call paths. All profiles share one list of
+// frames, the names of functions, to which their call paths refer by index.
 void write_speedscope(const Report& report, const Sink& sink) {
   Profiles profiles;
-  for (const Results& results : report.benchmarks)
-    for (std::size_t c = 0; c < results.commands.size(); ++c)
-      if (auto listed = list_paths(results, c)) {
-        const std::string& command = results.session.commands[c].name;
-        profiles.add(report.is_suite() ? results.benchmark + ": " + command : command,
-                     std::move(listed->paths));
-      }
+  for (const Results& results : report.benchmarks) {
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      auto listed = list_paths(results, c);
+      const bool was_sampled = listed.has_value();
+      if (!was_sampled) continue;
+
+      // In a suite, commands of several benchmarks may have the same name.
+      const std::string& command = results.session.commands[c].name;
+      profiles.add(report.is_suite() ? results.benchmark + ": " + command : command,
+                   std::move(listed->paths));
+    }
+  }
 
   JsonWriter json(sink);
   json.open('{');
   json.put("$schema", "https://www.speedscope.app/file-format-schema.json");
   json.put("exporter", "lauka " LAUKA_VERSION);
+
   json.open("shared", '{');
   json.open("frames", '[');
-  for (const std::string& name : profiles.names())
+  for (const std::string& name : profiles.frame_names())
     json.put_with({}, [&](std::string& to) {
       to.append(R"({"name": )").append(json_string(name)).append("}");
     });
   json.close();
   json.close();
+
   json.open("profiles", '[');
-  for (const StacksOfCommand& of : profiles.all()) put_profile(json, of);
+  for (const StacksOfCommand& profile : profiles.all()) put_profile(json, profile);
   json.close();
+
   json.close();
 }
 

@@ -262,11 +262,15 @@ struct StoredPlan {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredPlan& of) {
+  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
+  // if_set() writes no key for a field that is empty, or has the given default.
   Setting& setting = of.setting;
   visit.if_set("sessions", of.sessions);
   visit("order", setting.order);
   visit("order_for_hooks", setting.order_for_hooks);
   visit("seed", setting.seed);
+
+  // The words of the shell are stored as one quoted text; null without a shell.
   visit.as(
       "shell",
       [&] { return of.shell.empty() ? std::nullopt : std::optional(shell_quoted(of.shell)); },
@@ -344,6 +348,8 @@ void describe_fields(Visitor& visit, StoredBaseline& of) {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, Metric& of) {
+  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
+  // as() has a function that returns what to write, and one that takes what was read.
   visit("name", of.name);
   visit("unit", of.unit);
   visit("better", of.better);
@@ -355,10 +361,13 @@ void describe_fields(Visitor& visit, Metric& of) {
   visit("event", of.event);
   visit("part", of.is_part);
 
+  // A percentile is stored under two keys. The first makes it when it is read, and the second adds
+  // the metric that it summarizes. Both are null for other metrics.
   visit.as(
       "percentile", [&] { return of.percentile_share(); },
       [&](std::optional<double> share) {
-        if (share && *share > 0.0 && *share < 1.0) of.percentile = Percentile{"", *share};
+        const bool is_valid = share && *share > 0.0 && *share < 1.0;
+        if (is_valid) of.percentile = Percentile{.summarized_metric = "", .share = *share};
       });
   visit.as(
       "percentile_of",
@@ -369,6 +378,8 @@ void describe_fields(Visitor& visit, Metric& of) {
         if (of.percentile) of.percentile->summarized_metric = std::move(metric).value_or("");
       });
 
+  // Tables show a metric always or only with --verbose, and in a unit that the user may have
+  // chosen.
   visit.as(
       "shown", [&] { return of.shown == Shown::Always; },
       [&](bool always) { of.shown = always ? Shown::Always : Shown::Verbose; });
@@ -382,6 +393,7 @@ void describe_fields(Visitor& visit, Metric& of) {
         of.shown_in = find_display_unit(unit.value_or(""));
       });
 
+  // How the metric was measured is left out if it is unknown.
   visit.if_set("engine", of.method.engine);
   visit.if_set("sampled", of.method.sampled);
 }
@@ -479,12 +491,16 @@ struct StoredVerdict {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredVerdict& of) {
+  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
+  // as() has a function that returns what to write, and one that takes what was read. The _if_set
+  // forms write no key for an empty value.
   gate::Verdict& verdict = of.verdict;
   visit.as(
       "verdict", [&] { return verdict.decision(); },
       [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
   visit("metric", of.metric);
 
+  // The condition that was judged: fail, or keep the candidate, if the metric is beyond a limit.
   Condition& condition = verdict.condition;
   visit("condition", of.condition);
   visit.as_if_set(
@@ -496,24 +512,32 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   describe_limit(visit, condition.limit, &LimitKindRow::key, "bound_text");
   visit.if_set("accepted", of.accepted);
 
+  // A gate may be judged several times while the session is measured. A look is such a judgement.
   visit("command", verdict.candidate);
   visit("name", of.name);
   visit("rounds", verdict.rounds);
   visit("look", verdict.look);
 
+  // The delta is the change of the metric. Other readers get percentages, which lose digits, so
+  // lauka reads the change and its bounds from the fractions.
   visit("delta", verdict.delta);
   visit.as(
       "fractions", [&] { return fractions_of(verdict.delta); },
       [&](const auto& fractions) { set_fractions(verdict.delta, fractions); });
+
+  // For each of the two tests: the limit closest to the estimate with which it would have decided
+  // the same.
   visit.as(
       "decision_bounds",
       [&] {
         return std::vector{verdict.bounds.ranks, verdict.bounds.mean};
       },
       [&](const auto& bounds) {
-        if (bounds.size() == 2) verdict.bounds = {bounds[0], bounds[1]};
+        if (bounds.size() == 2) verdict.bounds = {.ranks = bounds[0], .mean = bounds[1]};
       });
 
+  // The evidence: p-values, the error that this look could spend, the test that decided, and what a
+  // new session would need to decide.
   visit("p_fail", verdict.p_value_of_fail);
   visit("p_pass", verdict.p_value_of_pass);
   visit("level", verdict.spendable_error);
@@ -524,6 +548,7 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("planned_rounds", verdict.estimated_rounds_without_gates);
   visit.if_set("risen_wall_time", of.risen_wall_time);
 
+  // Why the gate could not be judged, if it could not.
   gate::Hindrance& hindrance = verdict.hindrance;
   visit("obstacle", hindrance.obstacle);
   visit("obstacle_side", hindrance.side);
@@ -734,6 +759,8 @@ struct StoredCommand {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommand& of) {
+  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
+  // The _if_set forms write no key for an empty value.
   Command& command = of.command;
   visit.if_set("benchmark", of.benchmark);
   visit.if_set("role", of.role);
@@ -743,6 +770,8 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit("reference", of.reference);
   visit.if_set("cwd", command.folder);
 
+  // The hashes identify the program and its arguments. They are missing if the program was not
+  // read.
   Fingerprint& fingerprint = command.fingerprint;
   visit.if_known(fingerprint.is_known(), [&] {
     visit("executable_sha256", fingerprint.executable_sha256);
@@ -751,6 +780,7 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
     visit("program", fingerprint.program);
   });
 
+  // The expectation of --expect-output is stored as the user typed it.
   visit("settings", command.settings);
   visit.as_if_set(
       "expected_output",
@@ -761,6 +791,8 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit.if_set("lost_counts", command.lost_counts);
   visit.if_set("parameters", command.parameters);
   visit("shell_overhead", of.shell_overhead);
+
+  // How the runs ended is stored among the members of the command.
   describe_fields(visit, of.endings);
 }
 
@@ -835,21 +867,26 @@ struct StoredMetric {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredMetric& of) {
+  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
+  // written() is for values that lauka does not read, because it computes them from the samples.
   MetricResult& row = of.row;
   visit("unit", of.unit);
   visit("runs", row.runs);
   visit.written("mean", [&] {
     return row.mean_without_run_values ? row.mean_without_run_values : row.mean();
   });
-  for (const Statistic& statistic : kStatistics)
-    std::visit(
-        [&](auto member) {
-          using Value = decltype(std::optional(std::invoke(member, *row.summary)));
-          visit.written(statistic.key, [&] {
-            return row.summary ? Value(std::invoke(member, *row.summary)) : std::nullopt;
-          });
-        },
-        statistic.value);
+
+  // Each statistic is a member of the summary, or a member function, and has a type of its own.
+  // Without a summary, its value is missing.
+  for (const Statistic& statistic : kStatistics) {
+    const auto name_statistic = [&](auto member) {
+      using Value = decltype(std::optional(std::invoke(member, *row.summary)));
+      visit.written(statistic.key, [&] {
+        return row.summary ? Value(std::invoke(member, *row.summary)) : std::nullopt;
+      });
+    };
+    std::visit(name_statistic, statistic.value);
+  }
 
   visit("doubtful", row.is_probably_uncounted);
   visit("at_most", row.largest_bound_of_runs);

@@ -62,7 +62,7 @@ int list_metrics(Call& call) {
   const auto files = os::open_setting_files();
   const bool has_tree_peak = os::open_memory_groups(files.get()).has_value();
   return show(inquire::list_metrics(
-      inquire::metrics_here(can_count, has_tree_peak, benchmark.cores.core_plan),
+      inquire::list_available_metrics(can_count, has_tree_peak, benchmark.cores.core_plan),
       os::terminal_width(StandardStream::Output, 0)));
 }
 

@@ -356,8 +356,14 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   // Only the answers to these two questions can be exported.
   const bool has_export =
       inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
-  if (has_export)
+  const std::vector<ExportTarget>& exports = draft.options.output.exports;
+  if (has_export) {
     if (auto fits = check_exports_of_answer(draft.options, question); !fits) return fits;
+  } else if (!exports.empty()) {
+    return Error{fmt::format("the answer to {} is printed, so --{} has no effect", question,
+                             exports.front().option),
+                 "leave it out"};
+  }
 
   if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   if (inquiry.kind == InquiryKind::Threads) return settle_threads(draft);

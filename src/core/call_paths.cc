@@ -77,7 +77,7 @@ ChildLists list_children(const PathTree& paths) {
 
 // The first call of a recursive function is its outermost one, which contains the time of all
 // others.
-std::vector<bool> find_first_calls(const PathTree& paths) {
+std::vector<bool> find_outermost_calls(const PathTree& paths) {
   const ChildLists lists = list_children(paths);
   std::vector<bool> are_outermost(paths.size());
   std::unordered_set<std::uint64_t> open_frames;  // of the visited path, and of all its callers

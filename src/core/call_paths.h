@@ -59,7 +59,7 @@ class PathTree {
 
 /// Returns for each path whether its last frame is in none of its callers' paths. Only such paths
 /// count for the times of functions with what they called.
-std::vector<bool> find_first_calls(const PathTree& paths);
+std::vector<bool> find_outermost_calls(const PathTree& paths);
 
 /// Returns for each path whether matches(path) is true for it or for a caller's path. Added up over
 /// these paths, what was sampled at their ends is the time of the matching functions with what they

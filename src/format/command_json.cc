@@ -638,12 +638,12 @@ std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t 
   return log_ratio(results.session, metric, command, *to);
 }
 
-void put_median_deviation(JsonWriter& json, const MetricResult& row,
-                          std::span<const std::optional<double>> samples) {
+void put_median_deviation(JsonWriter& json, const MetricResult& row, const Runs& runs,
+                          std::span<const std::uint32_t> runs_of_command) {
   std::vector<double> values;
-  values.reserve(samples.size());
-  for (const auto& sample : samples)
-    if (sample) values.push_back(*sample);
+  values.reserve(row.runs);
+  for (const std::uint32_t run : runs_of_command)
+    if (const auto value = runs.value(run, row.metric)) values.push_back(*value);
 
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
@@ -697,20 +697,21 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     return;
   }
 
-  std::vector<std::optional<double>> samples;
-  for (const std::uint32_t run : results.session.runs.of_command(command))
-    samples.push_back(results.session.runs.value(run, row.metric));
-  put_median_deviation(json, row, samples);
+  const Runs& runs = results.session.runs;
+  const std::span<const std::uint32_t> runs_of_command = runs.of_command(command);
+  put_median_deviation(json, row, runs, runs_of_command);
   put_log_ratios(json, results, command, row.metric);
-  json.list("samples", samples.size(),
-            [&](std::size_t i, std::string& to) { add_sample(samples[i], metric.unit, to); });
+  json.list("samples", runs_of_command.size(), [&](std::size_t i, std::string& to) {
+    add_sample(runs.value(runs_of_command[i], row.metric), metric.unit, to);
+  });
   json.close();
 }
 
+/// Calls put(key, json) with each member of run number `index` of the session, except the counts of
+/// its own process.
 template <typename Put>
 void put_run_members(const Results& results, std::size_t index, const RunRow& run, const Put& put) {
-  // Calls put(key, json) with each member of run number `index` of the session, except the counts
-  // of its own process. All numbers in the file begin at 1.
+  // All numbers in the file begin at 1.
   put("run", fmt::to_string(index + 1));
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));

@@ -262,8 +262,7 @@ struct StoredPlan {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredPlan& of) {
-  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
-  // if_set() writes no key for a field that is empty, or has the given default.
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
   Setting& setting = of.setting;
   visit.if_set("sessions", of.sessions);
   visit("order", setting.order);
@@ -348,8 +347,7 @@ void describe_fields(Visitor& visit, StoredBaseline& of) {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, Metric& of) {
-  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
-  // as() has a function that returns what to write, and one that takes what was read.
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
   visit("name", of.name);
   visit("unit", of.unit);
   visit("better", of.better);
@@ -491,9 +489,7 @@ struct StoredVerdict {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredVerdict& of) {
-  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
-  // as() has a function that returns what to write, and one that takes what was read. The _if_set
-  // forms write no key for an empty value.
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
   gate::Verdict& verdict = of.verdict;
   visit.as(
       "verdict", [&] { return verdict.decision(); },
@@ -759,8 +755,7 @@ struct StoredCommand {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommand& of) {
-  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
-  // The _if_set forms write no key for an empty value.
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
   Command& command = of.command;
   visit.if_set("benchmark", of.benchmark);
   visit.if_set("role", of.role);
@@ -867,14 +862,11 @@ struct StoredMetric {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredMetric& of) {
-  // Each call gives `visit`, which writes, reads or checks the fields, a key in JSON and its field.
-  // written() is for values that lauka does not read, because it computes them from the samples.
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
   MetricResult& row = of.row;
   visit("unit", of.unit);
   visit("runs", row.runs);
-  visit.written("mean", [&] {
-    return row.mean_without_run_values ? row.mean_without_run_values : row.mean();
-  });
+  visit.written("mean", [&] { return row.mean(); });
 
   // Each statistic is a member of the summary, or a member function, and has a type of its own.
   // Without a summary, its value is missing.

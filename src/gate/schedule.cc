@@ -68,7 +68,7 @@ double detectable_slow_share(std::size_t rounds, double confidence) {
   return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(rounds));
 }
 
-LookErrors levels_of_only_look(double confidence, std::size_t gates) {
+LookErrors errors_of_only_look(double confidence, std::size_t gates) {
   const double error = 1.0 - confidence;
   return {.error_of_false_fail = error / static_cast<double>(gates),
           .error_of_false_pass = error,

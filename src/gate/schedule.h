@@ -71,7 +71,7 @@ struct LookErrors {
 
 /// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
 /// decisions in the job, which share the error of fails, but not the error of passes.
-LookErrors levels_of_only_look(double confidence, std::size_t gates);
+LookErrors errors_of_only_look(double confidence, std::size_t gates);
 
 /// The looks of a gate. Once: a single look, after all rounds. Planned: at most kMaxPlannedLooks
 /// looks. Early: also early looks, which end at the first planned look.

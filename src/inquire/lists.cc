@@ -348,7 +348,7 @@ std::string explain_events(Explanation explanation) {
 }
 
 // Lists all metrics that lauka knows, and says which of them this machine has ("here").
-std::vector<MetricLine> metrics_here(
+std::vector<MetricLine> list_available_metrics(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;

@@ -28,7 +28,7 @@ struct MetricLine {
 };
 
 /// Returns the metrics that --list-metrics shows.
-std::vector<MetricLine> metrics_here(
+std::vector<MetricLine> list_available_metrics(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores);
 

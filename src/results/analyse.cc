@@ -765,7 +765,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   // All gates share the error rate. While runs are measured, a gate may look at its values several
   // times. A session that has ended is looked at once, so this look may spend the whole error.
   const std::size_t sharing_gates = std::max(findings.verdicts.size(), gates_of_job);
-  const gate::LookErrors errors = gate::levels_of_only_look(session.confidence, sharing_gates);
+  const gate::LookErrors errors = gate::errors_of_only_look(session.confidence, sharing_gates);
   const gate::Look only_look{.number = 1, .last = true};
 
   SeriesByMetric all_series(session);

@@ -150,7 +150,7 @@ struct AddedRounds {
 /// time, and total with what it called), and for each function to its total in each round. A
 /// function may be at the end of many paths.
 AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
-  const std::vector<bool> are_outermost_calls = find_first_calls(joined);
+  const std::vector<bool> are_outermost_calls = find_outermost_calls(joined);
   const auto rounds = static_cast<double>(side.side().rounds);
 
   AddedRounds added{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};

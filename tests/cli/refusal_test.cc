@@ -336,6 +336,16 @@ TEST_CASE("options that cannot both be had are refused") {
   CHECK(line({"-lcache"}) == line({"-l", "cache"}));
 }
 
+TEST_CASE("an export of an answer that is only printed is refused") {
+  for (const char* question : {"--list-events", "--list-metrics", "--tune=list", "--untune"}) {
+    CAPTURE(question);
+    CHECK(answer_to({question, "--export-json", "a.json"}) ==
+          fmt::format("the answer to {} is printed, so --export-json has no effect; leave it out",
+                      question));
+  }
+  CHECK(answer_to({"--check", "--export-json", "a.json"}) == "accepted");
+}
+
 TEST_CASE("a kpep database without a question about events is refused") {
   CHECK(line({"--kpep", "a14.plist"}) ==
         "--kpep 'a14.plist' works only with --list-events and --explain-events; add one of "

@@ -74,16 +74,16 @@ TEST_CASE("a first call is one whose function is in none of its callers' paths")
   paths.add({again, H});
   paths.add({g, G});
   paths.add({other, F});
-  CHECK(find_first_calls(paths) ==
+  CHECK(find_outermost_calls(paths) ==
         std::vector<bool>{true, true, true, true, true, false, true, true, false, true});
-  CHECK(find_first_calls({}).empty());
+  CHECK(find_outermost_calls({}).empty());
 }
 
 TEST_CASE("a recursion of a million calls has one first call") {
   PathTree paths;
   std::uint32_t last = paths.add({kNoCaller, 0});
   for (int call = 0; call < 1'000'000; ++call) last = paths.add({last, 1});
-  const std::vector<bool> are_first = find_first_calls(paths);
+  const std::vector<bool> are_first = find_outermost_calls(paths);
   CHECK(std::ranges::count(are_first, true) == 2);
   CHECK(are_first[1]);
 }

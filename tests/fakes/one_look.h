@@ -20,7 +20,7 @@ inline Verdict decide(const Condition& condition, std::size_t candidate, const E
                       double confidence, std::size_t gates) {
   Verdict verdict{.condition = condition, .candidate = candidate};
   decide_at_look(verdict, {.samples = comparison_of(evidence)},
-                 levels_of_only_look(confidence, gates), {1, true});
+                 errors_of_only_look(confidence, gates), {1, true});
   return verdict;
 }
 

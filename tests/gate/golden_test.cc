@@ -212,7 +212,7 @@ TEST_CASE("a gate that looks once agrees with the golden cases") {
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const LookErrors levels =
-        levels_of_only_look(c.at("confidence"), c.at("gates").get<std::size_t>());
+        errors_of_only_look(c.at("confidence"), c.at("gates").get<std::size_t>());
     CHECK_GOLDEN(*levels.error_of_false_fail, c.at("p_fail"));
     CHECK_GOLDEN(*levels.error_of_false_pass, c.at("p_pass"));
     const double limit = c.at("percent").get<double>() / 100.0;

@@ -66,7 +66,7 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   const std::vector<double> reference(20, spread > 0.0 ? 100.0 : 0.0);
   std::vector<double> candidate = reference;
   for (double& value : candidate) value += spread * noise.normal();
-  const LookErrors levels = levels_of_only_look(1.0 - kError, gates);
+  const LookErrors levels = errors_of_only_look(1.0 - kError, gates);
   const double limit = spread > 0.0 ? 0.0 : 0.05;
   const Judgement judged =
       judge({reference, candidate}, {.limit = limit, .levels = levels, .is_last_look = true});

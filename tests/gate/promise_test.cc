@@ -252,7 +252,7 @@ TEST_CASE("all of the table of early passes (scripts/bench gate --early)" * doct
 }
 
 TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% of cases at most") {
-  const LookErrors levels = levels_of_only_look(0.95, 1);
+  const LookErrors levels = errors_of_only_look(0.95, 1);
   check_rate(60, 15, [&](const PromiseRounds& rounds) {
     const Evidence evidence{rounds.reference, rounds.candidate};
     return judge(evidence, {.limit = 0.1, .levels = levels, .is_last_look = true}).answer;
@@ -286,7 +286,7 @@ TEST_CASE(
 }
 
 TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {
-  const LookErrors naive = levels_of_only_look(0.95, 1);
+  const LookErrors naive = errors_of_only_look(0.95, 1);
   noise::Source source(62);
   int failed = 0;
   for (int gate = 0; gate < kGates; ++gate) {

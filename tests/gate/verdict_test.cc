@@ -162,8 +162,8 @@ TEST_CASE("where more rounds are hopeless no number of them is reported") {
 }
 
 TEST_CASE("among ten gates a fail needs a tenth of the error, a pass needs all of it") {
-  const LookErrors one = levels_of_only_look(0.95, 1);
-  const LookErrors ten = levels_of_only_look(0.95, 10);
+  const LookErrors one = errors_of_only_look(0.95, 1);
+  const LookErrors ten = errors_of_only_look(0.95, 10);
   CHECK(*one.error_of_false_fail == doctest::Approx(0.05).epsilon(1e-12));
   CHECK(*ten.error_of_false_fail == doctest::Approx(0.005).epsilon(1e-12));
   CHECK(ten.error_of_false_pass == one.error_of_false_pass);

@@ -96,7 +96,7 @@ std::vector<MetricLine> lines_with(const std::vector<std::string>& countable, bo
       return std::ranges::find(countable, event) != countable.end();
     });
   };
-  return metrics_here(can_count, tree_peak, cores);
+  return list_available_metrics(can_count, tree_peak, cores);
 }
 
 std::string find_availability(const std::vector<MetricLine>& lines, std::string_view name) {

@@ -58,14 +58,14 @@ gate::Verdict verdict_on(const Samples& samples) {
   gate::Verdict verdict{
       .condition = {.metric = "wall_time", .limit = GateLimit::of_change(100.0 * kLimit)}};
   gate::decide_at_look(verdict, {.samples = samples.comparison()},
-                       gate::levels_of_only_look(0.95, 1), {1, true});
+                       gate::errors_of_only_look(0.95, 1), {1, true});
   return verdict;
 }
 
 bool has_answer(const Samples& samples) {
   const gate::Judgement judgement = gate::judge(
       samples.evidence(),
-      {.limit = kLimit, .levels = gate::levels_of_only_look(0.95, 1), .is_last_look = true});
+      {.limit = kLimit, .levels = gate::errors_of_only_look(0.95, 1), .is_last_look = true});
   return judgement.answer != gate::Answer::Inconclusive;
 }
 

@@ -38,7 +38,7 @@ Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
     const gate::Evidence evidence{std::span(measured.reference).first(rounds),
                                   std::span(measured.candidate).first(rounds)};
     return gate::judge(evidence, {.limit = what.limit - 1.0,
-                                  .levels = naive ? gate::levels_of_only_look(0.95, 1) : levels,
+                                  .levels = naive ? gate::errors_of_only_look(0.95, 1) : levels,
                                   .is_last_look = last})
         .answer;
   };

@@ -161,7 +161,7 @@ double power_of_one_look(const Options& options) {
   const auto rounds = static_cast<std::size_t>(
       std::ceil(9.2 * sigma * sigma / ((points / limit) * (points / limit))));
   const Noise noise = lognormal(sigma / std::sqrt(2.0));
-  const gate::LookErrors levels = gate::levels_of_only_look(0.95, 1);
+  const gate::LookErrors levels = gate::errors_of_only_look(0.95, 1);
   noise::Source source(7);
   double found = 0;
   for (std::size_t i = 0; i < options.gates; ++i) {

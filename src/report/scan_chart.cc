@@ -382,10 +382,9 @@ std::string scan_headline(const Results& results, std::size_t metric) {
           : "";
 
   const ScanPoint& best = find_best_point(results, metric, all_series);
-  const std::string text =
-      growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
-                           parameters_text(results.session.commands[best.command]),
-                           quantity(best.mean, measured));
+  std::string text = growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
+                                          parameters_text(results.session.commands[best.command]),
+                                          quantity(best.mean, measured));
 
   // The best value may be best by chance. A known growth says already whether the values differ.
   // Without one, the headline says if the best command does not differ from its reference.

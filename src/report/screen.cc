@@ -767,7 +767,7 @@ std::string histograms(const Results& results, const Style& style) {
 // candidate, with more commands in one for each reference, and with many references in one for each
 // command that the user typed.
 std::string comparison_lines(const Results& results, const Style& style) {
-  const std::string failures = failure_lines(results, style);
+  std::string failures = failure_lines(results, style);
 
   // race_line() says which commands of a race are the best.
   if (results.findings.race) return failures;

@@ -24,7 +24,7 @@ int run(int argc, const char* const* argv) {
     if (started) launcher = *std::move(started);  // an error matters only if the launcher is needed
   }
   auto options = cli::parse(argc, argv);
-  if (!options) return refuse(options.error(), ExitStatus::Usage);
+  if (!options) return print_error(options.error(), ExitStatus::Usage);
   Call call{*std::move(options), std::move(launcher)};
   if (call.options.inquiry) return answer_inquiry(call);
   if (const auto status = add_benchmarks(call)) return *status;
@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
     return lauka::run(argc, argv);
   } catch (const std::exception& error) {
     const std::string what = std::string("internal error: ") + error.what();
-    return lauka::refuse({what, "please report this"}, lauka::ExitStatus::Failed);
+    return lauka::print_error({what, "please report this"}, lauka::ExitStatus::Failed);
   }
 }

@@ -96,7 +96,7 @@ struct DeliveryFailures {
 DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
   DeliveryFailures failures;
   const auto print_failure = [&](const Error& error) {
-    failures.exit_status = refuse(error, ExitStatus::Failed);
+    failures.exit_status = print_error(error, ExitStatus::Failed);
   };
 
   if (const auto shown = show_tables(call.options, report); !shown) print_failure(shown.error());
@@ -364,7 +364,7 @@ struct Delivery {
 /// Makes, shows and exports the report, with the rights of the user who called sudo, if any.
 Delivery make_and_deliver_report(Call& call) {
   const os::ActAs user(call.user);
-  if (user.error()) return {.exit_status = refuse(*user.error(), ExitStatus::Failed)};
+  if (user.error()) return {.exit_status = print_error(*user.error(), ExitStatus::Failed)};
 
   Report report = take_analysed_report(call);
   const int status_of_results = record_in_series(call, report, status_of(call, report));
@@ -408,7 +408,7 @@ void print_to_standard_error(const std::string& text) {
       os::write_to(StandardStream::Error, os::locale_uses_utf8() ? text : report::to_ascii(text)));
 }
 
-int refuse(const Error& error, ExitStatus status) {
+int print_error(const Error& error, ExitStatus status) {
   print_to_standard_error(
       report::wrapped_message(error.line(), os::terminal_width(StandardStream::Error, 0)));
   return static_cast<int>(status);

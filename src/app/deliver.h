@@ -22,7 +22,7 @@ Results analyse_session(Call& call);
 /// True if results are exported as JSON or HTML.
 bool describes_session(const OutputOptions& options);
 
-int refuse(const Error& error, ExitStatus status);
+int print_error(const Error& error, ExitStatus status);
 
 /// Prints notes on standard error, unless --quiet is set.
 void say_notes(const Call& call, const std::vector<std::string>& notes);

@@ -31,7 +31,7 @@ namespace {
 using os::StandardStream;
 
 int status_of(const Result<void>& said) {
-  return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
+  return said ? static_cast<int>(ExitStatus::Done) : print_error(said.error(), ExitStatus::Failed);
 }
 
 std::optional<int> find_engine(Call& call) {
@@ -69,7 +69,7 @@ int list_metrics(Call& call) {
 int show_help(const std::string& topic) {
   if (topic.empty()) return show(cli::help(os::darwin_calls() != nullptr));
   const auto text = cli::help_on(topic);
-  return text ? show(*text) : refuse(text.error(), ExitStatus::Usage);
+  return text ? show(*text) : print_error(text.error(), ExitStatus::Usage);
 }
 
 int explain_events(Call& call) {
@@ -78,11 +78,11 @@ int explain_events(Call& call) {
   std::vector<std::string> names = call.options.counting.events;
   if (call.options.counting.adds_default_events) {
     const auto defaults = engine.select({});
-    if (!defaults) return refuse(defaults.error(), ExitStatus::Usage);
+    if (!defaults) return print_error(defaults.error(), ExitStatus::Usage);
     names = append_to_default_events(*defaults, names);
   }
   const auto explanation = engine.explain({std::move(names)});
-  if (!explanation) return refuse(explanation.error(), ExitStatus::Usage);
+  if (!explanation) return print_error(explanation.error(), ExitStatus::Usage);
   return show(inquire::explain_events(*explanation));
 }
 
@@ -97,7 +97,7 @@ int print_thread_times_continuously(Call& call) {
   // The calls of the other operating system are null.
   const auto stream =
       cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(), os::darwin_calls());
-  if (!stream) return refuse(stream.error(), ExitStatus::Failed);
+  if (!stream) return print_error(stream.error(), ExitStatus::Failed);
 
   // The watch gets its clock and all other effects as functions, so that tests can replace them.
   const os::MonotonicClock clock;
@@ -132,7 +132,7 @@ int show_threads(Call& call) {
                                               .kinds = benchmark.cores.session_kinds,
                                               .wait = os::sleep_for},
                                              os::linux_calls(), os::darwin_calls());
-  if (!threads) return refuse(threads.error(), ExitStatus::Failed);
+  if (!threads) return print_error(threads.error(), ExitStatus::Failed);
   print_to_standard_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));
   const int signal = os::first_interrupt_signal();
@@ -177,7 +177,7 @@ int check_machine(Call& call) {
 
   // The export is opened before the checks, so that an unusable path is refused at once.
   const auto export_file = open_answer(call);
-  if (!export_file) return refuse(export_file.error(), ExitStatus::Usage);
+  if (!export_file) return print_error(export_file.error(), ExitStatus::Usage);
 
   // Engines count events by the kernel's or the processor's interfaces. They are tried before the
   // other checks, because they reset what a killed lauka has left.
@@ -213,11 +213,11 @@ int check_machine(Call& call) {
 int show_series(Call& call) {
   if (const auto status = status_if_failed(find_user(call))) return *status;
   const auto file = open_answer(call);
-  if (!file) return refuse(file.error(), ExitStatus::Usage);
+  if (!file) return print_error(file.error(), ExitStatus::Usage);
 
   const std::string& path = *call.options.gates.series_file;
   const auto series = read_series_of(call);
-  if (!series) return refuse(series.error(), ExitStatus::Usage);
+  if (!series) return print_error(series.error(), ExitStatus::Usage);
 
   const std::size_t width = os::terminal_width(shown_on(call.options.output), 0);
   return status_of(show_and_export_answer(call, inquire::series_text(*series, path, width),

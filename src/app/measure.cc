@@ -122,7 +122,7 @@ std::optional<int> build_layouts(const Call& call) {
   const std::vector<Build> builds = list_builds_to_run(call);
   if (!builds.empty()) {
     if (auto usable = check_shell("--build"); !usable)
-      return refuse(usable.error(), ExitStatus::Failed);
+      return print_error(usable.error(), ExitStatus::Failed);
   }
 
   std::uint64_t max_parallel_builds = 1;
@@ -148,7 +148,8 @@ std::optional<int> build_layouts(const Call& call) {
   const std::function<int()> pending_interrupt = os::first_interrupt_signal;
   for (const Benchmark& benchmark : call.benchmarks) {
     const auto differ = check_layout_files_differ(benchmark.plan, {call.user, pending_interrupt});
-    if (!differ) return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
+    if (!differ)
+      return print_error(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
   }
   return std::nullopt;
 }
@@ -536,7 +537,7 @@ Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
 std::optional<int> measure_benchmarks(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
-  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
+  if (!metric_files) return print_error(metric_files.error(), ExitStatus::Failed);
 
   // The commands of a session share what is in this context: the launcher starts them, the observer
   // shows progress, and the tuned machine is watched for throttling.
@@ -565,14 +566,14 @@ std::optional<int> measure_benchmarks(Call& call) {
   // Both files are written before the first run: a series reserves the candidate's number, and a
   // suite begins a log from which --resume can continue.
   if (auto reserved = reserve_in_series(call); !reserved)
-    return refuse(reserved.error(), ExitStatus::Usage);
+    return print_error(reserved.error(), ExitStatus::Usage);
   if (auto begun = begin_to_keep_rounds(call, runs, context); !begun)
-    return refuse(begun.error(), ExitStatus::Usage);
+    return print_error(begun.error(), ExitStatus::Usage);
 
   // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
   const std::uint64_t seed = call.options.run.seed.value_or(0);
   auto session_results = run_benchmarks(runs, context, seed);
-  if (!session_results) return refuse(session_results.error(), ExitStatus::Failed);
+  if (!session_results) return print_error(session_results.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < session_results->size(); ++i)
     call.benchmarks[i].session_result = std::move((*session_results)[i]);
   return std::nullopt;
@@ -650,7 +651,8 @@ std::optional<int> measure(Call& call) {
   }
 
   // Without --tune, none of the functions for tuning does anything.
-  if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
+  if (auto begun = begin_tuning(call); !begun)
+    return print_error(begun.error(), ExitStatus::Failed);
   const auto status_if_ended = measure_benchmarks(call);
   if (!throttling_before.empty())
     call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_calls));

@@ -49,9 +49,9 @@ Result<void> open_event_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (reader.error()) return *reader.error();
   const CountingOptions& counting = benchmark.options.counting;
-  return keep(engine::kperf::open_database_engine(*counting.event_database_path,
-                                                  counting.counts_user_space_only),
-              benchmark.chosen.engine);
+  return assign_or_error(engine::kperf::open_database_engine(*counting.event_database_path,
+                                                             counting.counts_user_space_only),
+                         benchmark.chosen.engine);
 }
 
 /// Opens the groups that measure tree_peak_memory, if it is asked for. Returns the reason if it is
@@ -257,7 +257,8 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
                                           benchmark.saved_recordings.size() > 1, session);
         !added)
       return added.error();
-  auto planned = keep(plan_of_saved(benchmark.options, benchmark.saved_recordings), benchmark.plan);
+  auto planned =
+      assign_or_error(plan_of_saved(benchmark.options, benchmark.saved_recordings), benchmark.plan);
   if (!planned) return planned;
   std::vector<Note>& notes = benchmark.plan.setting.events.notes;
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
@@ -550,7 +551,7 @@ Result<void> make_plans(Call& call) {
 
 Result<void> start_launcher(Call& call) {
   if (call.launcher) return {};
-  return keep(os::start_launcher(restore_after_lauka), call.launcher);
+  return assign_or_error(os::start_launcher(restore_after_lauka), call.launcher);
 }
 
 Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
@@ -561,12 +562,12 @@ Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
     benchmark.cores = first.cores;
     return {};
   }
-  return keep(cores::plan_core_use(request, os::linux_calls(), os::darwin_calls()),
-              benchmark.cores);
+  return assign_or_error(cores::plan_core_use(request, os::linux_calls(), os::darwin_calls()),
+                         benchmark.cores);
 }
 
 Result<void> find_user(Call& call) {
-  return keep(os::user_behind_sudo(call.options.run.as_root), call.user);
+  return assign_or_error(os::user_behind_sudo(call.options.run.as_root), call.user);
 }
 
 // An engine counts events, such as the processor's cycles, in the runs of a benchmark.
@@ -635,7 +636,7 @@ Error with_benchmark_name(const Error& error, const Benchmark& benchmark) {
 std::optional<int> status_if_failed(const Result<void>& made, ExitStatus if_refused) {
   if (made) return std::nullopt;
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-  return refuse(made.error(), if_refused);
+  return print_error(made.error(), if_refused);
 }
 
 std::optional<int> add_benchmarks(Call& call) {

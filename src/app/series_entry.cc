@@ -243,7 +243,7 @@ int record_in_series(Call& call, Report& report, int status_of_results) {
   if (!number_of_kept) {
     withdraw_keeping(results);
     const Error& error = number_of_kept.error();
-    return refuse(
+    return print_error(
         {"the candidate is not kept, because its decision could not be written: " + error.what,
          error.remedy},
         ExitStatus::Failed);

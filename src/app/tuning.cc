@@ -206,23 +206,23 @@ int untune(Call& call) {
   if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
 
   if (!os::has_root_rights())
-    return refuse({"only root can restore what was tuned", "run sudo lauka --untune"},
-                  ExitStatus::Failed);
+    return print_error({"only root can restore what was tuned", "run sudo lauka --untune"},
+                       ExitStatus::Failed);
 
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
-  if (!attempt) return refuse(attempt.error(), ExitStatus::Failed);
+  if (!attempt) return print_error(attempt.error(), ExitStatus::Failed);
   const std::optional<tune::RestoreResult>& restored_or_locked = *attempt;
-  if (!restored_or_locked) return refuse(make_locked_error(*files), ExitStatus::Failed);
+  if (!restored_or_locked) return print_error(make_locked_error(*files), ExitStatus::Failed);
   const tune::RestoreResult& restored = *restored_or_locked;
 
   // Settings that another program has changed since are left alone. One failure is enough to tell
   // the user what to do.
   say_notes(call, restored.foreign_change_messages);
   if (!restored.failure_messages.empty())
-    return refuse({restored.failure_messages.front(),
-                   fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
-                  ExitStatus::Failed);
+    return print_error({restored.failure_messages.front(),
+                        fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
+                       ExitStatus::Failed);
 
   return show(plural(restored.restored_count, "setting") + " restored\n");
 }
@@ -230,14 +230,14 @@ int untune(Call& call) {
 int list_tuning(Call& call) {
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr)
-    return refuse(
+    return print_error(
         {"--tune cannot change any setting on macOS", "use --cores p to prefer the fast cores"},
         ExitStatus::Failed);
   const TuneRequest& request = *call.options.run.tune;
   if (auto known = tune::check_names(request); !known)
-    return refuse(known.error(), ExitStatus::Usage);
+    return print_error(known.error(), ExitStatus::Usage);
   const auto cpus = tune::choose_cpus(*files, request, read_cpu_facts(call.options.counting));
-  if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
+  if (!cpus) return print_error(cpus.error(), ExitStatus::Usage);
   return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
 }
 

@@ -308,8 +308,9 @@ Result<Request> parse(std::span<const std::string> words) {
       return Error{fmt::format("{} is where GOOD or BAD should be", cited(end)), kUsage};
 
   Words& options = before_command;
-  if (auto taken = keep(take_value(options, "build"), request.build); !taken) return taken.error();
-  if (auto taken = keep(take_value(options, "work"), request.work_folder); !taken)
+  if (auto taken = assign_or_error(take_value(options, "build"), request.build); !taken)
+    return taken.error();
+  if (auto taken = assign_or_error(take_value(options, "work"), request.work_folder); !taken)
     return taken.error();
   if (take_flag(options, "no-first-parent")) request.parents = Parents::All;
   request.finds_all = take_flag(options, "all");

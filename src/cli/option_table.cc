@@ -37,20 +37,21 @@ Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) 
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
   constexpr const LimitKindRow& range = row_of(LimitKind::Change);
-  return keep(read_percentage(given, range.low, range.high), draft.slower_percent);
+  return assign_or_error(read_percentage(given, range.low, range.high), draft.slower_percent);
 }
 
 Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) {
   draft.keep_faster_percent = 0.0;
   if (given.value.empty()) return {};
-  return keep(read_percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
+  return assign_or_error(read_percentage(given, {0.0, true}, {100.0, false}),
+                         draft.keep_faster_percent);
 }
 
 Result<void> set_race(ParsedOptions& draft, const OptionValue& given) {
   draft.options.run.race_limit = kDefaultRaceLimit;
   if (given.value.empty()) return {};
-  return keep(read_percentage_as_fraction(given, {0.0, true}, {100.0, false}),
-              draft.options.run.race_limit);
+  return assign_or_error(read_percentage_as_fraction(given, {0.0, true}, {100.0, false}),
+                         draft.options.run.race_limit);
 }
 
 Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
@@ -82,7 +83,7 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
   const bool names_metric = colon != std::string::npos && colon > 0;
   draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(
+  return assign_or_error(
       read_percentage_as_fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
       draft.options.gates.max_half_width);
 }
@@ -115,7 +116,7 @@ Result<void> set_metrics(ParsedOptions& draft, const OptionValue& given) {
     if (given.value == name) return {};
   }
   options.counting.metric_selection = MetricSelection::Listed;
-  return keep(read_event_or_metric_names(given), options.counting.listed_metrics);
+  return assign_or_error(read_event_or_metric_names(given), options.counting.listed_metrics);
 }
 
 Result<void> add_parameter_list(ParsedOptions& draft, const OptionValue& given) {
@@ -144,7 +145,7 @@ Result<void> set_threads(ParsedOptions& draft, const OptionValue& given) {
 Result<void> set_suite(ParsedOptions& draft, const OptionValue& given) {
   if (draft.options.suite.suite_path)
     return make_value_error(given, {"would be a second suite", "measure one suite at a time"});
-  return keep(read_nonempty_text(given), draft.options.suite.suite_path);
+  return assign_or_error(read_nonempty_text(given), draft.options.suite.suite_path);
 }
 
 Result<void> add_export(ParsedOptions& draft, const OptionValue& given) {
@@ -200,17 +201,17 @@ Result<void> set(ParsedOptions& draft, const OptionValue& /*given*/) {
 
 template <auto member, auto... values>
 Result<void> set_choice(ParsedOptions& draft, const OptionValue& given) {
-  return keep(read_choice(given, std::array{values...}), target(draft, member));
+  return assign_or_error(read_choice(given, std::array{values...}), target(draft, member));
 }
 
 template <auto member, std::uint64_t min, std::uint64_t max>
 Result<void> set_number(ParsedOptions& draft, const OptionValue& given) {
-  return keep(read_whole_number(given, min, max), target(draft, member));
+  return assign_or_error(read_whole_number(given, min, max), target(draft, member));
 }
 
 template <auto read, auto member>
 Result<void> put(ParsedOptions& draft, const OptionValue& given) {
-  return keep(read(given), target(draft, member));
+  return assign_or_error(read(given), target(draft, member));
 }
 
 template <auto read, auto member>
@@ -425,8 +426,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"min-p-share", '\0', ValueForm::Value, "PCT",
      "repeat runs that spent less than PCT percent of their CPU time on performance cores",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(read_percentage_as_fraction(g, {0.0, false}, {100.0, true}),
-                   d.options.counting.min_p_share);
+       return assign_or_error(read_percentage_as_fraction(g, {0.0, false}, {100.0, true}),
+                              d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
      "show the times and counts of each thread of a process on each kind of core, and run "
@@ -494,8 +495,8 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(read_percentage_as_fraction(g, {50.0, true}, {100.0, false}),
-                   d.options.gates.confidence);
+       return assign_or_error(read_percentage_as_fraction(g, {50.0, true}, {100.0, false}),
+                              d.options.gates.confidence);
      },
      kOfSession},
     {"baseline", '\0', ValueForm::Value, "FILE",

@@ -179,7 +179,7 @@ struct Command {
   Hooks hooks{};
   std::optional<std::string> build{};
   /// Index of the typed command that this command was made from.
-  std::size_t source_command_index = 0;
+  std::size_t typed_command_index = 0;
   /// Name or text before substitution of parameters (`old {n}`), if known.
   std::string unfilled_name{};
   Fingerprint fingerprint{};

@@ -65,7 +65,7 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
   Reference reference;
   std::vector<std::size_t> instances;
   for (std::size_t c = 0; c < commands.size(); ++c)
-    if (commands[c].source_command_index == typed) instances.push_back(c);
+    if (commands[c].typed_command_index == typed) instances.push_back(c);
   if (instances.empty()) return reference;
 
   // With a single typed command, there is nothing with which its instances could be paired. Tables
@@ -86,7 +86,7 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
   // The reference of a command is the instance with the same values, or else the first one without
   // a contradicting value. A command that is its own reference is compared with nothing.
   for (std::size_t c = 0; c < commands.size(); ++c) {
-    if (commands[c].source_command_index == typed) {
+    if (commands[c].typed_command_index == typed) {
       reference.indices.push_back(c);
       continue;
     }

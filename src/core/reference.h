@@ -76,7 +76,7 @@ std::vector<std::size_t> candidates_or_all(const Reference& reference, std::size
 bool has_other_value(const Command& command, const Command& other);
 
 /// Compares each command with the instance of a typed command that has the same parameter values.
-/// `typed`: Command::source_command_index of the typed command. A command that lacks one of its
+/// `typed`: Command::typed_command_index of the typed command. A command that lacks one of its
 /// parameters is compared with the first instance that has no other value of the rest. If all
 /// commands are instances of one typed command, tables compare them with the first.
 Reference pair_by_parameters(std::span<const Command> commands, std::size_t typed);

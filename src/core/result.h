@@ -95,7 +95,7 @@ class [[nodiscard]] Result<void> {
 
 /// Assigns the value in `read` to `target`, or returns the error.
 template <typename T, typename U>
-Result<void> keep(Result<T> read, U& target) {
+Result<void> assign_or_error(Result<T> read, U& target) {
   if (!read) return read.error();
   target = *std::move(read);
   return {};

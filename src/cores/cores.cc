@@ -351,8 +351,9 @@ class TimedCounting : public engine::ArmedPass {
 
 class ClockedCounting final : public TimedCounting {
  public:
-  ClockedCounting(PassToSplit pass, const KindClocks& clocks, const perf::PerfConditions& situation)
-      : TimedCounting(std::move(pass), false), clocks_(clocks), situation_(situation) {
+  ClockedCounting(PassToSplit pass, const KindClocks& clocks,
+                  const perf::PerfConditions& conditions)
+      : TimedCounting(std::move(pass), false), clocks_(clocks), conditions_(conditions) {
     const std::vector<std::string> pmus = inner_pmus();
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
@@ -376,7 +377,7 @@ class ClockedCounting final : public TimedCounting {
     if (time_indices_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
       return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
-                                   ended.optional_counter_error, situation_);
+                                   ended.optional_counter_error, conditions_);
     }
     CoreTimes times;
     if (counted.cpu_ns_by_pmu.size() == time_indices_.size())
@@ -386,7 +387,7 @@ class ClockedCounting final : public TimedCounting {
   }
 
   const KindClocks& clocks_;
-  perf::PerfConditions situation_;
+  perf::PerfConditions conditions_;
   std::vector<std::size_t> time_indices_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core
                                            ///< kind; empty if clocks are used
 };
@@ -427,7 +428,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
         linux_(linux),
         darwin_(darwin),
         clocks_(decided_.session_kinds),
-        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::PerfConditions{}) {}
+        conditions_(linux != nullptr ? perf::read_conditions(*linux) : perf::PerfConditions{}) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     auto set = wrapped_engine().select(wanted);
@@ -451,7 +452,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
     if (darwin_ != nullptr)
       return engine::OwnedPass(std::make_unique<PolledCounting>(std::move(split), *darwin_));
     return engine::OwnedPass(
-        std::make_unique<ClockedCounting>(std::move(split), clocks_, situation_));
+        std::make_unique<ClockedCounting>(std::move(split), clocks_, conditions_));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -468,7 +469,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
   const os::DarwinCalls* darwin_;
   std::set<std::size_t> uncounted_;
   KindClocks clocks_;
-  perf::PerfConditions situation_;
+  perf::PerfConditions conditions_;
   std::vector<Pass> passes_{};
 };
 
@@ -561,8 +562,8 @@ std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) c
 /// A clock is a kernel counter of CPU time (task-clock). One clock counts on all CPUs, and one on
 /// each CPU outside the kind with the most CPUs. This kind has no clocks, which saves counters.
 CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
-                                    const perf::PerfConditions& situation) const {
-  if (error != 0) return make_no_times(perf::why_not_opened(error, {}, situation));
+                                    const perf::PerfConditions& conditions) const {
+  if (error != 0) return make_no_times(perf::why_not_opened(error, {}, conditions));
 
   // The clocks were not opened if the other events left too few counters.
   const std::size_t needed_readings = single_cpu_clocks_.size() + 1;

@@ -98,7 +98,7 @@ class KindClocks {
   /// Returns the times of a run or thread. `readings`: one reading for each of clock_requests(), in
   /// the same order. `error`: errno of a clock that could not be opened; 0: no error.
   CoreTimes times_by_kind(std::span<const os::Reading> readings, int error,
-                          const engine::perf::PerfConditions& situation) const;
+                          const engine::perf::PerfConditions& conditions) const;
 
  private:
   struct SingleCpuClock {

@@ -24,7 +24,7 @@ struct ThreadCounting {
   ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
       : calls(linux_calls),
         kinds(std::move(core_kinds)),
-        situation(perf::read_situation(linux_calls)) {
+        conditions(perf::read_conditions(linux_calls)) {
     const bool has_counts = find_counters();
     if (kinds.size() < 2) {
       columns.push_back({"", true, false, has_counts});
@@ -78,7 +78,7 @@ struct ThreadCounting {
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
-  perf::PerfConditions situation;
+  perf::PerfConditions conditions;
   std::vector<PmuCounterPair> pmus{};
   bool kinds_are_pmus = false;
   std::optional<KindClocks> clocks{};
@@ -99,7 +99,7 @@ class AttachedThread : NonCopyable {
       leaders_.clear();
       clocks_.clear();
     } else if (error != 0) {
-      return perf::why_not_opened(error, {}, counting_.situation)
+      return perf::why_not_opened(error, {}, counting_.conditions)
           .prefixed(fmt::format("thread {} cannot be counted", thread));
     }
     return {};
@@ -214,7 +214,7 @@ class AttachedThread : NonCopyable {
     CoreTimes times{std::vector<std::uint64_t>(counting_.kinds.size())};
     // The clocks of a thread that slept all the time were never enabled.
     if (readings.front().enabled_ns > 0)
-      times = counting_.clocks->times_by_kind(readings, 0, counting_.situation);
+      times = counting_.clocks->times_by_kind(readings, 0, counting_.conditions);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
       parts[kind + 1].cpu_seconds = to_seconds(times.ns[kind]);
   }

@@ -152,7 +152,7 @@ class SessionReader {
     if (!is_of_lauka) {
       infer_typed_indices_and_names(recording().commands);
       recording().reference = pair_by_parameters(recording().commands,
-                                                 recording().commands.front().source_command_index);
+                                                 recording().commands.front().typed_command_index);
     }
 
     // The file lists the runs by command. Here they get the order in which they ran.
@@ -306,7 +306,7 @@ class SessionReader {
     // A member that the file lacks leaves its default. By default, each command was typed itself,
     // and is not one of several instances of a typed command with parameters.
     StoredCommand stored{.command = std::move(recording().commands[*index])};
-    stored.command.source_command_index = *index;
+    stored.command.typed_command_index = *index;
     decode(lauka_part, stored);
 
     // The command of --anchor is neither reference nor candidate.
@@ -499,7 +499,7 @@ class SessionReader {
     const auto anchor = file_.recording.reference.anchor_index;
 
     const std::size_t first = std::min(stored_plan_.reference.value_or(0), commands.size() - 1);
-    Reference reference = pair_by_parameters(commands, commands[first].source_command_index);
+    Reference reference = pair_by_parameters(commands, commands[first].typed_command_index);
     reference.anchor_index = anchor;
     if (reference.is_for_tables_only && first > 0)
       reference = Reference{.indices = std::vector<std::size_t>(commands.size(), first),
@@ -820,13 +820,13 @@ std::optional<std::vector<StoredFunctionChange>> make_stored_function_changes(
 
     const std::string& metric = results.session.metrics[compared.metric].name;
     for (const FunctionChange& change : compared.functions)
-      if (change.is_sure())
+      if (change.is_certain())
         stored->push_back({.metric = metric, .name = change.name, .means = change.own});
 
     // The total time of a function includes what it called. Only sampled functions have it.
     const std::size_t first_total = stored->size();
     for (const FunctionChange& change : compared.functions)
-      if (change.total && change.total->is_sure())
+      if (change.total && change.total->is_certain())
         stored->push_back(
             {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
 

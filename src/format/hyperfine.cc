@@ -130,11 +130,11 @@ void infer_typed_indices_and_names(std::vector<Command>& commands) {
     ParameterValues values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
-    command.source_command_index = command_counts[values]++;
+    command.typed_command_index = command_counts[values]++;
 
     const std::string text = infer_pattern(command);
     InferredPattern& pattern =
-        patterns_by_typed_index.try_emplace(command.source_command_index, InferredPattern{text})
+        patterns_by_typed_index.try_emplace(command.typed_command_index, InferredPattern{text})
             .first->second;
     if (pattern.text != text) pattern.fits_all_commands = false;
   }
@@ -143,11 +143,11 @@ void infer_typed_indices_and_names(std::vector<Command>& commands) {
     Command& command = commands[c];
     // A command without parameters was typed as it is.
     if (command.parameters.empty()) {
-      command.source_command_index = c;
+      command.typed_command_index = c;
       continue;
     }
 
-    const InferredPattern& pattern = patterns_by_typed_index.at(command.source_command_index);
+    const InferredPattern& pattern = patterns_by_typed_index.at(command.typed_command_index);
     command.unfilled_name = pattern.fits_all_commands ? pattern.text : command.name;
 
     // Commands with the same name differ only in parameters that the name does not show.

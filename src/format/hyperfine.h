@@ -52,7 +52,7 @@ struct HyperfineResult {
 HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
                                       const RunLists& lists);
 
-/// Sets Command::source_command_index of hyperfine's commands, and Command::unfilled_name of
+/// Sets Command::typed_command_index of hyperfine's commands, and Command::unfilled_name of
 /// commands with parameters. If a command's name is not unique, the command's parameters are added
 /// to it.
 void infer_typed_indices_and_names(std::vector<Command>& commands);

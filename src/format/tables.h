@@ -760,7 +760,7 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit.if_set("benchmark", of.benchmark);
   visit.if_set("role", of.role);
   visit("command_line", command.text);
-  visit("typed", command.source_command_index);
+  visit("typed", command.typed_command_index);
   visit("pattern", command.unfilled_name);
   visit("reference", of.reference);
   visit.if_set("cwd", command.folder);

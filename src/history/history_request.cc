@@ -280,8 +280,8 @@ Result<Request> parse_command(const HistoryCommand& command,
   if (!fault.empty()) return make_usage_error(command, fault);
 
   // A command with rules of its own checks them, and completes the request.
-  if (command.settle != nullptr) {
-    const std::string own_fault = command.settle(request);
+  if (command.check_and_complete != nullptr) {
+    const std::string own_fault = command.check_and_complete(request);
     if (!own_fault.empty()) return make_usage_error(command, own_fault);
   }
   return request;

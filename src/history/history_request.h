@@ -82,7 +82,7 @@ struct HistoryCommand {
   std::string_view commit_help = "use only what was measured at this commit";
 
   /// Completes a request. Returns what is wrong with it; empty if it is right. May be null.
-  std::string (*settle)(Request& request) = nullptr;
+  std::string (*check_and_complete)(Request& request) = nullptr;
   Access access = Access::Read;
   /// Answers a request for which the database is not needed. Returns nullopt if the database is
   /// needed. May be null.

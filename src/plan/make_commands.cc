@@ -280,7 +280,7 @@ class CommandMaker {
     command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
     command.name = make_name(combination, measured);
     command.parameters = combination.parameters;
-    command.source_command_index = combination.typed;
+    command.typed_command_index = combination.typed;
     command.unfilled_name = unfilled_name_of(combination.typed);
 
     // The user gives an option once for all commands, once for each typed command, or once for each

@@ -486,7 +486,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
 
   Plan plan;
   plan.commands = *std::move(commands);
-  plan.reference = pair_by_parameters(plan.commands, plan.commands.front().source_command_index);
+  plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);
   plan.setting.events = *std::move(events);
 
   plan.events_were_asked_for = !counting.events.empty();

@@ -182,7 +182,7 @@ int Bisection::run(std::vector<Commit> commits) {
     if (!is_first_range) {
       auto listed = repository_.list_commits(ends.good, ends.bad, request_.parents);
       if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
-      if (!listed) return refuse(listed.error(), ExitStatus::Failed);
+      if (!listed) return print_error(listed.error(), ExitStatus::Failed);
       commits = *std::move(listed);
     }
 
@@ -251,8 +251,8 @@ std::optional<Stop> Bisection::finish_search(SearchRecord& record) {
 /// Says that an end cannot be measured, which ends the search.
 Stop Bisection::refuse_failed_end(const MeasuredCandidate& comparison) const {
   return Stop{
-      refuse(worker_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
-             ExitStatus::Failed)};
+      print_error(worker_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
+                  ExitStatus::Failed)};
 }
 
 /// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
@@ -288,11 +288,12 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
 
   record.ends = MeasuredChange{.rounds = failed->rounds, .change = failed->delta};
   if (!failed->delta.change)
-    return Stop{refuse({fmt::format("{} differs, but a change in percent is not defined, because "
-                                    "it is 0 at {}",
-                                    metric(), record.good.short_id()),
-                        "use --metrics to choose a metric that is not 0 there"},
-                       ExitStatus::Failed)};
+    return Stop{
+        print_error({fmt::format("{} differs, but a change in percent is not defined, because "
+                                 "it is 0 at {}",
+                                 metric(), record.good.short_id()),
+                     "use --metrics to choose a metric that is not 0 there"},
+                    ExitStatus::Failed)};
 
   if (const auto stop = measure_ends_precisely(bad_end.is_counted_separately, record)) return stop;
   worker_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
@@ -306,11 +307,11 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   const stats::Change& change = record.ends->change;
   const bool could_tell = change.is_exact ? change.change == 0.0 : change.bounds.has_value();
   if (!could_tell)
-    return Stop{refuse({fmt::format("{} cannot tell whether {} differs between the two ends",
-                                    plural(record.ends->rounds, "round"), metric()),
-                        "give --runs, --duration or --layouts a larger value, or use a lower "
-                        "--confidence"},
-                       ExitStatus::Failed)};
+    return Stop{print_error({fmt::format("{} cannot tell whether {} differs between the two ends",
+                                         plural(record.ends->rounds, "round"), metric()),
+                             "give --runs, --duration or --layouts a larger value, or use a lower "
+                             "--confidence"},
+                            ExitStatus::Failed)};
   record.answer = SearchAnswer::NoChange;
   return std::nullopt;
 }
@@ -351,11 +352,12 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   const EndsChange second_measured = to_ends(change);
   const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
   if (contains_zero)
-    return Stop{refuse({fmt::format("a second measurement does not confirm that {} differs between "
-                                    "the two ends ({})",
-                                    metric(), change_text(*record.ends)),
-                        "give --runs, --duration or --layouts a larger value"},
-                       ExitStatus::Failed)};
+    return Stop{
+        print_error({fmt::format("a second measurement does not confirm that {} differs between "
+                                 "the two ends ({})",
+                                 metric(), change_text(*record.ends)),
+                     "give --runs, --duration or --layouts a larger value"},
+                    ExitStatus::Failed)};
   return std::nullopt;
 }
 
@@ -465,7 +467,7 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   // search.
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
-  if (ranking_error_) return Stop{refuse(*ranking_error_, ExitStatus::Failed)};
+  if (ranking_error_) return Stop{print_error(*ranking_error_, ExitStatus::Failed)};
 
   const Commit& first_with_change = commits_[search.first_after()];
   if (search.is_found()) return confirm_commit(first_with_change, record);
@@ -659,7 +661,7 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
   record.is_complete = is_finished;
   if (auto written = write_exports_as_owner(record, prepared); !written) {
     is_finished = false;
-    status = refuse(written.error(), ExitStatus::Failed);
+    status = print_error(written.error(), ExitStatus::Failed);
   }
 
   const bool can_continue_later = !is_finished && (signal != 0 || bisection.has_results());
@@ -681,14 +683,14 @@ int run(int argc, const char* const* argv) {
 
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto request = parse(words);
-  if (!request) return refuse(request.error(), ExitStatus::Usage);
+  if (!request) return print_error(request.error(), ExitStatus::Usage);
   if (request->answer) return show(*request->answer);  // --help, for example
-  if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
+  if (!launcher) return print_error(launcher.error(), ExitStatus::Failed);
 
   os::watch_for_interrupts();
   const auto prepared = prepare_search(*request);
   if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
-  if (!prepared) return refuse(prepared.error(), ExitStatus::Usage);
+  if (!prepared) return print_error(prepared.error(), ExitStatus::Usage);
 
   const std::string work_folder = request->work_folder.empty()
                                       ? prepared->repository.shared_folder() + "/lauka-bisect"
@@ -700,7 +702,7 @@ int run(int argc, const char* const* argv) {
                  .work = work_folder});
   if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
   if (auto begun = worker.begin(make_head(words, prepared->commits)); !begun)
-    return refuse(begun.error(), ExitStatus::Usage);
+    return print_error(begun.error(), ExitStatus::Usage);
 
   Bisection bisection(*request, prepared->repository, worker);
   return search_and_export(*request, *prepared, worker, bisection);
@@ -715,6 +717,6 @@ int main(int argc, char** argv) {
     return lauka::bisect::run(argc, argv);
   } catch (const std::exception& error) {
     const std::string what = std::string("internal error: ") + error.what();
-    return lauka::refuse({what, "please report this"}, lauka::ExitStatus::Failed);
+    return lauka::print_error({what, "please report this"}, lauka::ExitStatus::Failed);
   }
 }

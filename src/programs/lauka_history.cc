@@ -406,7 +406,8 @@ std::optional<Answer> refuse_if_unreadable(const Request& request) {
   return Answer{.status = ExitStatus::Failed};
 }
 
-// HistoryCommand::settle: each returns what is wrong with a request; empty if it is right.
+// HistoryCommand::check_and_complete: each returns what is wrong with a request; empty if it is
+// right.
 
 std::string default_to_all_series(Request& request) {
   SeriesSelection& wanted = request.series_selection;
@@ -512,7 +513,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Lists the sessions, newest first.",
      .max_sessions = 50,
      .options = kListOptions,
-     .settle = default_to_all_series,
+     .check_and_complete = default_to_all_series,
      .answer = list_sessions_or_benchmarks},
     {.name = "show",
      .argument_usage = "[BENCHMARK]",
@@ -521,7 +522,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Shows the value of a benchmark at each commit, with its 95% interval and the "
                 "change since the commit before. Lists the benchmarks if you name none.",
      .max_sessions = 100,
-     .settle = settle_show,
+     .check_and_complete = settle_show,
      .answer = show_series},
     {.name = "steps",
      .argument_usage = "[BENCHMARK]",
@@ -529,7 +530,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .groups = kGroupsOfSteps,
      .purpose = "Shows at which commits the level of a benchmark changed, and by how much.",
      .max_sessions = 1000,
-     .settle = take_first_argument_as_benchmark,
+     .check_and_complete = take_first_argument_as_benchmark,
      .answer = show_steps},
     {.name = "check",
      .argument_usage = "[BENCHMARK]",
@@ -538,7 +539,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Exits with status 3 if a benchmark became slower or larger in a step that later "
                 "commits confirmed and that nobody acknowledged.",
      .max_sessions = 200,
-     .settle = take_first_argument_as_benchmark,
+     .check_and_complete = take_first_argument_as_benchmark,
      .answer = check_for_alarms},
     {.name = "ack",
      .argument_usage = "STEP",
@@ -548,7 +549,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
                 "of it.",
      .max_sessions = kMaxSessions,
      .options = kAcknowledgeOptions,
-     .settle = default_to_all_series,
+     .check_and_complete = default_to_all_series,
      .access = Access::Change,
      .answer = acknowledge_step},
     {.name = "combine",
@@ -559,7 +560,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
                 "reference to candidate.",
      .max_sessions = 1000,
      .options = kCombineOptions,
-     .settle = settle_combine,
+     .check_and_complete = settle_combine,
      .answer_without_database = combine_files,
      .answer = combine_commit},
     {.name = "diff",
@@ -577,7 +578,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Writes a self-contained page with the history of all benchmarks.",
      .max_sessions = 200,
      .options = kPageOptions,
-     .settle = settle_page,
+     .check_and_complete = settle_page,
      .answer = write_page},
     {.name = "export",
      .argument_usage = "csv|jsonl|benchfmt|bmf|otava",
@@ -588,7 +589,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Exports the history in a format that other programs can read.",
      .max_sessions = kMaxSessions,
      .options = kExportOptions,
-     .settle = settle_export,
+     .check_and_complete = settle_export,
      .answer = write_table},
     {.name = "forget",
      .argument_usage = "[SESSION]",
@@ -597,7 +598,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Deletes sessions from the database for good. The JSON files remain as they are.",
      .options = kForgetOptions,
      .commit_help = "delete all sessions of this commit",
-     .settle = settle_forget,
+     .check_and_complete = settle_forget,
      .access = Access::Change,
      .answer = forget_sessions},
 });

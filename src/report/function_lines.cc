@@ -84,7 +84,7 @@ std::string write_function_line(const FunctionChange& change, const MetricByFunc
 std::vector<const FunctionChange*> list_sure(const MetricByFunction& changes) {
   std::vector<const FunctionChange*> sure;
   for (const FunctionChange& change : changes.functions)
-    if (change.is_sure() && sure.size() < kMaxLines) sure.push_back(&change);
+    if (change.is_certain() && sure.size() < kMaxLines) sure.push_back(&change);
   return sure;
 }
 
@@ -110,7 +110,7 @@ std::optional<std::size_t> find_first_changed_metric(const Results& results,
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
     const MetricByFunction* changes = find_changes(results, index, candidate);
     const bool has_sure_function =
-        changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_sure);
+        changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_certain);
     if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
   }
   return std::nullopt;
@@ -208,7 +208,7 @@ bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
 /// A function of all columns, with what decides its place in the table.
 struct RankedFunction {
   double largest_difference = 0.0;
-  bool is_sure = false;  ///< true: the difference is significant on at least one side
+  bool is_certain = false;  ///< true: the difference is significant on at least one side
   bool has_own_value = false;
   std::string_view name{};
   FunctionByColumn columns{};
@@ -221,7 +221,7 @@ RankedFunction rank_function(FunctionByColumn columns) {
     ranked.has_own_value = ranked.has_own_value || change->has_own_value();
     ranked.largest_difference =
         std::max(ranked.largest_difference, std::fabs(change->difference()));
-    ranked.is_sure = ranked.is_sure || change->is_sure();
+    ranked.is_certain = ranked.is_certain || change->is_certain();
     ranked.name = change->name;
   }
   ranked.columns = std::move(columns);
@@ -257,8 +257,8 @@ ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& w
   // The largest difference comes first. Among equal ones, a sure one does, and then the name
   // decides.
   std::ranges::stable_sort(eligible, [](const RankedFunction& a, const RankedFunction& b) {
-    return std::tuple(-a.largest_difference, !a.is_sure, a.name) <
-           std::tuple(-b.largest_difference, !b.is_sure, b.name);
+    return std::tuple(-a.largest_difference, !a.is_certain, a.name) <
+           std::tuple(-b.largest_difference, !b.is_certain, b.name);
   });
 
   ChosenFunctions choice;
@@ -269,7 +269,7 @@ ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& w
 }
 
 Ink choose_ink(const FunctionChange& change, Better better) {
-  if (!change.is_sure()) return Ink::Dim;
+  if (!change.is_certain()) return Ink::Dim;
   if (better == Better::Neither) return Ink::Plain;
   return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
 }
@@ -278,12 +278,12 @@ Ink choose_ink(const FunctionChange& change, Better better) {
 Cell make_difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
   Cell cell{.text = format_difference(change, metric),
             .ink = choose_ink(change, metric.better),
-            .is_significant_delta = change.is_sure(),
+            .is_significant_delta = change.is_certain(),
             .sort_number = change.difference()};
   if (!change.own.half_width && change.own.certainty == Certainty::Unproven)
     cell.text += " (varies)";
   cell.text += describe_pairing(change);
-  if (marks_certain && change.is_sure()) cell.text += kCertainMark;
+  if (marks_certain && change.is_certain()) cell.text += kCertainMark;
   return cell;
 }
 
@@ -419,7 +419,7 @@ class TableMaker {
     bool has_sure = false;
     bool has_unsure = false;
     const auto note_certainty = [&](const auto& change) {
-      if (change.difference() != 0.0) (change.is_sure() ? has_sure : has_unsure) = true;
+      if (change.difference() != 0.0) (change.is_certain() ? has_sure : has_unsure) = true;
     };
     for (const FunctionByColumn& function : choice.rows)
       for (const FunctionChange* change : function) {
@@ -537,13 +537,13 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   // The functions are sorted by their differences. The first is named even if it is not sure, so
   // that nobody takes a smaller difference for the largest.
   const FunctionChange& largest = changes->functions.front();
-  if (!largest.is_sure()) add_line("the largest, but not certain", largest);
+  if (!largest.is_certain()) add_line("the largest, but not certain", largest);
 
   // The first line tells how much the largest sure difference explains of the whole change.
   const FunctionChange& largest_sure = *sure.front();
   const double whole = changes->difference();
   const double share_of_whole = whole == 0.0 ? 0.0 : largest_sure.difference() / whole;
-  std::string_view label = largest.is_sure() ? "the largest" : "certain";
+  std::string_view label = largest.is_certain() ? "the largest" : "certain";
   if (share_of_whole >= 0.5) label = "most of it";
   for (const FunctionChange* change : sure) {
     add_line(label, *change);

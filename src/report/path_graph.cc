@@ -40,7 +40,7 @@ std::string list_of(std::span<const PathChange> paths, TextOf text_of) {
 std::string list_significant(std::span<const PathChange> paths) {
   std::string list;
   for (std::size_t path = 0; path < paths.size(); ++path)
-    if (paths[path].is_sure) list += fmt::format("{}{}", list.empty() ? "" : " ", path);
+    if (paths[path].is_certain) list += fmt::format("{}{}", list.empty() ? "" : " ", path);
   return list;
 }
 

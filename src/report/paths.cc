@@ -92,7 +92,7 @@ ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
 }
 
 Ink choose_path_ink(const PathChange& change) {
-  if (!change.is_sure) return Ink::Dim;
+  if (!change.is_certain) return Ink::Dim;
   return change.difference() > 0.0 ? Ink::Red : Ink::Green;
 }
 
@@ -148,7 +148,7 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
     if (is_compared)
       row.push_back({.text = difference_of_means(path.difference(), path.half_width, metric),
                      .ink = choose_path_ink(path),
-                     .is_significant_delta = path.is_sure});
+                     .is_significant_delta = path.is_certain});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -164,7 +164,7 @@ std::string make_section(const Results& results, std::size_t command,
   // A command without a reference shows the paths that took most time.
   const auto weight_of = [&](const PathChange& path) {
     if (!is_compared) return path.candidate_mean;
-    return path.is_sure ? std::fabs(path.difference()) : 0.0;
+    return path.is_certain ? std::fabs(path.difference()) : 0.0;
   };
   const ChosenPaths chosen = choose_paths(changes, max_lines, weight_of);
 

@@ -106,7 +106,7 @@ std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
 
     std::string name = name_of_series(command, scanned_parameter);
     const auto [entry, is_new] =
-        series_indices.try_emplace({command.source_command_index, name}, all_series.size());
+        series_indices.try_emplace({command.typed_command_index, name}, all_series.size());
     if (is_new) all_series.push_back({.name = std::move(name), .points = {}});
 
     ScanSeries& series = all_series[entry->second];

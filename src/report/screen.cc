@@ -420,7 +420,7 @@ std::string count_significant_by_typed_command(const Results& results,
   std::map<std::size_t, Comparisons> by_typed_command;
   for (const HeadlineComparison& comparison : comparisons) {
     const Command& command = results.session.commands[comparison.command];
-    by_typed_command[command.source_command_index].push_back(comparison);
+    by_typed_command[command.typed_command_index].push_back(comparison);
   }
 
   // RelativeSpeed::faster means a lower value of any metric.

@@ -402,7 +402,7 @@ void add_scan_cells(TableRow& row, const Results& results, std::size_t command_i
   const Command& command = results.session.commands[command_index];
   const Command& reference =
       results.session.commands[results.session.reference.index_for(command_index)];
-  const bool is_same_typed_command = reference.source_command_index == command.source_command_index;
+  const bool is_same_typed_command = reference.typed_command_index == command.typed_command_index;
   if (has_delta_column && wall_time->delta && is_same_typed_command)
     row.push_back(delta_cell(*wall_time->delta, marked_direction(results, metric)));
 }
@@ -620,7 +620,7 @@ bool has_deltas_of(const Results& results, std::size_t metric) {
 
 bool has_single_typed_command(const Results& results) {
   return std::ranges::all_of(results.session.commands, [&](const Command& command) {
-    return command.source_command_index == results.session.commands[0].source_command_index;
+    return command.typed_command_index == results.session.commands[0].typed_command_index;
   });
 }
 
@@ -883,7 +883,7 @@ std::string scan_table(const Results& results, const Style& style) {
 
   // The table compares values of the parameter, so it needs at least two.
   const Grid grid = make_grid(results, parameter, [](const Command& command) {
-    return GridColumn{.key = std::to_string(command.source_command_index),
+    return GridColumn{.key = std::to_string(command.typed_command_index),
                       .title = one_line(command.unfilled_name)};
   });
   if (grid.rows.size() < 2) return "";

@@ -181,7 +181,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
 
   // The largest differences come first, and among equal ones those that are sure.
   const auto sort_key = [](const FunctionChange& function) {
-    return std::pair(std::fabs(function.difference()), function.is_sure());
+    return std::pair(std::fabs(function.difference()), function.is_certain());
   };
   std::ranges::stable_sort(changes.functions, std::greater<>(), sort_key);
   return changes;

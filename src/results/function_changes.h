@@ -31,7 +31,7 @@ struct MeanChange {
   std::optional<double> half_width{};
 
   double difference() const { return candidate_mean - reference_mean; }
-  bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
+  bool is_certain() const { return certainty != Certainty::Unproven && difference() != 0.0; }
 };
 
 /// One call path's means of sampled time over rounds, in seconds.
@@ -44,7 +44,7 @@ struct PathChange {
   double candidate_own = 0.0;
   /// Half width of the confidence interval of difference(); nullopt if unknown.
   std::optional<double> half_width{};
-  bool is_sure = false;      ///< true if the means differ significantly
+  bool is_certain = false;   ///< true if the means differ significantly
   bool is_own_sure = false;  ///< true if the times without called functions do
 
   double difference() const { return candidate_mean - reference_mean; }
@@ -64,7 +64,7 @@ struct FunctionChange {
   std::optional<MeanChange> total{};
 
   double difference() const { return own.difference(); }
-  bool is_sure() const { return own.is_sure(); }
+  bool is_certain() const { return own.is_certain(); }
   /// False if the function only called others.
   bool has_own_value() const { return own.reference_mean != 0.0 || own.candidate_mean != 0.0; }
 };
@@ -79,7 +79,7 @@ struct MetricByFunction {
   double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
   /// Functions with a mean or total other than 0 on at least one side, the largest difference
-  /// first; of equal differences, those that are sure (is_sure) first.
+  /// first; of equal differences, those that are sure (is_certain) first.
   std::vector<FunctionChange> functions{};
   /// The call paths of sampled time; may be empty. Callers come before the paths through them. Of
   /// the paths of one caller, those with the larger total on either side come first, and each is

@@ -273,7 +273,7 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
   for (std::size_t i = 0; i < tested_paths.size(); ++i) {
     PathChange& path = paths[tested_paths[i]];
     path.half_width = total_tests[i].half_width;
-    path.is_sure = are_callers_known && totals_differ[i] && path.difference() != 0.0;
+    path.is_certain = are_callers_known && totals_differ[i] && path.difference() != 0.0;
     path.is_own_sure = are_callers_known && own_differ[i] && path.own_difference() != 0.0;
   }
 }

@@ -38,7 +38,7 @@ std::vector<std::optional<std::size_t>> match_commands(
   pair_if([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
   pair_if([](const Command& ours, const Command& theirs) {
     return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
-           ours.source_command_index == theirs.source_command_index;
+           ours.typed_command_index == theirs.typed_command_index;
   });
 
   const std::size_t common_positions = std::min(commands.size(), baseline_commands.size());

@@ -109,7 +109,7 @@ Result<std::vector<Command>> make_named_commands(const std::vector<std::string>&
   for (const Recording& session : sessions) {
     const std::size_t first = commands.size();
     for (Command command : session.commands) {
-      command.source_command_index += first;
+      command.typed_command_index += first;
       if (has_namesake(sessions, session, command.name))
         command.name = fmt::format("{} ({})", command.name, session.file);
       commands.push_back(std::move(command));
@@ -171,7 +171,7 @@ Result<Reference> find_named_reference(const std::string& name,
   // A name with placeholders, such as "sort {n}", is that of several commands.
   const auto unfilled = find_place_if(
       commands, [&](const Command& command) { return command.unfilled_name == name; });
-  if (unfilled) return pair_by_parameters(commands, commands[*unfilled].source_command_index);
+  if (unfilled) return pair_by_parameters(commands, commands[*unfilled].typed_command_index);
 
   return Error{fmt::format("--reference {} is not a command of {}", cited(name), cited(file)),
                "write a name as the table shows it, such as " + cited(commands.front().name)};
@@ -191,7 +191,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   if (sessions.size() > 1) {
     const std::size_t first_reference = first_session.reference.index_for(0);
     reference =
-        pair_by_parameters(plan.commands, plan.commands[first_reference].source_command_index);
+        pair_by_parameters(plan.commands, plan.commands[first_reference].typed_command_index);
     reference.anchor_index = first_session.reference.anchor_index;
   }
 

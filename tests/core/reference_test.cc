@@ -15,7 +15,7 @@ using Indices = std::vector<std::size_t>;
 Command command_of(std::size_t typed, std::vector<Parameter> parameters = {}) {
   Command made;
   made.parameters = std::move(parameters);
-  made.source_command_index = typed;
+  made.typed_command_index = typed;
   return made;
 }
 

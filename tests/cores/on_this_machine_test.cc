@@ -108,7 +108,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   const CoreKinds kinds = kinds_of_test();
   const KindClocks clocks(kinds);
   Counted counted(clocks.clock_requests(0));
-  const auto situation = engine::perf::read_situation(*os::linux_calls());
+  const auto conditions = engine::perf::read_conditions(*os::linux_calls());
   const std::uint32_t p = kinds[0].cpus.front();
   const std::uint32_t e = os::linux_calls()->allowed_cpus().back();
   struct Case {
@@ -128,7 +128,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
     const std::uint32_t first = one.words[1].starts_with(on_p) ? p : e;
     const os::Ended ended = counted.runs(one.words, 1, {first}).front();
     REQUIRE(succeeded(ended.outcome));
-    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, situation);
+    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, conditions);
     REQUIRE(times.ns.size() == 2);
     // The fixture's clock includes more of each switch to another program.
     CHECK(times.ns[0] >= one.fast_ms * 900'000);
@@ -145,9 +145,9 @@ TEST_CASE("leftovers of a run never add to a later run") {
   const CoreKinds kinds = kinds_of_test();
   const KindClocks clocks(kinds);
   Counted counted(clocks.clock_requests(0));
-  const auto situation = engine::perf::read_situation(*os::linux_calls());
+  const auto conditions = engine::perf::read_conditions(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
-    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, situation);
+    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, conditions);
     // When the kernel switches from the command to its child it may exchange their clocks. If those
     // of single CPUs then contradict the clock of all, no time is better than a wrong one.
     REQUIRE(times.ns.empty() == times.why_no_times.has_value());

@@ -142,12 +142,12 @@ TEST_CASE("with --single-pass a set that does not fit is refused and it is said 
 }
 
 TEST_CASE("every errno of perf_event_open has a reason of its own") {
-  const PerfConditions situation{.paranoid = 2, .has_core_pmu = true};
+  const PerfConditions conditions{.paranoid = 2, .has_core_pmu = true};
   std::set<std::string> reasons;
   const std::array errors = {EACCES, EPERM,  ENOSYS, ENOENT, ENODEV, EINVAL,
                              EMFILE, ENFILE, EBUSY,  E2BIG,  ENOMEM};
   for (const int error : errors) {
-    const Error reason = why_not_opened(error, {true, true}, situation);
+    const Error reason = why_not_opened(error, {true, true}, conditions);
     CHECK(!reason.what.empty());
     CHECK_MESSAGE(reasons.insert(reason.what).second, reason.what);
     // One line each, parts of a sentence.
@@ -158,21 +158,21 @@ TEST_CASE("every errno of perf_event_open has a reason of its own") {
 }
 
 TEST_CASE("refused at a permissive level a security module is to blame") {
-  const PerfConditions situation{.paranoid = 1, .has_core_pmu = true};
-  CHECK(why_not_opened(EACCES, {true, false}, situation).what ==
+  const PerfConditions conditions{.paranoid = 1, .has_core_pmu = true};
+  CHECK(why_not_opened(EACCES, {true, false}, conditions).what ==
         "a security module forbids perf_event_open");
 }
 
-TEST_CASE("the situation is read from the system's files") {
+TEST_CASE("the conditions is read from the system's files") {
   fakes::FakePerf perf;
-  CHECK(read_situation(perf.calls()) == PerfConditions{});
+  CHECK(read_conditions(perf.calls()) == PerfConditions{});
   perf.set_paranoid(-1);
   perf.add(fakes::usual_pmu());
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  CHECK(read_situation(perf.calls()) == PerfConditions{-1, true, true});
+  CHECK(read_conditions(perf.calls()) == PerfConditions{-1, true, true});
   perf.set_paranoid(4);
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "0\n";
-  CHECK(read_situation(perf.calls()) == PerfConditions{4, true, false});
+  CHECK(read_conditions(perf.calls()) == PerfConditions{4, true, false});
 }
 
 // Every call of the table fails once, at every position, with each errno that it can give.

@@ -200,7 +200,7 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   CHECK(recording.commands[0].name == "work (n = 1)");
   CHECK(recording.commands[1].name == "work (n = 2)");
   CHECK(recording.commands[1].parameters[0].value == "2");
-  CHECK(recording.commands[1].source_command_index == 0);
+  CHECK(recording.commands[1].typed_command_index == 0);
 }
 
 TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuses") {

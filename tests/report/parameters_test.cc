@@ -17,7 +17,7 @@ namespace {
 MadeCommand made(std::size_t typed, std::string pattern, std::vector<Parameter> parameters,
                  MetricResult wall) {
   MadeCommand one = command(pattern, 3, {std::move(wall)});
-  one.command.source_command_index = typed;
+  one.command.typed_command_index = typed;
   one.command.unfilled_name = std::move(pattern);
   one.command.parameters = std::move(parameters);
   return one;

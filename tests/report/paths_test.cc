@@ -38,10 +38,10 @@ TEST_CASE("a function's total is its time with what it called, and has an interv
   REQUIRE(first.total.has_value());
   CHECK(is_near(first.total->reference_mean, 0.0505));
   CHECK(is_near(first.total->candidate_mean, 0.0625));
-  CHECK(first.total->is_sure());
+  CHECK(first.total->is_certain());
   CHECK(first.total->half_width.has_value());
   CHECK(is_near(change_of(results, "main").total->difference(), 0.012));
-  CHECK_FALSE(change_of(results, "second").total->is_sure());
+  CHECK_FALSE(change_of(results, "second").total->is_certain());
   CHECK(is_near(change_of(results, "work").total->difference(), 0.012));
 }
 
@@ -50,9 +50,9 @@ TEST_CASE("no total is certain if many callers of a side are not known") {
   unknown.paths.add_path(0, std::string(kIncompleteStack), {}, 6);
   unknown.paths.add_path(static_cast<std::uint32_t>(unknown.paths.size() - 1), "work", {0.03}, 6);
   const Results results = results_of_tables({table_of_paths("old", {50, 30, 20}), unknown});
-  CHECK_FALSE(change_of(results, "first").total->is_sure());
-  CHECK_FALSE(change_of(results, "main").total->is_sure());
-  for (const PathChange& path : find_changes(results, 0, 1)->paths) CHECK_FALSE(path.is_sure);
+  CHECK_FALSE(change_of(results, "first").total->is_certain());
+  CHECK_FALSE(change_of(results, "main").total->is_certain());
+  for (const PathChange& path : find_changes(results, 0, 1)->paths) CHECK_FALSE(path.is_certain);
 }
 
 TEST_CASE("a function that calls itself, also through others, is counted once in its total") {
@@ -83,10 +83,10 @@ TEST_CASE("paths of two builds are paired though their programs have different n
   CHECK(paths[3].name == "work");
   CHECK(paths[3].caller == 2);
   CHECK(paths[3].is_own_sure);
-  CHECK(paths[2].is_sure);
+  CHECK(paths[2].is_certain);
   CHECK_FALSE(paths[2].is_own_sure);
   CHECK(paths[4].name == "second");
-  CHECK_FALSE(paths[5].is_sure);
+  CHECK_FALSE(paths[5].is_certain);
 }
 
 TEST_CASE("the line of a function names the callers through which most of its change came") {
@@ -166,14 +166,14 @@ TEST_CASE("paths that do not fit are not said to be equal") {
   Results results = grown_through_first();
   results.presentation.paths = 2;
   for (PathChange& change : results.function_changes.front().paths)
-    if (change.name != "work") change.is_sure = false;
+    if (change.name != "work") change.is_certain = false;
   const std::string text = path_text(results, {});
   CHECK(text.find("no call path differs") == std::string::npos);
 }
 
 TEST_CASE("most of a change came through the path with the largest part of it") {
   const std::vector<PathChange> paths = {
-      {.name = "new", .is_sure = true},
+      {.name = "new", .is_certain = true},
       {.name = "main", .caller = 0},
       {.name = "a", .caller = 1},
       {.name = "f", .caller = 2, .candidate_own = 6.0, .is_own_sure = true},

@@ -353,7 +353,7 @@ Results five() {
                         {c == 0 ? row(0, values) : row(0, values, delta),
                          row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}),
                 results);
-    results.session.commands.back().source_command_index = c;
+    results.session.commands.back().typed_command_index = c;
     if (c > 0)
       results.headline_comparisons.push_back(
           ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
@@ -527,7 +527,7 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
   const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
   for (std::size_t c = 0; c < 5; ++c) {
     Command& command = scan.session.commands[c];
-    command.source_command_index = 0;
+    command.typed_command_index = 0;
     command.unfilled_name = "work {n}";
     command.parameters = {{"n", values[c]}};
     scan.commands[c].rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
@@ -552,7 +552,7 @@ TEST_CASE("a scan's law and fastest value are those of the runs that succeeded")
   std::vector<MadeRun> runs;
   for (std::size_t c = 0; c < 5; ++c) {
     Command& command = scan.session.commands[c];
-    command.source_command_index = 0;
+    command.typed_command_index = 0;
     command.unfilled_name = "work {n}";
     command.parameters = {{"n", values[c]}};
     const double mean = 0.010 * static_cast<double>(1U << c);

@@ -95,13 +95,13 @@ TEST_CASE("functions are sorted by difference, and their rows add up to the whol
   REQUIRE(changes->functions.size() == 5);
   CHECK(changes->functions[0].name == "parse");
   CHECK(changes->functions[0].difference() == 200.0);
-  CHECK(changes->functions[0].is_sure());
+  CHECK(changes->functions[0].is_certain());
   CHECK(changes->functions[1].name == "old_hash");
   CHECK(changes->functions[1].is_gone);
   CHECK(changes->functions[2].name == "new_hash");
   CHECK(changes->functions[2].is_new);
   CHECK(changes->functions[3].name == "main");
-  CHECK_FALSE(changes->functions[4].is_sure());  // read: equal
+  CHECK_FALSE(changes->functions[4].is_certain());  // read: equal
 }
 
 TEST_CASE("the largest difference is first, whether it is sure or not") {
@@ -114,8 +114,8 @@ TEST_CASE("the largest difference is first, whether it is sure or not") {
   const auto changes = Made(reference, candidate).changes();
   REQUIRE(changes->functions.size() == 2);
   CHECK(changes->functions[0].name == "varying");
-  CHECK_FALSE(changes->functions[0].is_sure());
-  CHECK(changes->functions[1].is_sure());
+  CHECK_FALSE(changes->functions[0].is_certain());
+  CHECK(changes->functions[1].is_certain());
 }
 
 TEST_CASE("functions that one side has folded into one are compared with their sum") {
@@ -232,7 +232,7 @@ TEST_CASE("equal programs whose counts vary name a function in at most 5 % of se
     const Rounds reference = draw();
     const auto changes = Made(reference, draw()).changes();
     REQUIRE(changes.has_value());
-    if (changes->functions.front().is_sure()) ++named;
+    if (changes->functions.front().is_certain()) ++named;
   }
   CHECK(named <= 0.05 * kSessions + 2 * std::sqrt(0.05 * 0.95 * kSessions));
 }
@@ -267,7 +267,7 @@ TEST_CASE("samples prove nothing by being equal, and name no function as new or 
   REQUIRE(changes.has_value());
   REQUIRE(changes->functions.size() == 2);
   for (const FunctionChange& change : changes->functions) {
-    CHECK_FALSE(change.is_sure());
+    CHECK_FALSE(change.is_certain());
     CHECK_FALSE(change.is_new);
     CHECK_FALSE(change.is_gone);
   }

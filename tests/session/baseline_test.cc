@@ -74,7 +74,7 @@ TEST_CASE("commands with other names are matched at the same parameter values") 
   const auto session = baseline_of({"old 1", "old 2", "old 3"});
   const auto set_value = [](Command& command, const char* value) {
     command.parameters = {{"n", value}};
-    command.source_command_index = 0;
+    command.typed_command_index = 0;
   };
   set_value(plan.commands[0], "2");
   set_value(plan.commands[1], "3");

@@ -25,8 +25,8 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
 }
 
 /// Explains EACCES.
-Error make_access_error(const RequestedCounter& asked, const PerfConditions& situation) {
-  const int level = situation.paranoid.value_or(0);
+Error make_access_error(const RequestedCounter& asked, const PerfConditions& conditions) {
+  const int level = conditions.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
             "run sudo sysctl kernel.perf_event_paranoid=1"};
@@ -38,8 +38,8 @@ Error make_access_error(const RequestedCounter& asked, const PerfConditions& sit
 }
 
 /// Explains ENOENT.
-Error make_missing_error(const RequestedCounter& asked, const PerfConditions& situation) {
-  if (asked.core && !situation.has_core_pmu)
+Error make_missing_error(const RequestedCounter& asked, const PerfConditions& conditions) {
+  if (asked.core && !conditions.has_core_pmu)
     return {"there are no counters here, as in most virtual machines",
             "switch on the virtual counters (PMU) in the hypervisor (KVM: -cpu host,pmu=on), or "
             "count instructions with --engine cachegrind"};
@@ -177,21 +177,21 @@ std::string describe_event(const ResolvedEvent& resolved, const EventCountSource
 
 }  // namespace
 
-PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
-  PerfConditions situation;
-  situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
-  situation.has_core_pmu = !sysfs.core_pmus().empty();
-  if (situation.has_core_pmu)
-    situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
-  return situation;
+PerfConditions read_conditions(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
+  PerfConditions conditions;
+  conditions.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
+  conditions.has_core_pmu = !sysfs.core_pmus().empty();
+  if (conditions.has_core_pmu)
+    conditions.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
+  return conditions;
 }
 
 /// Turns an errno of the kernel into a reason and a remedy. Where the errno alone is ambiguous, the
-/// counter that was asked for and the `situation` of this machine decide.
-Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation) {
+/// counter that was asked for and the `conditions` of this machine decide.
+Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& conditions) {
   switch (error) {
     case EACCES:
-      return make_access_error(asked, situation);
+      return make_access_error(asked, conditions);
     case EPERM:
       return {"perf_event_open is blocked, as in most containers",
               "start the container with --cap-add PERFMON; an older Podman needs "
@@ -200,7 +200,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
       return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
 
     case ENOENT:
-      return make_missing_error(asked, situation);
+      return make_missing_error(asked, conditions);
     case ENODEV:
     case EOPNOTSUPP:
       return {"this processor cannot count it", "lauka --list-events shows what it can"};
@@ -290,7 +290,7 @@ Result<void> can_count(const os::LinuxCalls& calls) {
   const int error =
       try_counter(calls, make_attributes({dummy.type, dummy.config}, {true, false, false}));
   if (error == 0) return {};
-  return why_not_opened(error, {}, read_situation(calls));
+  return why_not_opened(error, {}, read_conditions(calls));
 }
 
 bool same_source(const EventCountSource& left, const EventCountSource& right) {
@@ -350,7 +350,7 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
   }
 
   return why_not_opened(
-      error, {.core = event_on_pmu.core, .kernel_excluded = !counted_levels.kernel}, situation_);
+      error, {.core = event_on_pmu.core, .kernel_excluded = !counted_levels.kernel}, conditions_);
 }
 
 /// Opens a counter for an event on each PMU that has it, and describes the sum of those that could

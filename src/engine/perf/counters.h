@@ -29,9 +29,9 @@ struct PerfConditions {
 };
 
 /// Reads the conditions of this system. `sysfs` must use the same `calls`.
-PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
-inline PerfConditions read_situation(const os::LinuxCalls& calls) {
-  return read_situation(calls, os::Sysfs(calls));
+PerfConditions read_conditions(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
+inline PerfConditions read_conditions(const os::LinuxCalls& calls) {
+  return read_conditions(calls, os::Sysfs(calls));
 }
 
 struct RequestedCounter {
@@ -40,7 +40,7 @@ struct RequestedCounter {
 };
 
 /// Explains why perf_event_open failed with the errno `error`.
-Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation);
+Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& conditions);
 
 /// An event on one PMU, with the attributes that perf_event_open needs.
 struct Counter {
@@ -125,11 +125,11 @@ class Prober {
       : calls_(calls),
         sysfs_(calls),
         user_only_(user_only),
-        situation_(read_situation(calls, sysfs_)) {}
+        conditions_(read_conditions(calls, sysfs_)) {}
 
   const os::LinuxCalls& calls() const { return calls_; }
   const os::Sysfs& sysfs() const { return sysfs_; }
-  const PerfConditions& situation() const { return situation_; }
+  const PerfConditions& conditions() const { return conditions_; }
 
   /// Returns the source of the event called `name`; an error if it cannot be counted here.
   Result<EventCountSource> find(std::string_view name) const;
@@ -154,7 +154,7 @@ class Prober {
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;
   bool user_only_;
-  PerfConditions situation_;
+  PerfConditions conditions_;
 };
 
 /// Returns the names of the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".

@@ -329,7 +329,7 @@ CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
 }
 
 Result<bool> fits_at_once(const CounterGroups& groups, const os::LinuxCalls& calls,
-                          const PerfConditions& situation) {
+                          const PerfConditions& conditions) {
   if (groups.counters.size() > os::kMaxCounters) return false;
   OpenCounters open(calls);
   for (std::size_t i = 0; i < groups.counters.size(); ++i) {
@@ -337,7 +337,7 @@ Result<bool> fits_at_once(const CounterGroups& groups, const os::LinuxCalls& cal
     if (groups.leader_of_counter[i] == i) attributes.flags |= os::kPerfDisabled;
     const int error = open.open(attributes, groups.leader_of_counter[i]);
     if (error == EINVAL || error == ENOSPC) return false;
-    if (error != 0) return why_not_opened(error, {groups.counters[i].core, true}, situation);
+    if (error != 0) return why_not_opened(error, {groups.counters[i].core, true}, conditions);
   }
   // At opening, the kernel also accepts groups that never run, such as a group that needs the NMI
   // watchdog's counter.
@@ -392,9 +392,9 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_before) {
   // A counter is taken if the kernel knows it but cannot use it. The one that the kernel's own
   // watchdog uses does not matter.
-  const auto count_taken = [](const CounterTrial& trial, const PerfConditions& situation) {
+  const auto count_taken = [](const CounterTrial& trial, const PerfConditions& conditions) {
     const std::size_t unusable = trial.accepted_size - trial.running_group_size;
-    const std::size_t used_by_watchdog = situation.watchdog ? 1 : 0;
+    const std::size_t used_by_watchdog = conditions.watchdog ? 1 : 0;
     return unusable - std::min(unusable, used_by_watchdog);
   };
 

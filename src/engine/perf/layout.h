@@ -49,7 +49,7 @@ CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
 /// True if the kernel accepts the groups, and seems to have room for them now. Returns an error if
 /// a counter cannot be opened for a reason other than a lack of room.
 Result<bool> fits_at_once(const CounterGroups& groups, const os::LinuxCalls& calls,
-                          const PerfConditions& situation);
+                          const PerfConditions& conditions);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct CounterTrial {

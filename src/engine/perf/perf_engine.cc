@@ -45,7 +45,7 @@ struct PerfPass {
   /// because the event is the sum over several core kinds.
   std::vector<std::size_t> separate_counters{};
   const os::LinuxCalls& calls;
-  PerfConditions situation{};  ///< conditions when the engine was made
+  PerfConditions conditions{};  ///< conditions when the engine was made
   double& fastest_clock;
   const std::set<std::size_t>& commands_without_counters;  ///< indices of commands
   bool of_region = false;
@@ -130,7 +130,7 @@ class PerfCounting final : public ArmedPass {
   std::optional<MissingCounts> find_missing_counts(const os::Ended& ended) const {
     if (pass_.groups.counters.empty()) return std::nullopt;
     if (ended.counter_error != 0)
-      return MissingCounts{why_not_opened(ended.counter_error, {}, pass_.situation)};
+      return MissingCounts{why_not_opened(ended.counter_error, {}, pass_.conditions)};
     if (ended.readings.size() != pass_.groups.counters.size())
       return MissingCounts{{"the launcher did not read the counters", ""}};
     if (pass_.of_region && ended.region && ended.region->counter_failures > 0)
@@ -149,7 +149,7 @@ class PerfCounting final : public ArmedPass {
     if (pass_.of_region && was_any_group_off) return MissingCounts{make_region_error()};
 
     if (was_any_group_off || !have_groups_run_all_the_time(ended)) {
-      Error why = make_shared_counters_error(pass_.situation, read_situation(pass_.calls));
+      Error why = make_shared_counters_error(pass_.conditions, read_conditions(pass_.calls));
       return MissingCounts{.why = why, .why_repeated = why.what};
     }
 
@@ -329,7 +329,7 @@ class PerfEngine final : public CounterEngine {
       set.notes.push_back(
           {"user_space_only",
            "counters cover user space only: " +
-               why_not_opened(EACCES, counter_with_kernel, prober_.situation()).line()});
+               why_not_opened(EACCES, counter_with_kernel, prober_.conditions()).line()});
     }
 
     for (const EventCountSource& source : sources_) {
@@ -407,7 +407,7 @@ class PerfEngine final : public CounterEngine {
                  .sources = std::move(sources),
                  .separate_counters = std::move(separate_counters),
                  .calls = calls_,
-                 .situation = prober_.situation(),
+                 .conditions = prober_.conditions(),
                  .fastest_clock = fastest_clock_,
                  .commands_without_counters = commands_without_counters_,
                  .of_region = of_region}));
@@ -428,8 +428,8 @@ class PerfEngine final : public CounterEngine {
     const std::vector<PmuCounters> now = try_pmus(prober_);
     // Reads the conditions only now: read before try_pmus(), they would miss a watchdog that was
     // switched on in between.
-    return find_lost_counters(now, read_situation(calls_, prober_.sysfs()), pmus_,
-                              prober_.situation());
+    return find_lost_counters(now, read_conditions(calls_, prober_.sysfs()), pmus_,
+                              prober_.conditions());
   }
 
  private:
@@ -528,7 +528,7 @@ class PerfEngine final : public CounterEngine {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
       if (!has_room(group_counters_by_pmu(sources_, chosen, witnesses_), pmus_)) return false;
-      return fits_at_once(place_events(chosen), calls_, prober_.situation());
+      return fits_at_once(place_events(chosen), calls_, prober_.conditions());
     };
   }
 
@@ -692,7 +692,7 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
     if (counters.instructions_trial.accepted_size > 0)
       facts.push_back({counters.pmu, counters.instructions_trial.accepted_size,
                        counters.instructions_trial.running_group_size,
-                       counters.instructions_trial.live_counters, prober.situation().watchdog});
+                       counters.instructions_trial.live_counters, prober.conditions().watchdog});
   return facts;
 }
 

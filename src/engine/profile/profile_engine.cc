@@ -628,15 +628,15 @@ class WithProfile final : public EngineWrapper {
         attributes_.flags &= ~os::kPerfBuildId;
       } else if (denies_kernel) {
         attributes_.flags |= kUserOnly;
-        const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
+        const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, conditions());
         note = {"user_space_only", "the kernel is not sampled: " + why.line()};
       } else {
-        return perf::why_not_opened(error, {}, situation());
+        return perf::why_not_opened(error, {}, conditions());
       }
     }
   }
 
-  perf::PerfConditions situation() const { return perf::read_situation(*calls_); }
+  perf::PerfConditions conditions() const { return perf::read_conditions(*calls_); }
 
   Error make_ring_memory_error(std::size_t ring) const {
     const auto limit = calls_->read_file("/proc/sys/kernel/perf_event_mlock_kb").value_or("?\n");

@@ -119,7 +119,7 @@ void add_functions(const Results& results, const std::string& metric,
   const MetricByFunction* changes = find_changes(results, chosen, 1);
   if (changes == nullptr) return;
   for (const FunctionChange& function : changes->functions)
-    if (function.is_sure())
+    if (function.is_certain())
       comparison.functions.push_back(
           {function.name, function.own.reference_mean, function.own.candidate_mean});
 }
@@ -136,7 +136,7 @@ void Worker::print(const std::string& text) {
   const auto written = os::write_to(stream, os::locale_uses_utf8() ? text : report::to_ascii(text));
   if (written) return;
   has_lost_output_ = true;
-  refuse(written.error(), ExitStatus::Failed);
+  print_error(written.error(), ExitStatus::Failed);
 }
 
 void Worker::say(const std::string& text) {
@@ -289,7 +289,7 @@ std::optional<Error> Worker::find_full_disk() const {
 std::optional<Stop> Worker::stop_if_disk_is_full() const {
   const auto full = find_full_disk();
   if (!full) return std::nullopt;
-  return Stop{refuse(*full, ExitStatus::Failed)};
+  return Stop{print_error(*full, ExitStatus::Failed)};
 }
 
 /// Runs the command of --build, once for each layout. Returns why the build failed; empty if it
@@ -315,16 +315,16 @@ OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
 
   const auto run = run_builds_by(*launcher_, builds, user_);
   if (os::first_interrupt_signal() != 0) return no_failure();
-  if (!run) return Stop{refuse(run.error(), ExitStatus::Failed)};
+  if (!run) return Stop{print_error(run.error(), ExitStatus::Failed)};
   const std::optional<BuildFailed>& failed = *run;
   if (!failed) return no_failure();
 
   // A shell that does not start, or a full disk, would fail the build of any commit.
   if (std::holds_alternative<NotStarted>(failed->outcome))
-    return Stop{refuse({fmt::format("the build of {} {}", commit.short_id(),
-                                    report::outcome_text(failed->outcome)),
-                        "try the command of --build in your checkout"},
-                       ExitStatus::Failed)};
+    return Stop{print_error({fmt::format("the build of {} {}", commit.short_id(),
+                                         report::outcome_text(failed->outcome)),
+                             "try the command of --build in your checkout"},
+                            ExitStatus::Failed)};
   if (const auto stop = stop_if_disk_is_full()) return *stop;
 
   keep_output(commit, failed->output_end);
@@ -350,7 +350,7 @@ OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
   if (checked_out && was_interrupted) checked_out = repository_.clean(path_of(tree));
   half_built_.insert(tree_name);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (!checked_out) return Stop{refuse(checked_out.error(), ExitStatus::Failed)};
+  if (!checked_out) return Stop{print_error(checked_out.error(), ExitStatus::Failed)};
 
   // A worktree lacks some files of a commit, such as those of submodules.
   const auto obstacle = repository_.find_obstacle(commit.id);
@@ -380,9 +380,9 @@ std::optional<Stop> Worker::build_or_stop(Tree tree, const Commit& commit) {
   if (const auto* stop = std::get_if<Stop>(&made)) return *stop;
   const std::string& failure = std::get<std::string>(made);
   if (failure.empty()) return std::nullopt;
-  return Stop{refuse({fmt::format("the commit {} {}", describe(commit), failure),
-                      fmt::format("the output of the build is in {}", cited(work_))},
-                     ExitStatus::Failed)};
+  return Stop{print_error({fmt::format("the commit {} {}", describe(commit), failure),
+                           fmt::format("the output of the build is in {}", cited(work_))},
+                          ExitStatus::Failed)};
 }
 
 /// Returns a word of the command that names a file in the user's folder, but not in the worktree.
@@ -411,7 +411,7 @@ OrStop<MeasuredCandidate> Worker::take_failure(const ComparedCommits& compared, 
                                                const std::string& failure) const {
   const bool is_of_reference = command == 0;
   if (is_of_reference && !compared.is_reference_untested)
-    return Stop{refuse(make_failure_message(compared.reference, failure), ExitStatus::Failed)};
+    return Stop{print_error(make_failure_message(compared.reference, failure), ExitStatus::Failed)};
   if (const auto stop = stop_if_disk_is_full()) return *stop;
   return MeasuredCandidate{.failure = failure, .is_failure_of_reference = is_of_reference};
 }
@@ -460,7 +460,7 @@ OrStop<MeasuredCandidate> Worker::take_hindrance(const gate::Hindrance& hindranc
     return MeasuredCandidate{.failure = failure, .is_failure_of_reference = true};
 
   const bool has_few_layouts = hindrance.obstacle == gate::Obstacle::FewLayouts;
-  return Stop{refuse(
+  return Stop{print_error(
       {fmt::format("{} and {} cannot be compared by {}", compared.reference.commit.short_id(),
                    compared.candidate.commit.short_id(), request_.metric()),
        has_few_layouts ? "give --layouts a larger value"

@@ -119,28 +119,26 @@ Result<void> settle_race(ParsedOptions& draft) {
   const std::string_view use_only_one = "use only one of them";
 
   if (options.gates.baseline_file)
-    return print_error("--baseline",
-                       "a race compares the commands with each other in common rounds",
-                       "add the earlier program to the commands");
+    return refuse("--baseline", "a race compares the commands with each other in common rounds",
+                  "add the earlier program to the commands");
   for (const std::string_view gate : {"fail-if", "fail-if-slower", "keep-if", "keep-if-faster"})
     if (is_given(draft, gate))
-      return print_error(fmt::format("--{}", gate),
-                         "a race drops commands before a gate on them could be decided",
-                         "run the race first, and then measure its winner with the gate");
+      return refuse(fmt::format("--{}", gate),
+                    "a race drops commands before a gate on them could be decided",
+                    "run the race first, and then measure its winner with the gate");
   if (options.gates.max_half_width)
-    return print_error("--precision", "a race ends as soon as its winner is known", use_only_one);
+    return refuse("--precision", "a race ends as soon as its winner is known", use_only_one);
   if (options.gates.anchor_command)
-    return print_error("--anchor", "a race may drop the anchor", use_only_one);
+    return refuse("--anchor", "a race may drop the anchor", use_only_one);
   if (options.run.runs)
-    return print_error("--runs", "commands leave a race after different numbers of runs",
-                       "limit the rounds with --max-runs N");
+    return refuse("--runs", "commands leave a race after different numbers of runs",
+                  "limit the rounds with --max-runs N");
   if (options.run.order == Order::Sequential)
-    return print_error("--order sequential", "a race compares the commands in common rounds",
-                       "use --order random");
+    return refuse("--order sequential", "a race compares the commands in common rounds",
+                  "use --order random");
   if (options.run.tune && options.run.tune->compares)
-    return print_error("--tune=compare",
-                       "commands that have left the race have no untuned runs to compare",
-                       "use --tune");
+    return refuse("--tune=compare",
+                  "commands that have left the race have no untuned runs to compare", "use --tune");
   return {};
 }
 

@@ -203,23 +203,23 @@ bool all_hold(const std::vector<Row>& rows) {
   return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.holds; });
 }
 
-int print_error(const Error& error) {
+int refuse(const Error& error) {
   std::fprintf(stderr, "lauka_confirm: %s\n", error.line().c_str());
   return 2;
 }
 
 int run(const os::DarwinCalls& calls, Result<engine::kperf::KpepDatabase> database,
         const std::string& fixtures) {
-  if (calls.geteuid() != 0) return print_error({"counting needs root", "run it with sudo"});
-  if (!database) return print_error(database.error());
+  if (calls.geteuid() != 0) return refuse({"counting needs root", "run it with sudo"});
+  if (!database) return refuse(database.error());
   auto launcher = os::start_spawning_launcher(calls);
-  if (!launcher) return print_error(launcher.error());
+  if (!launcher) return refuse(launcher.error());
   const Setting setting{calls, **launcher, *std::move(database), fixtures};
   std::string text;
   for (const std::string& fact : facts(setting)) text += "- " + fact + "\n";
   for (const std::string& fact : left_by_others(calls)) text += "- " + fact + "\n";
   const auto rows = confirm(setting);
-  if (!rows) return print_error(rows.error());
+  if (!rows) return refuse(rows.error());
   text += "\n" + table(*rows) + "\n";
   for (const std::string& fact : unknowns(setting)) text += "- " + fact + "\n";
   std::fputs(text.c_str(), stdout);

@@ -49,7 +49,7 @@ int run(const os::DarwinCalls& calls, Result<engine::kperf::KpepDatabase> databa
         const std::string& fixtures);
 
 /// Says why it cannot be tried; gives 2.
-int print_error(const Error& error);
+int refuse(const Error& error);
 
 /// Returns the leftovers of earlier tracing and counting; call it before anything is taken.
 std::vector<std::string> left_by_others(const os::DarwinCalls& calls);

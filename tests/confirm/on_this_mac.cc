@@ -26,8 +26,8 @@ Result<engine::kperf::KpepDatabase> database_of_this_processor(const os::DarwinC
 
 int main(int argc, char** argv) {
   if (argc != 2)
-    return confirm::print_error({"it wants one argument", "name the folder of the fixtures"});
+    return confirm::refuse({"it wants one argument", "name the folder of the fixtures"});
   const os::DarwinCalls* calls = os::darwin_calls();
-  if (calls == nullptr) return confirm::print_error({"this needs a Mac", "try it there"});
+  if (calls == nullptr) return confirm::refuse({"this needs a Mac", "try it there"});
   return confirm::run(*calls, database_of_this_processor(*calls), argv[1]);
 }

@@ -86,14 +86,14 @@ class XmlReader {
                                  const XML_Char* /*id*/, int has_declarations) {
     // A declared entity could expand to any number of elements.
     if (has_declarations != 0)
-      reader_of(self).print_error("its document type declares more than a property list does");
+      reader_of(self).refuse("its document type declares more than a property list does");
   }
   static void XMLCALL on_entity(void* self, const XML_Char* name, int /*is_parameter*/) {
-    reader_of(self).print_error(
+    reader_of(self).refuse(
         fmt::format("it names an entity {} that it does not declare", cited(name)));
   }
 
-  void print_error(const std::string& what) { fail({"is damaged: " + what, ""}); }
+  void refuse(const std::string& what) { fail({"is damaged: " + what, ""}); }
 
   void fail(Error error) {
     if (!fault_) fault_ = std::move(error);
@@ -120,13 +120,13 @@ class XmlReader {
     if (!is_outermost) {
       if (std::ranges::find(kElements, name) == kElements.end()) {
         constexpr std::size_t max_quoted_bytes = 40;
-        return print_error(fmt::format("<{}> is not an element of a property list",
-                                       name.substr(0, max_quoted_bytes)));
+        return refuse(fmt::format("<{}> is not an element of a property list",
+                                  name.substr(0, max_quoted_bytes)));
       }
       if (open_.size() == kMaxPlistDepth) return fail(make_depth_error());
       const OpenElement& outer = open_.back();
       if (!may_contain(outer, name))
-        return print_error(fmt::format("<{}> is not expected in <{}>", name, outer.name));
+        return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
     }
 
     OpenElement& opened = open_.emplace_back();
@@ -150,7 +150,7 @@ class XmlReader {
     if (open_.back().value.get<std::monostate>() != nullptr)
       open_.back().text += text;
     else if (!trimmed(text).empty())
-      print_error(fmt::format("there is text in <{}>", open_.back().name));
+      refuse(fmt::format("there is text in <{}>", open_.back().name));
   }
 
   /// Ends the innermost element of the property list that is open, and puts its value into the
@@ -162,11 +162,11 @@ class XmlReader {
     open_.pop_back();
 
     // A dictionary has its last key until the key's value comes.
-    if (closed.key) return print_error("a <key> has no value");
+    if (closed.key) return refuse("a <key> has no value");
 
     // The outermost element is an array of one value, which is the content of the file.
     if (closed.name == "plist") {
-      if (!closed.is_full()) return print_error("its <plist> is empty");
+      if (!closed.is_full()) return refuse("its <plist> is empty");
       root_ = std::move(std::get<PlistArray>(closed.value.value).front());
       return;
     }
@@ -192,12 +192,12 @@ class XmlReader {
 
   void read_integer(OpenElement& integer) {
     std::string_view digits = trimmed(integer.text);
-    if (digits.empty()) return print_error("an <integer> is empty");
+    if (digits.empty()) return refuse("an <integer> is empty");
     const bool is_negative = digits.starts_with('-');
     if (is_negative || digits.starts_with('+')) digits.remove_prefix(1);
     const auto number = parse_number(digits);
     if (!number)
-      return print_error(
+      return refuse(
           fmt::format("{} is not an <integer>", cited(trimmed(integer.text).substr(0, 40))));
     if (!is_negative) integer.value.value = *number;
   }
@@ -443,7 +443,7 @@ class KpepParser {
     const PlistValue* system = root.find("system");
     const PlistValue* cpu = system == nullptr ? nullptr : system->find("cpu");
     if (cpu == nullptr || cpu->get<PlistDict>() == nullptr)
-      print_error("is not a kpep database: it has no dictionary system.cpu");
+      refuse("is not a kpep database: it has no dictionary system.cpu");
     else
       read_cpu(*cpu);
     if (fault_) return *fault_;
@@ -451,7 +451,7 @@ class KpepParser {
   }
 
  private:
-  void print_error(std::string what) {
+  void refuse(std::string what) {
     if (!fault_) fault_ = Error{std::move(what), ""};
   }
 
@@ -461,24 +461,24 @@ class KpepParser {
     const auto* major = are_two ? numbers->front().get<std::uint64_t>() : nullptr;
     const auto* minor = are_two ? numbers->back().get<std::uint64_t>() : nullptr;
     if (major == nullptr || minor == nullptr)
-      return print_error("is not a kpep database: its version is not a pair of numbers");
+      return refuse("is not a kpep database: its version is not a pair of numbers");
     if (*major != kKnownVersion)
-      print_error(fmt::format("has version {}.{}, but lauka knows only version {}", *major, *minor,
-                              kKnownVersion));
+      refuse(fmt::format("has version {}.{}, but lauka knows only version {}", *major, *minor,
+                         kKnownVersion));
   }
 
   void read_cpu(const PlistValue& cpu) {
     const auto architecture =
         read_text(cpu, {"architecture", "system.cpu.architecture", Presence::Required});
     if (architecture != "arm64")
-      print_error(fmt::format("is for the architecture {}, but lauka knows only arm64",
-                              cited(architecture)));
+      refuse(fmt::format("is for the architecture {}, but lauka knows only arm64",
+                         cited(architecture)));
     database_.marketing_name = read_text(cpu, {"marketing_name", "system.cpu.marketing_name"});
     database_.fixed_counters = read_counters(cpu, "fixed_counters", Presence::Required);
     database_.config_counters = read_counters(cpu, "config_counters", Presence::Required);
     database_.power_counters = read_counters(cpu, "power_counters", Presence::Optional);
     if ((database_.fixed_counters & database_.config_counters) != 0)
-      print_error("has counters that are both fixed and configurable");
+      refuse("has counters that are both fixed and configurable");
     read_events(cpu.find("events"));
     read_aliases(cpu.find("aliases"));
     std::ranges::sort(database_.events, {}, sort_key_of);
@@ -496,11 +496,11 @@ class KpepParser {
 
   void read_events(const PlistValue* events) {
     const auto* dict = events == nullptr ? nullptr : events->get<PlistDict>();
-    if (dict == nullptr) return print_error("has no dictionary system.cpu.events");
-    if (dict->empty()) return print_error("has no events");
+    if (dict == nullptr) return refuse("has no dictionary system.cpu.events");
+    if (dict->empty()) return refuse("has no events");
     for (const auto& [name, properties] : *dict) {
       if (properties.get<PlistDict>() == nullptr)
-        return print_error(fmt::format("has an event {} that is not a dictionary", cited(name)));
+        return refuse(fmt::format("has an event {} that is not a dictionary", cited(name)));
       read_event(name, properties);
     }
   }
@@ -508,7 +508,7 @@ class KpepParser {
   /// Adds an event to the database. `properties` is what the file says about it. Invalid properties
   /// make the parser refuse the file, so it does not matter which event is added then.
   void read_event(const std::string& name, const PlistValue& properties) {
-    if (!is_printable(name)) return print_error("has an event whose name has control characters");
+    if (!is_printable(name)) return refuse("has an event whose name has control characters");
 
     const auto name_in_errors = [&name](std::string_view key) {
       return fmt::format("{} of event {}", key, cited(name));
@@ -542,8 +542,8 @@ class KpepParser {
     if (event.is_fixed) {
       event.mask = CounterMask{1} << *fixed_counter;
       if ((event.mask & database_.fixed_counters) == 0)
-        print_error(fmt::format("has an event {} on the fixed counter {}, which does not exist",
-                                cited(name), *fixed_counter));
+        refuse(fmt::format("has an event {} on the fixed counter {}, which does not exist",
+                           cited(name), *fixed_counter));
     } else {
       event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
 
@@ -559,20 +559,19 @@ class KpepParser {
   void read_aliases(const PlistValue* aliases) {
     if (aliases == nullptr) return;
     const auto* dict = aliases->get<PlistDict>();
-    if (dict == nullptr) return print_error("has system.cpu.aliases that are not a dictionary");
+    if (dict == nullptr) return refuse("has system.cpu.aliases that are not a dictionary");
     for (const auto& [alias, target] : *dict) {
       const auto* name = target.get<std::string>();
       if (name == nullptr)
-        return print_error(
-            fmt::format("has an alias {} that does not name an event", cited(alias)));
+        return refuse(fmt::format("has an alias {} that does not name an event", cited(alias)));
       const auto event = std::ranges::find(database_.events, *name, &KpepEvent::name);
       if (event == database_.events.end())
-        return print_error(fmt::format("has an alias {} for {}, which is not one of its events",
-                                       cited(alias), cited(*name)));
+        return refuse(fmt::format("has an alias {} for {}, which is not one of its events",
+                                  cited(alias), cited(*name)));
       if (!event->alias.empty())
-        return print_error(fmt::format("has two aliases for {}: {} and {}", cited(*name),
-                                       cited(event->alias), cited(alias)));
-      if (!is_printable(alias)) return print_error("has an alias with control characters");
+        return refuse(fmt::format("has two aliases for {}: {} and {}", cited(*name),
+                                  cited(event->alias), cited(alias)));
+      if (!is_printable(alias)) return refuse("has an alias with control characters");
       event->alias = alias;
     }
   }
@@ -581,11 +580,11 @@ class KpepParser {
     const PlistValue* found = dict.find(field.key);
     const auto* value = found == nullptr ? nullptr : found->get<std::string>();
     if (found == nullptr && field.presence == Presence::Required)
-      print_error(fmt::format("is not a kpep database: it has no {}", field.name));
+      refuse(fmt::format("is not a kpep database: it has no {}", field.name));
     else if (found != nullptr && value == nullptr)
-      print_error(fmt::format("is damaged: {} is not text", field.name));
+      refuse(fmt::format("is damaged: {} is not text", field.name));
     else if (value != nullptr && !is_printable(*value))
-      print_error(fmt::format("is damaged: {} has control characters", field.name));
+      refuse(fmt::format("is damaged: {} has control characters", field.name));
     return value == nullptr ? std::string() : *value;
   }
 
@@ -594,15 +593,15 @@ class KpepParser {
     const PlistValue* found = dict.find(field.key);
     if (found == nullptr) {
       if (field.presence == Presence::Required)
-        print_error(fmt::format("is damaged: there is no {}", field.name));
+        refuse(fmt::format("is damaged: there is no {}", field.name));
       return std::nullopt;
     }
 
     const auto* value = found->get<std::uint64_t>();
     if (value == nullptr)
-      print_error(fmt::format("is damaged: {} is not a number", field.name));
+      refuse(fmt::format("is damaged: {} is not a number", field.name));
     else if (*value > most)
-      print_error(fmt::format("is damaged: {} is out of range (at most {})", field.name, most));
+      refuse(fmt::format("is damaged: {} is out of range (at most {})", field.name, most));
     else
       return *value;
     return std::nullopt;

@@ -176,7 +176,7 @@ void put(std::vector<std::uint8_t>& bytes, std::size_t offset, T value) {
     std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-int print_error(int error) {
+int refuse(int error) {
   errno = error;
   return 0;
 }
@@ -235,22 +235,22 @@ int Host::proc_pid_rusage(int pid, int flavour, void* buffer) {
 
 int Host::proc_pidinfo(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes) {
   const Process* process = kernel.find(pid);
-  if (process == nullptr || process->life == Life::Zombie) return print_error(ESRCH);
-  if (!kernel.setup.is_root && process->user != kernel.lauka().user) return print_error(EPERM);
+  if (process == nullptr || process->life == Life::Zombie) return refuse(ESRCH);
+  if (!kernel.setup.is_root && process->user != kernel.lauka().user) return refuse(EPERM);
   if (flavour == kListThreads || flavour == kListThreadIds)
     return list_threads(*process, flavour == kListThreadIds, buffer, bytes);
-  if (flavour != kThreadInfo && flavour != kThreadCounts) return print_error(EINVAL);
+  if (flavour != kThreadInfo && flavour != kThreadCounts) return refuse(EINVAL);
   const auto found =
       std::find_if(process->threads.begin(), process->threads.end(),
                    [argument](const auto& thread) { return thread->tid == argument; });
-  if (found == process->threads.end()) return print_error(ESRCH);
+  if (found == process->threads.end()) return refuse(ESRCH);
   return flavour == kThreadInfo ? thread_info(**found, buffer, bytes)
                                 : thread_counts(**found, buffer, bytes);
 }
 
 int Host::list_threads(const Process& process, bool right_ids, void* buffer, int bytes) {
   constexpr int size = sizeof(Tid);
-  if (bytes < size) return print_error(ENOMEM);
+  if (bytes < size) return refuse(ENOMEM);
   std::vector<std::uint64_t> ids;
   for (const auto& thread : process.threads)
     ids.push_back(right_ids ? thread->tid : 0x16fe00000 + thread->tid * 0x1000);
@@ -259,7 +259,7 @@ int Host::list_threads(const Process& process, bool right_ids, void* buffer, int
 
 int Host::thread_info(const Thread& thread, void* buffer, int bytes) {
   std::vector<std::uint8_t> info(112);
-  if (bytes < static_cast<int>(info.size())) return print_error(ENOMEM);
+  if (bytes < static_cast<int>(info.size())) return refuse(ENOMEM);
   const Work known = known_work(thread);
   put(info, 0, known.of(Mode::User));
   put(info, 8, known.of(Mode::Kernel));
@@ -270,8 +270,8 @@ int Host::thread_info(const Thread& thread, void* buffer, int bytes) {
 }
 
 int Host::thread_counts(const Thread& thread, void* buffer, int bytes) const {
-  if (kernel.setup.is_virtual) return print_error(ENOTSUP);
-  if (bytes < 8) return print_error(ENOMEM);
+  if (kernel.setup.is_virtual) return refuse(ENOTSUP);
+  if (bytes < 8) return refuse(ENOMEM);
   const Work known = known_work(thread);
   std::vector<std::uint8_t> counts(8 + kLevels * 40);
   put(counts, 0, std::uint16_t{kLevels});

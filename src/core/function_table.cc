@@ -288,7 +288,7 @@ std::optional<InnerNumber> find_inner_number(std::string_view text) {
   const bool has_end = has_word ? !is_word(rest.substr(0, 1)) : rest.starts_with('}');
   if (!has_end) return std::nullopt;
 
-  // No digits at all give no number. Neither do more than a number of 64 bits can have.
+  // There is no number without digits, nor with more digits than 64 bits can hold.
   const auto number = parse_number(text.substr(mark_length, digit_count));
   if (!number) return std::nullopt;
   return InnerNumber{.mark = text.substr(0, mark_length), .number = *number, .length = length};

@@ -131,7 +131,7 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
 
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most) {
-  // The texts are as a user typed them, for example in --parameter-scan NAME FROM TO -D BY.
+  // The texts are as a user typed them, for example in --parameter-scan VAR MIN MAX -D STEP.
   const auto min = read_decimal(from);
   const auto max = read_decimal(to);
   const auto step = read_decimal(by);

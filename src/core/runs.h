@@ -87,9 +87,9 @@ class PieceList {
   std::vector<std::vector<Value>> pieces_{};
 };
 
-/// A value for each run, stored by pieces. The runs of a piece that follow the last one whose value
-/// is not `usual` take no memory. A session alternates between blocks of runs, and most metrics have
-/// values only in the blocks of one kind.
+/// A value for each run, stored by pieces. A piece in which all values are `usual` takes no memory:
+/// a session alternates between blocks of runs, and most metrics have values only in the blocks of
+/// one kind.
 template <typename Value>
 class RunColumn {
  public:

@@ -300,8 +300,8 @@ std::vector<std::string> nearest_names(std::string_view name,
     std::string name;
   };
 
-  // A name is similar if it contains the wanted one, or if few letters differ: up to a third of
-  // them. A short name is a part of too many others for that to mean anything.
+  // A name is similar if it contains the wanted one, or if few letters differ: a third of them, and
+  // at least two. A short name is contained in too many others, which says nothing.
   constexpr std::size_t min_length_of_part = 4;
   const std::string wanted = lower_case(name);
   const std::size_t max_distance = std::max<std::size_t>(2, wanted.size() / 3);

@@ -275,7 +275,7 @@ void add_times(LevelTimes& sum, const CountsByLevel& counts) {
 struct PassToSplit {
   engine::OwnedPass inner;
   const CoreDecision& decided;
-  const std::set<std::size_t>& uncounted;  ///< indices of commands without counters
+  const std::set<std::size_t>& commands_without_counters;  ///< indices
 };
 
 class TimedCounting : public engine::ArmedPass {
@@ -283,7 +283,7 @@ class TimedCounting : public engine::ArmedPass {
   TimedCounting(PassToSplit pass, bool has_unsplit)
       : inner_(std::move(pass.inner)),
         decided_(pass.decided),
-        uncounted_(pass.uncounted),
+        commands_without_counters_(pass.commands_without_counters),
         columns_(kinds().size() + (has_unsplit ? 1 : 0)),
         inner_counters_(inner_->requests().size()) {}
 
@@ -303,7 +303,7 @@ class TimedCounting : public engine::ArmedPass {
 
     CoreTimes times;
     const bool was_started = !std::holds_alternative<NotStarted>(ended.outcome);
-    const bool has_counters = !uncounted_.contains(command);
+    const bool has_counters = !commands_without_counters_.contains(command);
     if (was_started && has_counters) times = find_core_times(ended, counted);
 
     // There is a column for each kind and, on some systems, one more for unknown kinds. Without
@@ -344,7 +344,7 @@ class TimedCounting : public engine::ArmedPass {
 
   engine::OwnedPass inner_;
   const CoreDecision& decided_;
-  const std::set<std::size_t>& uncounted_;
+  const std::set<std::size_t>& commands_without_counters_;
   std::size_t columns_;
   std::size_t inner_counters_;
 };
@@ -448,7 +448,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
                                   : is_timed;
     if (!is_for_times) return inner;
 
-    PassToSplit split{*std::move(inner), decided_, uncounted_};
+    PassToSplit split{*std::move(inner), decided_, commands_without_counters_};
     if (darwin_ != nullptr)
       return engine::OwnedPass(std::make_unique<PolledCounting>(std::move(split), *darwin_));
     return engine::OwnedPass(
@@ -459,7 +459,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
                                                         const os::ProgramSpec& program) override {
     auto found = wrapped_engine().find_counter_loss_file(command, program);
     if (!found && linux_ != nullptr) found = os::find_counter_loss_file(program, *linux_);
-    if (found) uncounted_.insert(command);
+    if (found) commands_without_counters_.insert(command);
     return found;
   }
 
@@ -467,7 +467,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
   CoreDecision decided_;
   const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
-  std::set<std::size_t> uncounted_;
+  std::set<std::size_t> commands_without_counters_;
   KindClocks clocks_;
   perf::PerfConditions conditions_;
   std::vector<Pass> passes_{};

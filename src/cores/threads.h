@@ -127,7 +127,7 @@ class ThreadStream : NonCopyable {
 
  protected:
   /// Adds the samples of one process, given by its index. Returns false if the process has ended.
-  virtual bool read_process(std::size_t process, std::chrono::nanoseconds now,
+  virtual bool read_process(std::size_t process_index, std::chrono::nanoseconds now,
                             std::vector<ThreadSample>& samples) = 0;
 
   /// Returns the time of the previous read(); nullopt until the first read() has returned.

@@ -424,7 +424,7 @@ class WithEnergy final : public EngineWrapper {
   std::size_t first_energy_event_ = 0;
 };
 
-Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
+Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& options,
                                           const kperf::Kernel& kernel) {
   const std::string cpu =
       kperf::kpep_name_of_cpu(kernel.read_sysctl_number("hw.cputype").value_or(0),
@@ -433,7 +433,7 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
   auto paths = kperf::kpep_paths(cpu);
   if (const auto folder = os::read_variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
+  if (options.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
   return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");
 }
 

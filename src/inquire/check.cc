@@ -332,9 +332,8 @@ std::string_view name_of(Severity standing) {
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
-// The lines are in the order of the output: how lauka can count, the processor's settings, what
-// else the machine does, and what only some machines have. Optional facts, and their lines, do not
-// exist on every system.
+// The lines are in the order of the output. Optional facts, and their lines, do not exist on every
+// system.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
   for (const EngineFacts& engine : engines) {

@@ -293,7 +293,8 @@ void append_json_string(std::string_view value, std::string& text) {
 
 }  // namespace
 
-std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
+std::string list_events(const Catalog& catalog, std::string_view filter,
+                        std::size_t terminal_width) {
   if (catalog.empty()) return "no event can be counted here\n";
   std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
   for (const CatalogEntry& entry : catalog)
@@ -303,7 +304,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
                       one_line(entry.description)});
   if (rows.size() == 1)
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
-  return list_text(rows, columns, DescriptionPlace::BelowIfNarrow);
+  return list_text(rows, terminal_width, DescriptionPlace::BelowIfNarrow);
 }
 
 // A processor has only a few counters, so many events need several passes: each run counts the
@@ -385,11 +386,11 @@ std::vector<MetricLine> list_available_metrics(
   return lines;
 }
 
-std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
+std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t terminal_width) {
   std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
   for (const MetricLine& line : lines)
     rows.push_back({line.name, line.unit, line.availability, line.meaning});
-  return list_text(rows, columns, DescriptionPlace::Beside) +
+  return list_text(rows, terminal_width, DescriptionPlace::Beside) +
          "\nEvery event of lauka --list-events is also a metric. --scrape, --derive and "
          "LAUKA_METRICS\nadd others. If the list says no for an event, lauka --check says why.\n";
 }

@@ -16,9 +16,10 @@
 namespace lauka::inquire {
 
 /// Returns a table of the events whose name, alias or description contains `filter`, ignoring case;
-/// a message if there are no such events. Descriptions are wrapped for a terminal of `columns`
-/// cells; 0: not wrapped.
-std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
+/// a message if there are no such events. Descriptions are wrapped for a terminal of
+/// `terminal_width` cells; 0: not wrapped.
+std::string list_events(const Catalog& catalog, std::string_view filter,
+                        std::size_t terminal_width);
 
 struct MetricLine {
   std::string name;
@@ -32,9 +33,9 @@ std::vector<MetricLine> list_available_metrics(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores);
 
-/// Returns a table of the metrics. Descriptions are wrapped for a terminal of `columns` cells; 0:
-/// not wrapped.
-std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
+/// Returns a table of the metrics. Descriptions are wrapped for a terminal of `terminal_width`
+/// cells; 0: not wrapped.
+std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t terminal_width);
 
 /// Returns a text that shows the passes, and the counter of each event in its pass.
 std::string explain_events(Explanation explanation);

@@ -231,7 +231,7 @@ Error make_foreign_link_error(const std::string& target, const std::string& fore
 // not show the links on the way, which may be traps or stand for descriptors.
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // the limit of Linux; more must be a loop
+  constexpr int most_links = 40;  // the limit of Linux, which also ends loops
 
   std::error_code error;
   ResolvedPath resolved{path};

@@ -381,11 +381,11 @@ class LauncherProcess {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();  // drops what the previous run stored
 
-    // The state at the end and the position in the input are facts about one process, so a run of
-    // several copies has neither.
     ChildPlan plan{&program, &setup_.started_with, &all_signals_};
     plan.executed_at_ns = &ended.executed_at_ns;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
+    // The state at the end and the position in the input are facts about one process, so a run of
+    // several copies has neither.
     if (!has_copies) plan.end_state = end_state;
 
     // The environment may have a variable with another value in each run.

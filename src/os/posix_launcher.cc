@@ -631,7 +631,8 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
-    // If the launcher kept lauka's end of the socket open, it could not notice lauka's closing it.
+    // If the launcher kept lauka's end of the socket open, it would not notice that lauka
+    // closes it.
     close(socket.get());
     serve_as_launcher(setup);  // does not return
   }

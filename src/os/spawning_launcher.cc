@@ -130,8 +130,8 @@ class UsageReader {
       return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
     };
 
-    // Older systems do not know the newest structure and refuse it with EINVAL. This one then stays
-    // with the older structure, whose fields are the first of the newest one.
+    // Older systems do not know the newest structure and refuse it with EINVAL. The reader then
+    // stays with the older structure, whose fields are the first ones of the newest.
     if (has_newest_usage_ && !fill_usage(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
       has_newest_usage_ = false;

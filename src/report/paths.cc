@@ -194,7 +194,7 @@ std::string callers_with_most_of(const FunctionChange& change, std::span<const P
   double share = 0.0;
   const PathChange* largest = nullptr;
   for (const PathChange& path : paths) {
-    if (path.name != change.name || !path.is_own_sure) continue;
+    if (path.name != change.name || !path.is_own_certain) continue;
     const double of_path = path.own_difference() / change.difference();
     if (of_path < min_share || of_path <= share) continue;
     share = of_path;

@@ -32,7 +32,7 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
 }
 
 /// Computes a command's statistics of one metric, without the comparison with its reference.
-/// `series`: the values of its timed runs, of which some may be missing. `interval_tail`:
+/// `series`: its values of the metric, which some runs may lack. `interval_tail`:
 /// probability with which a percentile's interval may miss it on each side. `timed_runs`: number of
 /// timed runs, with and without a value of the metric.
 MetricResult make_result(std::size_t metric_index, const Metric& metric, double interval_tail,
@@ -85,7 +85,7 @@ std::optional<LowCoreShare> find_low_core_share(const Metric& metric,
 }
 
 /// Warns if neighbouring rounds are more alike than independent ones would be, which makes the
-/// delta's interval wider. Comparisons that have this from the same command share a warning, which
+/// delta's interval wider. Comparisons with the same command as the cause share a warning, which
 /// names the largest widening.
 void add_warning_of_alike_rounds(const Metric& metric, std::size_t candidate,
                                  const Comparison& samples, const std::vector<Series>& series,
@@ -259,19 +259,24 @@ void remove_layout_differences(Series& series) {
 }
 
 /// Warns of commands whose wall times are unsteady. `series`: wall times of each command.
-void add_warnings_of_wall_times(const Metric& wall_time, std::vector<Series> series,
+void add_warnings_of_wall_times(const Metric& wall_time, std::span<const Series> series,
                                 Results& results) {
   // The series of a baseline's commands follow those of this session's commands, and are not
   // checked here.
-  series.resize(results.commands.size());
+  std::span<const Series> own_series = series.first(results.commands.size());
 
   // With --layouts, each layout of a program in memory has its own typical time. These differences
   // would look like unsteady runs, so they are removed first.
-  if (results.session.setting.layouts > 1) std::ranges::for_each(series, remove_layout_differences);
+  std::vector<Series> without_layouts;
+  if (results.session.setting.layouts > 1) {
+    without_layouts.assign(own_series.begin(), own_series.end());
+    std::ranges::for_each(without_layouts, remove_layout_differences);
+    own_series = without_layouts;
+  }
 
-  const std::vector<FirstRunFacts> first_runs = facts_of_first_runs(results.session, series);
-  for (std::size_t c = 0; c < series.size(); ++c) {
-    for (Warning& warning : warnings_of_series(c, series[c].values, first_runs[c])) {
+  const std::vector<FirstRunFacts> first_runs = facts_of_first_runs(results.session, own_series);
+  for (std::size_t c = 0; c < own_series.size(); ++c) {
+    for (Warning& warning : warnings_of_series(c, own_series[c].values, first_runs[c])) {
       warning.shown = wall_time.shown;
       results.warnings.push_back(std::move(warning));
     }
@@ -802,8 +807,8 @@ const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict&
   if (wall_time == nullptr || !wall_time->delta || !wall_time->delta->bounds) return nullptr;
   const double least_rise = wall_time->delta->bounds->low;
 
-  // So only the first gate of the candidate that hides the rise tells it. None does if a gate on
-  // the wall time itself decides about it.
+  // So only the candidate's first gate that hides the rise reports it. None does if a gate on the
+  // wall time itself decides about it.
   const gate::Verdict* first_that_hides = nullptr;
   for (const gate::Verdict& other : results.findings.verdicts) {
     if (other.candidate != verdict.candidate) continue;
@@ -880,13 +885,13 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
     comparison.mean = to_tuned_change(stats::estimate_delta(samples, tails).change_of_mean);
 
-    // A candidate's interval is that of its change from the reference. A command without a
-    // reference in this session has only the interval of its mean, whose width changes as the
-    // standard deviation does if there are equally many runs.
-    const bool has_reference = plan.reference.index_in_session(c).has_value();
-    if (has_reference && plan.reference.is_candidate(c))
+    // A candidate's interval is that of its change from the reference. A single command, or one
+    // whose reference is in a baseline, has only the interval of its mean here. Its width changes
+    // as the standard deviation does if there are equally many runs.
+    const bool is_reference_in_session = plan.reference.index_in_session(c).has_value();
+    if (is_reference_in_session && plan.reference.is_candidate(c))
       comparison.interval_width = to_tuned_change(change_of_interval_width(pair_of(plan, c)));
-    else if (commands == 1 || !has_reference)
+    else if (commands == 1 || !is_reference_in_session)
       comparison.interval_width = comparison.stddev;
   }
   return comparisons;

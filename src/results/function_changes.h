@@ -44,8 +44,8 @@ struct PathChange {
   double candidate_own = 0.0;
   /// Half width of the confidence interval of difference(); nullopt if unknown.
   std::optional<double> half_width{};
-  bool is_certain = false;   ///< true if the means differ significantly
-  bool is_own_sure = false;  ///< true if the times without called functions do
+  bool is_certain = false;      ///< true if the means differ significantly
+  bool is_own_certain = false;  ///< true if the times without called functions do
 
   double difference() const { return candidate_mean - reference_mean; }
   double own_difference() const { return candidate_own - reference_own; }
@@ -79,7 +79,7 @@ struct MetricByFunction {
   double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
   /// Functions with a mean or total other than 0 on at least one side, the largest difference
-  /// first; of equal differences, those that are sure (is_certain) first.
+  /// first; of equal differences, those that are certain (is_certain) first.
   std::vector<FunctionChange> functions{};
   /// The call paths of sampled time; may be empty. Callers come before the paths through them. Of
   /// the paths of one caller, those with the larger total on either side come first, and each is

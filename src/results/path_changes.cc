@@ -274,7 +274,7 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
     PathChange& path = paths[tested_paths[i]];
     path.half_width = total_tests[i].half_width;
     path.is_certain = are_callers_known && totals_differ[i] && path.difference() != 0.0;
-    path.is_own_sure = are_callers_known && own_differ[i] && path.own_difference() != 0.0;
+    path.is_own_certain = are_callers_known && own_differ[i] && path.own_difference() != 0.0;
   }
 }
 

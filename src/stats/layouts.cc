@@ -373,8 +373,8 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
     range_of_means = std::max(reference_clusters->range, candidate_clusters->range);
   }
 
-  constexpr double scale_of_ratios = 1.0;  // logarithms of ratios are rounded like the ratios
-  estimate.are_means_equal = is_rounding_error(range_of_means, scale_of_ratios);
+  constexpr double scale = 1.0;  // a difference of logarithms is a relative difference
+  estimate.are_means_equal = is_rounding_error(range_of_means, scale);
   return estimate;
 }
 

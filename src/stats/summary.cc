@@ -166,8 +166,8 @@ std::optional<double> Moments::stddev() const {
 // The mean and the variance are computed in two passes, because sums of the samples and of their
 // squares would lose most digits if samples are large and their differences small.
 Moments moments(std::span<const double> samples) {
-  // The first pass gives a rough mean. It adds up distances from the first sample (any sample would
-  // do), so that it is exact for equal samples.
+  // The first pass gives a rough mean. It averages the distances from the first sample (any sample
+  // would do), so that it is exact for equal samples.
   const double first_sample = samples.front();
   RunningMean distance_from_first;
   for (const double sample : samples) distance_from_first(sample - first_sample);

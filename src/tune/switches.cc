@@ -483,8 +483,8 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
-// Values are compared as texts, so that of a CPU list, for example, is brought into the form in
-// which lauka writes such lists. Most values are in their only form already.
+// Values are compared as texts. So a CPU list, for example, is brought into the form in which lauka
+// writes such lists. Most values have only one form.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string as_it_is(text);

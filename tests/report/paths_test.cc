@@ -82,9 +82,9 @@ TEST_CASE("paths of two builds are paired though their programs have different n
   CHECK(paths[2].name == "first");
   CHECK(paths[3].name == "work");
   CHECK(paths[3].caller == 2);
-  CHECK(paths[3].is_own_sure);
+  CHECK(paths[3].is_own_certain);
   CHECK(paths[2].is_certain);
-  CHECK_FALSE(paths[2].is_own_sure);
+  CHECK_FALSE(paths[2].is_own_certain);
   CHECK(paths[4].name == "second");
   CHECK_FALSE(paths[5].is_certain);
 }
@@ -176,11 +176,11 @@ TEST_CASE("most of a change came through the path with the largest part of it") 
       {.name = "new", .is_certain = true},
       {.name = "main", .caller = 0},
       {.name = "a", .caller = 1},
-      {.name = "f", .caller = 2, .candidate_own = 6.0, .is_own_sure = true},
+      {.name = "f", .caller = 2, .candidate_own = 6.0, .is_own_certain = true},
       {.name = "b", .caller = 1},
-      {.name = "f", .caller = 4, .candidate_own = 9.0, .is_own_sure = true},
+      {.name = "f", .caller = 4, .candidate_own = 9.0, .is_own_certain = true},
       {.name = "c", .caller = 1},
-      {.name = "f", .caller = 6, .reference_own = 5.0, .is_own_sure = true}};
+      {.name = "f", .caller = 6, .reference_own = 5.0, .is_own_certain = true}};
   CHECK(callers_with_most_of({.name = "f", .own = {.candidate_mean = 10.0}}, paths) == "b");
 }
 

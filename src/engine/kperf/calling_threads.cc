@@ -132,7 +132,7 @@ class CallingThreadsEngine final : public EngineWrapper {
     const std::size_t offset = events_.size();
     for (Event& event : whole_run.events) {
       event.name += kWholeRunSuffix;
-      event.role = Role::Other;  // the event of the region has this role
+      event.role = Role::Other;  // the region's event keeps the role
       if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += offset;
       set.events.push_back(std::move(event));
     }

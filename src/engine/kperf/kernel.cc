@@ -52,8 +52,8 @@ Error explain_busy_trace(const Kernel& kernel) {
 }  // namespace
 
 /// Loads Apple's framework, through which the counters are used. If it cannot be used, sets
-/// `missing_` to the name of what it lacks, and leaves `framework_` empty. All requests then go to
-/// the kernel as sysctls.
+/// `missing_` to the name of what is missing, and leaves `framework_` empty. All requests then go
+/// to the kernel as sysctls.
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   void* const library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";

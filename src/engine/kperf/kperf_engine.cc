@@ -131,11 +131,11 @@ class KperfEngine final : public DatabaseEngine {
                    ""};
 
     // The kernel may keep some of the processor's counters for its power manager.
-    const int usable_counters = std::popcount(limits().available);
-    if (usable_counters != counters_in_database)
+    const int usable_count = std::popcount(limits().available);
+    if (usable_count != counters_in_database)
       notes_.push_back(
           {"counters_in_use", fmt::format("only {} of {} configurable counters can be used here",
-                                          usable_counters, counters_in_database)});
+                                          usable_count, counters_in_database)});
 
     return {};
   }
@@ -311,7 +311,8 @@ class KperfEngine final : public DatabaseEngine {
     // Newer kernels never let configurable counters count the kernel.
     bool counts_user_space_only = limits().user_only;
     if (!counts_user_space_only) {
-      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");  // "15.3.1"
+      // Such as "15.3.1".
+      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");
       const int major_version = std::atoi(version.c_str());
       counts_user_space_only = major_version >= kUserSpaceOnlySince;
     }

@@ -532,7 +532,8 @@ void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
   const auto first_value = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
   const auto values_end = first_value + static_cast<std::ptrdiff_t>(thread.values_filled);
 
-  // For a thread without counts, the kernel writes zeros, even if their number is wrong.
+  // For a thread without counts, the kernel writes zeros, and perhaps not as many as were asked
+  // for. So this comes before the check of the sample's form.
   const bool has_only_zeros =
       std::all_of(first_value, values_end, [](std::uint64_t value) { return value == 0; });
   if (has_only_zeros) {

@@ -387,9 +387,9 @@ void add_fillers(CounterGroups& groups, std::span<const PmuCounters> pmus) {
 /// Compares what trials found out about the counters of each PMU now and at the beginning of the
 /// session. Returns what became of counters that cannot be used.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
-                                        const PerfConditions& situation_now,
+                                        const PerfConditions& conditions_now,
                                         std::span<const PmuCounters> before,
-                                        const PerfConditions& situation_before) {
+                                        const PerfConditions& conditions_before) {
   // A counter is taken if the kernel knows it but cannot use it. The one that the kernel's own
   // watchdog uses does not matter.
   const auto count_taken = [](const CounterTrial& trial, const PerfConditions& conditions) {
@@ -404,13 +404,13 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
     if (now.size() > 1) counters += " of " + pmu.pmu;
 
     // A PMU that was not tried before counts as unchanged. A dead counter runs, but counts nothing.
-    const std::size_t taken_now = count_taken(trial, situation_now);
+    const std::size_t taken_now = count_taken(trial, conditions_now);
     const std::size_t dead_now = trial.dead_counter_count();
     std::size_t taken_before = taken_now;
     std::size_t dead_before = dead_now;
     const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     if (pmu_before != before.end()) {
-      taken_before = count_taken(pmu_before->instructions_trial, situation_before);
+      taken_before = count_taken(pmu_before->instructions_trial, conditions_before);
       dead_before = pmu_before->instructions_trial.dead_counter_count();
     }
 

@@ -97,8 +97,8 @@ void add_fillers(CounterGroups& groups, std::span<const PmuCounters> pmus);
 /// the earlier trial `before`. While the NMI watchdog is on, one counter of each PMU may be
 /// unusable.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
-                                        const PerfConditions& situation_now,
+                                        const PerfConditions& conditions_now,
                                         std::span<const PmuCounters> before,
-                                        const PerfConditions& situation_before);
+                                        const PerfConditions& conditions_before);
 
 }  // namespace lauka::engine::perf

@@ -86,7 +86,8 @@ class PerfCounting final : public ArmedPass {
       return counted;
     }
 
-    // The kernel accounts for some events without a counter, so their counts are never missing.
+    // The kernel accounts for some events without a counter, so they are known even if the
+    // counters fail.
     for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
       const AccountedEvent* accounted = pass_.sources[event].accounted_source;
       if (accounted != nullptr) counted.counts[event] = accounted->read(ended);

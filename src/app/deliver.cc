@@ -47,8 +47,8 @@ report::Style choose_style(const OutputOptions& options) {
 }
 
 /// Decides whether to tell that there are no hardware counters: always with --verbose or a request
-/// for counts, and otherwise once per user. Creates a file in lauka's state folder to remember
-/// this.
+/// for counts, and otherwise at most once per user, on a terminal. Creates a file in lauka's state
+/// folder to remember this.
 bool decide_to_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -370,8 +370,9 @@ Delivery make_and_deliver_report(Call& call) {
   const int status_of_results = record_in_series(call, report, status_of(call, report));
   const DeliveryFailures failures = show_and_write_exports(call, report);
 
-  // A failed export makes lauka fail, except where the status must tell more: why the session was
-  // cut short, or how the candidate of a series was decided, which is already in the series' file.
+  // A failure to show or to export makes lauka fail, except where the status must tell more: why
+  // the session was cut short, or how the candidate of a series was decided, which is already in
+  // the series' file.
   const auto& series = report.benchmarks.front().session.series;
   const bool is_decision_in_file = series && series->decision.has_value();
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);

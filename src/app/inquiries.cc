@@ -186,7 +186,7 @@ int check_machine(Call& call) {
   const auto engines =
       engine::try_engines(counts_user_space_only, linux_calls, {.launcher = call.launcher.get()});
 
-  // Facts that only some rooms of lauka can find are added to those of the operating system.
+  // Facts that need engines, kinds of cores or settings are added to those of the operating system.
   MachineFacts facts = os::machine_facts();
   const auto setting_files = os::open_setting_files();
   const auto memory_groups = os::open_memory_groups(setting_files.get());

@@ -252,8 +252,8 @@ std::string hash_measured_names(const Plan& plan) {
 
   for (const Metric& metric : plan.metrics) add_word(metric.name);
 
-  // A pass is a run in which some of the events are counted. The log identifies counts only by
-  // their position in a pass.
+  // A pass is a group of events that are counted together. The log identifies counts only by their
+  // position in a pass.
   const EventSet& events = plan.setting.events;
   for (const Pass& pass : events.passes) {
     add_word(fmt::format("pass {}", static_cast<int>(pass.kind)));
@@ -357,8 +357,8 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
                       line_number, cited(file)),
           "start again without --resume"};
 
-    // A line has one or several successive rounds. Warm-up rounds, and rounds of which no run is in
-    // the log, are replayed, but not counted.
+    // A line has one or several successive rounds. Warm-up and settling rounds, and rounds of which
+    // no run is in the log, are replayed, but not counted.
     auto& [benchmark, rounds] = *parsed;
     const bool is_counted = !rounds.first.is_thrown_away() && !rounds.runs.empty();
     if (is_counted) {
@@ -583,7 +583,8 @@ std::optional<int> measure_benchmarks(Call& call) {
 
 // A suite is a file of several benchmarks. They are run in one session, which has options, too.
 Result<void> add_suite(Call& call) {
-  // The file may be a pipe, on which lauka could wait for ever.
+  // The file may be a pipe, on which lauka could wait for ever, so an interrupt must be able to end
+  // the wait.
   os::watch_for_interrupts();
   auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxSuiteBytes);
   if (!text) return text.error();

@@ -94,7 +94,8 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (!why_no_tree_peak) return why_no_tree_peak.error();
 
   // make_plan() decides which events are wanted, and asks the engine which it can count. With
-  // --region, only a marked part of each run counts, and the whole run if all metrics are shown.
+  // --region, only a marked part of each run is counted, and the whole run as well if all metrics
+  // are shown.
   engine::CounterEngine& engine = *benchmark.chosen.engine;
   const auto select = [&](EventRequest wanted) {
     const bool shows_all = choose_metric_selection(benchmark.options) == MetricSelection::All;
@@ -173,7 +174,8 @@ void add_saved_session(SessionFromFile session, Call& call) {
 /// Reads the files of --from. The sessions of all files that have the same name, or none, become
 /// one benchmark.
 Result<void> add_saved_benchmarks(Call& call) {
-  // A file may be a pipe, on which lauka could wait for ever.
+  // A file may be a pipe, on which lauka could wait for ever, so an interrupt must be able to end
+  // the wait.
   os::watch_for_interrupts();
 
   // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
@@ -607,8 +609,8 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
                                    : engine::make_uncounting_engine(std::move(engine));
   }
 
-  // Energy is measured if the machine can. Counting can slow a run down, so the user may ask for
-  // separate runs for it.
+  // Energy is measured if the machine can measure it. Counting can slow a run down, so the user may
+  // ask for separate runs for it.
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));

@@ -57,7 +57,8 @@ SeriesTerms make_terms(const Benchmark& benchmark) {
   // A limit that is no change in percent, but a value of the metric, counts as 0%.
   if (condition.limit.is_change()) terms.limit_percent = condition.limit.number;
 
-  // A condition fails if it does not keep the candidate, so this one fails above its limit.
+  // A condition fails if it does not keep the candidate, so one that fails above its limit keeps
+  // lower values.
   terms.keeps_lower = !condition.fails_below_limit;
   return terms;
 }
@@ -205,7 +206,7 @@ Result<void> reserve_in_series(Call& call) {
 }
 
 // A series (--series) is a file of candidates that were tried one after the other. Its lines are
-// the decisions to keep a candidate or not.
+// the terms, a reservation for each candidate, and the decisions whether to keep them.
 int record_in_series(Call& call, Report& report, int status_of_results) {
   if (!call.series) return status_of_results;
   SeriesEntry& entry = *call.series;

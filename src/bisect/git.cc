@@ -88,8 +88,8 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
   const std::string path_in_folder(first_line(shared_folder.output));
   repository.shared_folder_ = os::resolve(path_seen_from(folder, path_in_folder)).path;
 
-  const Answer is_shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
-  if (first_line(is_shallow.output) != "false")
+  const Answer shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
+  if (first_line(shallow.output) != "false")
     return Error{"this clone is shallow, so commits between the ends may be missing",
                  "run git fetch --unshallow"};
   return repository;
@@ -117,7 +117,7 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
       return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),
                    obstacle->remedy};
 
-  // Git lists the commits after the good end, and the bad end.
+  // Git lists the commits after the good end, up to and with the bad end.
   std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
                                  kLogFormat};
   if (parents == Parents::First) words.emplace_back("--first-parent");

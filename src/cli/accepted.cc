@@ -16,7 +16,6 @@ namespace lauka::cli {
 namespace {
 
 constexpr std::size_t kMaxAccepted = 1000;
-constexpr std::size_t kNoLine = 0;  // for an error whose line is not known
 constexpr const char* kAcceptShape =
     "write [[accept]] tables with condition, reason and until (docs/ci.md)";
 constexpr auto kAcceptKeys =
@@ -94,8 +93,8 @@ class AcceptedReader {
     const std::size_t line = line_of_toml(table);
     AcceptedRegression accepted{.entry = write_place(line)};
     for (const auto& [key, node] : table) {
-      auto was_read = read_value(key.str(), node, accepted);
-      if (!was_read) return make_error_at(line_of_toml(node), was_read.error());
+      auto taken = read_value(key.str(), node, accepted);
+      if (!taken) return make_error_at(line_of_toml(node), taken.error());
     }
 
     struct RequiredKey {

@@ -474,8 +474,9 @@ Result<void> check_engine(const CountingOptions& counting) {
   return {};
 }
 
-/// Checks options that depend on each other, and completes them, in a call without a suite. Such a
-/// call asks a question, shows saved sessions (--from), or runs commands.
+/// Checks options that depend on each other, and completes them, in a call without a suite or for
+/// one benchmark of a suite. A call asks a question, shows saved sessions (--from), or runs
+/// commands.
 Result<void> settle_call(ParsedOptions& draft) {
   const bool asks_for_threads =
       draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;

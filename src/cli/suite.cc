@@ -26,7 +26,6 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kMaxBenchmarks = 1000;
 constexpr std::size_t kMaxEntries = 200;
 constexpr std::size_t kMaxListElements = 1000;
-constexpr std::size_t kNoLine = 0;  // for an error whose line is not known
 constexpr const char* kExpectedShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
 struct Entry {

@@ -86,7 +86,7 @@ void refuse_broken_toml() {
 
 std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const TomlAdvice& advice) {
   if (text.find('\0') != std::string_view::npos)
-    return TomlFault{0, {"is not valid TOML, because it contains a zero byte", ""}};
+    return TomlFault{kNoLine, {"is not valid TOML, because it contains a zero byte", ""}};
   if (const std::size_t line = find_line_of_deep_key(text); line > 0)
     return TomlFault{line, {"it has a key with more than 16 dots", advice.shape}};
   try {
@@ -99,7 +99,8 @@ std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const Tom
     return TomlFault{line, {fmt::format("is not valid TOML: {}", error.description()), remedy}};
   } catch (const BrokenToml&) {
     return TomlFault{
-        0, {"is not valid TOML, because something in it is in the wrong place", kHowTomlIsWritten}};
+        kNoLine,
+        {"is not valid TOML, because something in it is in the wrong place", kHowTomlIsWritten}};
   }
 }
 

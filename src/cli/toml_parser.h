@@ -42,9 +42,12 @@ namespace lauka::cli {
 
 namespace lauka::cli {
 
-/// What is wrong in a TOML file. `line`: its number from 1; 0 if unknown.
+/// Stands for the line of an error whose line is not known.
+inline constexpr std::size_t kNoLine = 0;
+
+/// What is wrong in a TOML file. `line`: its number from 1; kNoLine if unknown.
 struct TomlFault {
-  std::size_t line = 0;
+  std::size_t line = kNoLine;
   Error error;
 };
 

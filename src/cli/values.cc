@@ -148,7 +148,7 @@ struct LimitParts {
   std::string unit_name{};
 };
 
-/// Splits "200 ms" after its last digit.
+/// Splits "200 ms" after its last digit. Both parts are empty if there is no digit.
 LimitParts split_off_unit(std::string_view limit) {
   const std::size_t last_digit = limit.find_last_of("0123456789.");
   if (last_digit == std::string_view::npos) return {};

@@ -711,7 +711,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 /// its own process.
 template <typename Put>
 void put_run_members(const Results& results, std::size_t index, const RunRow& run, const Put& put) {
-  // All numbers in the file begin at 1.
+  // The file numbers runs, rounds, passes and layouts from 1.
   put("run", fmt::to_string(index + 1));
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));

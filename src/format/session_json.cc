@@ -180,8 +180,8 @@ void put_values_of_reference(JsonWriter& json, const Recording& session, std::si
   json.list("samples", values.size(),
             [&](std::size_t i, std::string& to) { add_sample(values[i], metric.unit, to); });
 
-  // Only a baseline that was measured in several layouts says in which one each run was. Numbers in
-  // the file begin at 1.
+  // Only a baseline that was measured in several layouts says in which one each run was. Layouts
+  // are numbered from 1 in the file.
   if (!series.layouts.empty())
     json.list("layouts", values.size(),
               [&](std::size_t i, std::string& to) { to += std::to_string(series.layouts[i] + 1); });

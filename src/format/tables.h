@@ -871,13 +871,13 @@ void describe_fields(Visitor& visit, StoredMetric& of) {
   // Each statistic is a member of the summary, or a member function, and has a type of its own.
   // Without a summary, its value is missing.
   for (const Statistic& statistic : kStatistics) {
-    const auto name_statistic = [&](auto member) {
+    const auto show_statistic = [&](auto member) {
       using Value = decltype(std::optional(std::invoke(member, *row.summary)));
       visit.written(statistic.key, [&] {
         return row.summary ? Value(std::invoke(member, *row.summary)) : std::nullopt;
       });
     };
-    std::visit(name_statistic, statistic.value);
+    std::visit(show_statistic, statistic.value);
   }
 
   visit("doubtful", row.is_probably_uncounted);

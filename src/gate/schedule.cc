@@ -104,7 +104,7 @@ bool Schedule::is_early_look(std::size_t rounds) const {
 }
 
 /// At an early look (an interim analysis), a gate may be decided long before all rounds have run.
-/// All looks share one error, so this look notes what it spends, and the planned looks at the end
+/// All looks share one error, so this look notes what it spends, and the planned looks that follow
 /// get less.
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;

@@ -202,8 +202,8 @@ double chance_to_decide(double times, double deviate, const LookErrors& levels) 
 }
 
 /// Advises how many times as many rounds a new session needs to decide in four of five cases,
-/// whatever its answer. Returns nullopt if more rounds would not help. `scripts/bench gate` checks
-/// this rate.
+/// whatever its answer. Returns nullopt if more rounds would not help, or if there is too little
+/// evidence for advice. `scripts/bench gate` checks this rate.
 std::optional<double> estimate_rounds_factor(const Judgement& judgement, const Evidence& evidence,
                                              const LookErrors& levels) {
   // Samples that are not paired may be those of a baseline, of which there will not be more.
@@ -223,7 +223,7 @@ std::optional<double> estimate_rounds_factor(const Judgement& judgement, const E
     return chance_to_decide(times, deviate, levels) >= stats::kChanceOfAdvice;
   };
 
-  // Searches for the smallest factor that is enough, by halves on a logarithmic scale.
+  // Searches for the smallest factor that is enough, by bisection on a logarithmic scale.
   double too_few = 1.0;
   double enough = kMaxFactorWorthTelling;
   if (!is_enough(enough)) return std::nullopt;
@@ -319,10 +319,6 @@ std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
 
 }  // namespace
 
-// With layouts, only the test over layouts decides; for a quantile without layouts, only the
-// quantile's interval. Otherwise the rank test and the mean's test can decide; with too few rounds
-// for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
-// mean nor the ranks are beyond the limit.
 Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quantile) {
   return {.reference = samples.reference,
           .candidate = samples.candidate,
@@ -332,6 +328,10 @@ Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quan
           .candidate_layouts = samples.candidate_layouts};
 }
 
+// With layouts, only the test over layouts decides; for a quantile without layouts, only the
+// quantile's interval. Otherwise the rank test and the mean's test can decide; with too few rounds
+// for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
+// mean nor the ranks are beyond the limit.
 Judgement judge(const Evidence& evidence, const GateTest& test) {
   const LookErrors& levels = test.levels;
   Judgement result;
@@ -428,8 +428,8 @@ bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookEr
   const Comparison& samples = at_look.samples;
   const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
 
-  // A change from a reference is tested in percent, which is not defined for negative values or a
-  // reference of 0. A limit that is a value needs no percentage.
+  // A change from a reference is tested in percent, which is not defined for negative values. A
+  // limit that is a value needs no percentage.
   const bool has_needed_percentage =
       !condition.limit.needs_reference() ||
       stats::allows_percentages(samples.reference, samples.candidate);

@@ -88,8 +88,10 @@ std::string describe_differences_between_machines(const FleetEffect& effect) {
   std::string text = "the difference between the machines is within the margin of error";
   if (combined.deviation_between_machines > 0.0) {
     // The changes are logarithms of ratios, so expm1() converts their deviation to a fraction.
-    text = fmt::format("the change differs between machines by {:.1f}% (standard deviation)",
-                       100.0 * std::expm1(combined.deviation_between_machines));
+    const double fraction = std::expm1(combined.deviation_between_machines);
+    std::string deviation = report::signed_percent(fraction, 1);
+    if (deviation.starts_with('+')) deviation.erase(0, 1);  // a standard deviation has no sign
+    text = fmt::format("the change differs between machines by {} (standard deviation)", deviation);
   }
 
   // These are the usual numbers of a meta-analysis: I² is the share of the differences that the
@@ -118,7 +120,7 @@ std::optional<double> half_width_between(const CommitValue& from, const CommitVa
   return half_width_95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
-/// Returns the color of the change from the previous commit: green for better, red for worse, dim
+/// Returns the colour of the change from the previous commit: green for better, red for worse, dim
 /// for a change that is not significant or of a metric without direction.
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
   const CommitValue& from = stepped.trend.observations[commit - 1];
@@ -266,8 +268,8 @@ TableWriter bmf_writer(const Sink& sink) {
     if (series.points.empty()) return;
     const MetricRecord& newest = series.points.back().values;
 
-    // The values of two classes of machines must not have one name. The first class has the name
-    // alone, and the name of each other class is added to the name.
+    // The values of two classes of machines must not have one name. The first class gets the name
+    // as it is, and the others add their own.
     std::string name = join_benchmark_role_command(series.variant, " ");
     const std::string& machine_class = series.variant.machine_class;
     const auto first_with_name =

@@ -176,8 +176,8 @@ bool add_parts(Address& address, std::string_view text) {
   const std::size_t query_mark = host_begin + host_and_database.size();
   address.url += percent_encoded(text.substr(0, query_mark), kCharsOfSociAndEquals);
 
-  // SOCI also interprets the begin and the end of a query. A parameter that changes nothing stands
-  // there, so that the parameters of the user are safe between the two.
+  // SOCI also interprets the beginning and the end of a query. A parameter that changes nothing
+  // stands there, so that the parameters of the user are safe between the two.
   address.url += "?" + std::string(kParameterWithoutEffect) + "&";
   const bool has_query = query_mark < text.size();
   if (has_query && !add_query(address, text.substr(query_mark + 1))) return false;
@@ -563,11 +563,11 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
     prepared.prepare(statement);
     prepared.define_and_bind();
 
-    // A statement without columns, such as INSERT, is done after execute(), which then passes the
-    // inputs itself. For a query, fetch() does so.
+    // A query passes its rows on in fetch(). A statement without columns, such as INSERT, has
+    // nothing to fetch, so execute() must carry it out.
     const bool has_columns = columns > 0;
-    const bool passes_inputs = !has_columns;
-    prepared.execute(passes_inputs);
+    const bool exchanges_data = !has_columns;
+    prepared.execute(exchanges_data);
     if (!has_columns) return {};
 
     while (prepared.fetch()) {

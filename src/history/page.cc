@@ -166,7 +166,7 @@ std::string draw_large_chart(const Scale& scale) {
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_in_units(trend);
   constexpr std::size_t height = report::kSvgUnits;
-  constexpr std::string_view color_class = "c0";  // CSS class of the page's first color
+  constexpr std::string_view color_class = "c0";  // CSS class of the page's first colour
 
   // The page's script shows the name of the commit at the pointer.
   std::vector<std::string> commit_names;

@@ -171,7 +171,7 @@ class RecordReader {
     record_.version = std::move(circumstances.version);
     record_.complete = stored.complete;
 
-    // In each other order, a round runs every command.
+    // In every other order, a round runs every command.
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
 
     // The file of a suite lists metrics for each benchmark. Other files list them once.
@@ -373,8 +373,8 @@ class RecordReader {
     if (!percentile.value) return false;
     metric.mean = *percentile.value;
 
-    // The history stores the standard deviation of a mean. It gets the one with which a mean of as
-    // many runs would have the percentile's 95% interval.
+    // The history knows only means and the standard deviation of the runs. The metric gets the one
+    // with which a mean of as many runs would have the percentile's 95% interval.
     const auto& low = percentile.low;
     const auto& high = percentile.high;
     if (low && high) {
@@ -421,8 +421,8 @@ class RecordReader {
                    "export it again"};
     metric.mean = *mean;
 
-    // If the program was measured in several layouts, which are placements of its code in memory,
-    // the mean over the layouts counts, and no median is stored.
+    // If the program was measured in several layouts, which are builds that place its code
+    // differently, the mean over the layouts counts, and no median is stored.
     if (!take_mean_over_layouts(metric, summary)) take_median(metric, summary);
     return std::optional(std::move(metric));
   }

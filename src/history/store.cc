@@ -112,7 +112,7 @@ void convert_to_newest_anchor(MetricHistory& series,
     auto& ratio = point.values.ratio_to_anchor;
     if (!ratio || point.anchor == newest_anchor) continue;
 
-    // The ratio cannot be converted if no session compared its anchor with a newer one.
+    // The ratio cannot be converted if no links lead from its anchor to the newest one.
     const auto anchor_to_newest = ratio_to_newest_by_anchor.find(point.anchor);
     if (anchor_to_newest == ratio_to_newest_by_anchor.end()) {
       ratio.reset();
@@ -781,7 +781,7 @@ Error Loader::make_no_variant_error(const SeriesSelection& wanted,
   }
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), how_to_list};
 
-  // The name may be misspelled, so the error suggests names that are alike. If the names cannot be
+  // The name may be misspelt, so the error suggests names that are alike. If the names cannot be
   // read, it suggests none.
   std::set<std::string> known_names;
   if (const auto all_variants = load_variants({.role = "all"}))

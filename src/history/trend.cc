@@ -448,7 +448,7 @@ stats::SeriesSteps find_steps_of_trend(const Trend& trend) {
   std::vector<stats::SeriesPoint> points;
   points.reserve(trend.observations.size());
   for (const CommitValue& commit : trend.observations) {
-    const double error = commit.error.value_or(0.0);  // find_steps() takes 0 for an unknown error
+    const double error = commit.error.value_or(0.0);  // 0 stands for an unknown error; raised below
     points.push_back({.value = commit.value, .variance = error * error});
   }
   raise_small_variances(points);

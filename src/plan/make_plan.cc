@@ -307,11 +307,11 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
                  "give each command a name of its own with -n"};
 
   // Gates compare the candidates with the reference, so it cannot be left out of the gates.
-  const std::size_t only_command = named_commands.front();
-  if (plan.reference.is_reference(only_command))
+  const std::size_t anchor_index = named_commands.front();
+  if (plan.reference.is_reference(anchor_index))
     return Error{what + " is the reference", "put the anchor after the base and the candidate"};
 
-  plan.reference.anchor_index = only_command;
+  plan.reference.anchor_index = anchor_index;
   return {};
 }
 

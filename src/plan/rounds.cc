@@ -67,8 +67,8 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
 }  // namespace
 
 /// Plans the runs (steps) of one round: one of each command, in the same layout and with the same
-/// pass. A layout is one of several builds of the commands. A pass is a set of events that the
-/// hardware can count at the same time.
+/// pass. A layout is one of several builds of the commands. A pass is the events that are counted
+/// in the same runs.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::span<const std::uint32_t> commands) {
   // Rounds that only count have passes of their own. All others, such as warm-up rounds, use the

@@ -175,7 +175,7 @@ class FormulaCollector {
   }
 
  private:
-  /// True if the user, or a formula collected before, has given `name` another meaning.
+  /// True if a metric of the user's, or a formula collected before, has this name.
   bool is_taken(std::string_view name) const {
     return has_name(options_.derived_metrics, name) || has_name(options_.scraped_metrics, name) ||
            events_of_formulas_.contains(name);

@@ -212,8 +212,8 @@ void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& ranges_l
   if (rest.is_before) ranges_left.push_back({record.good.id, record.parent->id});
 }
 
-// Searches one range of commits, or takes its answer from an earlier call, and shows the answer.
-// Returns a stop if the search cannot be finished.
+/// Searches one range of commits, or takes its answer from an earlier call, and shows the answer.
+/// Returns a stop if the search cannot be finished.
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
   commits_ = std::move(commits);
   const auto finished_earlier =
@@ -379,8 +379,8 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
                           .times_of_duration = step.asks_again ? kTimesToAskAgain : 1});
 }
 
-// Tests one commit: is more or less than a certain part of the change already in it? The answer
-// goes into the log, so that an interrupted search can continue after it.
+/// Tests one commit: is more or less than a certain part of the change already in it? The answer
+/// goes into the log, so that an interrupted search can continue after it.
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
   auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
@@ -646,8 +646,8 @@ Result<Prepared> prepare_search(const Request& request) {
                   *std::move(exports)};
 }
 
-// Runs the search, writes its exports, and removes its log if no later call can use it. Returns the
-// exit status.
+/// Runs the search, writes its exports, and removes its log if no later call can use it. Returns
+/// the exit status.
 int search_and_export(const Request& request, const Prepared& prepared, Worker& worker,
                       Bisection& bisection) {
   int status = bisection.run(prepared.commits);

@@ -421,13 +421,13 @@ std::string take_first_argument_as_benchmark(Request& request) {
   return {};
 }
 
-std::string settle_show(Request& request) {
+std::string check_and_complete_show(Request& request) {
   request.lists_benchmarks = request.first_argument().empty();
   return request.lists_benchmarks ? default_to_all_series(request)
                                   : take_first_argument_as_benchmark(request);
 }
 
-std::string settle_combine(Request& request) {
+std::string check_and_complete_combine(Request& request) {
   if (!request.worse_limit_text.empty()) {
     const auto percent = parse_decimal(request.worse_limit_text, {0.0, true}, {1000.0, true});
     if (!percent)
@@ -447,11 +447,11 @@ std::string settle_combine(Request& request) {
   return {};
 }
 
-std::string settle_page(Request& request) {
+std::string check_and_complete_page(Request& request) {
   return fault_in_commit_url(request.commit_url);
 }
 
-std::string settle_export(Request& request) {
+std::string check_and_complete_export(Request& request) {
   const auto formats = split(request.command->argument_usage, '|');
   if (std::ranges::find(formats, request.first_argument()) == formats.end())
     return "the format " + cited(request.first_argument()) + " is unknown";
@@ -460,7 +460,7 @@ std::string settle_export(Request& request) {
   return default_to_all_series(request);
 }
 
-std::string settle_forget(Request& request) {
+std::string check_and_complete_forget(Request& request) {
   const std::array are_missing = {request.first_argument().empty(),
                                   request.series_selection.commit.empty(),
                                   request.before_date.empty()};
@@ -522,7 +522,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Shows the value of a benchmark at each commit, with its 95% interval and the "
                 "change since the commit before. Lists the benchmarks if you name none.",
      .max_sessions = 100,
-     .check_and_complete = settle_show,
+     .check_and_complete = check_and_complete_show,
      .answer = show_series},
     {.name = "steps",
      .argument_usage = "[BENCHMARK]",
@@ -560,7 +560,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
                 "reference to candidate.",
      .max_sessions = 1000,
      .options = kCombineOptions,
-     .check_and_complete = settle_combine,
+     .check_and_complete = check_and_complete_combine,
      .answer_without_database = combine_files,
      .answer = combine_commit},
     {.name = "diff",
@@ -578,7 +578,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Writes a self-contained page with the history of all benchmarks.",
      .max_sessions = 200,
      .options = kPageOptions,
-     .check_and_complete = settle_page,
+     .check_and_complete = check_and_complete_page,
      .answer = write_page},
     {.name = "export",
      .argument_usage = "csv|jsonl|benchfmt|bmf|otava",
@@ -589,7 +589,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Exports the history in a format that other programs can read.",
      .max_sessions = kMaxSessions,
      .options = kExportOptions,
-     .check_and_complete = settle_export,
+     .check_and_complete = check_and_complete_export,
      .answer = write_table},
     {.name = "forget",
      .argument_usage = "[SESSION]",
@@ -598,7 +598,7 @@ constexpr auto kCommands = std::to_array<HistoryCommand>({
      .purpose = "Deletes sessions from the database for good. The JSON files remain as they are.",
      .options = kForgetOptions,
      .commit_help = "delete all sessions of this commit",
-     .check_and_complete = settle_forget,
+     .check_and_complete = check_and_complete_forget,
      .access = Access::Change,
      .answer = forget_sessions},
 });

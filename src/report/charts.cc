@@ -748,7 +748,7 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
                    hover_attributes(drawing.axis, drawing.metric, "x")));
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    // The session of a command, such as a baseline, may have been measured without layouts.
+    // If sessions of several files are joined, some of them may have been measured without layouts.
     if (count_layouts(results.session, c) == 1) continue;
 
     // A damaged results file may contain a layout beyond the number of layouts.

@@ -373,8 +373,8 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t index = special.find(line[i]);
-    // Org takes / = + ~ for the beginning of italic text or code only at the beginning of a word.
-    // Elsewhere they are not escaped, so that paths stay readable in the file.
+    // Org takes / = + ~ for the beginning of markup, such as italic text or code, only at the
+    // beginning of a word. Elsewhere they are not escaped, so that paths stay readable in the file.
     const bool is_at_word_begin =
         i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_special_at_word_begin_only = std::string_view("/=+~").find(line[i]) != line.npos;

@@ -80,12 +80,12 @@ std::string write_function_line(const FunctionChange& change, const MetricByFunc
                      callers.empty() ? "" : ", most of it in " + callers);
 }
 
-/// Returns the kMaxLines largest differences that are sure.
-std::vector<const FunctionChange*> list_sure(const MetricByFunction& changes) {
-  std::vector<const FunctionChange*> sure;
+/// Returns the kMaxLines largest differences that are certain.
+std::vector<const FunctionChange*> list_certain(const MetricByFunction& changes) {
+  std::vector<const FunctionChange*> certain;
   for (const FunctionChange& change : changes.functions)
-    if (change.is_certain() && sure.size() < kMaxLines) sure.push_back(&change);
-  return sure;
+    if (change.is_certain() && certain.size() < kMaxLines) certain.push_back(&change);
+  return certain;
 }
 
 double find_largest_difference(const MetricByFunction& changes) {
@@ -109,15 +109,15 @@ std::optional<std::size_t> find_first_changed_metric(const Results& results,
     const Metric& metric = results.session.metrics[index];
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
     const MetricByFunction* changes = find_changes(results, index, candidate);
-    const bool has_sure_function =
+    const bool has_certain_function =
         changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_certain);
-    if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
+    if (is_sampled_time(metric) ? has_certain_function : row->delta->is_significant()) return index;
   }
   return std::nullopt;
 }
 
-std::string write_no_sure_function_line(const Results& results, std::size_t candidate,
-                                        std::string_view whose) {
+std::string write_no_certain_function_line(const Results& results, std::size_t candidate,
+                                           std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
@@ -176,8 +176,8 @@ std::vector<FunctionByColumn> join_columns(const Columns& columns) {
       std::vector<std::string_view> names = {function.name};
       names.insert(names.end(), function.other_names.begin(), function.other_names.end());
 
-      // The function joins the first row that has one of its names. It cannot join a row in which
-      // another function of its column already stands.
+      // The function joins the row of the first of its names that has one. It cannot join a row in
+      // which another function of its column already stands.
       std::size_t row = rows.size();
       for (const std::string_view name : names) {
         const auto named_row = row_of_name.find(name);
@@ -254,8 +254,8 @@ ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& w
     if (is_eligible) eligible.push_back(std::move(ranked));
   }
 
-  // The largest difference comes first. Among equal ones, a sure one does, and then the name
-  // decides.
+  // The largest difference comes first. Among equal ones, one that is certain does, and then the
+  // name decides.
   std::ranges::stable_sort(eligible, [](const RankedFunction& a, const RankedFunction& b) {
     return std::tuple(-a.largest_difference, !a.is_certain, a.name) <
            std::tuple(-b.largest_difference, !b.is_certain, b.name);
@@ -274,7 +274,7 @@ Ink choose_ink(const FunctionChange& change, Better better) {
   return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
 }
 
-/// `marks_certain`: true: a difference that is sure has the mark kCertainMark.
+/// `marks_certain`: true: a difference that is certain has the mark kCertainMark.
 Cell make_difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
   Cell cell{.text = format_difference(change, metric),
             .ink = choose_ink(change, metric.better),
@@ -342,7 +342,7 @@ class TableMaker {
                        .cell_content = CellContent::Code,
                        .is_left_aligned = true,
                        .cut = Cut::Middle}};
-    // In a narrow terminal, the table first moves its columns together, then cuts the names of the
+    // In a narrow terminal, the table first moves its columns together and cuts the names of the
     // functions, then gives up the values, and only then cuts the names further.
     table_.steps = {{.gap = 3, .min_cut_width = 60},
                     {.min_cut_width = 40},
@@ -371,7 +371,7 @@ class TableMaker {
   /// Makes the rows: the chosen functions, all others together, and the total. Also sets
   /// marks_certain(). May be called once.
   Table make(const ChosenFunctions& choice) {
-    marks_certain_ = has_sure_and_unsure(choice);
+    marks_certain_ = has_certain_and_uncertain(choice);
 
     std::vector<FunctionChange> totals;
     for (const MetricByFunction* side : columns_.sides)
@@ -411,15 +411,15 @@ class TableMaker {
     return std::move(table_);
   }
 
-  /// True if the table marks the differences that are sure, because others are not.
+  /// True if the table marks the differences that are certain, because others are not.
   bool marks_certain() const { return marks_certain_; }
 
  private:
-  bool has_sure_and_unsure(const ChosenFunctions& choice) const {
-    bool has_sure = false;
-    bool has_unsure = false;
+  bool has_certain_and_uncertain(const ChosenFunctions& choice) const {
+    bool has_certain = false;
+    bool has_uncertain = false;
     const auto note_certainty = [&](const auto& change) {
-      if (change.difference() != 0.0) (change.is_certain() ? has_sure : has_unsure) = true;
+      if (change.difference() != 0.0) (change.is_certain() ? has_certain : has_uncertain) = true;
     };
     for (const FunctionByColumn& function : choice.rows)
       for (const FunctionChange* change : function) {
@@ -427,7 +427,7 @@ class TableMaker {
         note_certainty(*change);
         if (change->total) note_certainty(*change->total);
       }
-    return columns_.is_compared && has_sure && has_unsure;
+    return columns_.is_compared && has_certain && has_uncertain;
   }
 
   bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
@@ -521,12 +521,12 @@ class TableMaker {
 }  // namespace
 
 /// Explains a change of the metric by the functions that changed most. Only functions whose
-/// difference is sure (significant) explain it, so there are no lines without such a function.
+/// difference is certain (significant) explain it, so there are no lines without such a function.
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
   const MetricByFunction* changes = find_changes(results, metric, candidate);
   if (changes == nullptr) return "";
-  const std::vector<const FunctionChange*> sure = list_sure(*changes);
-  if (sure.empty()) return "";
+  const std::vector<const FunctionChange*> certain = list_certain(*changes);
+  if (certain.empty()) return "";
 
   std::string lines;
   const auto add_line = [&](std::string_view label, const FunctionChange& change) {
@@ -534,18 +534,18 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
                          write_function_line(change, *changes, results.session.metrics[metric]));
   };
 
-  // The functions are sorted by their differences. The first is named even if it is not sure, so
+  // The functions are sorted by their differences. The first is named even if it is not certain, so
   // that nobody takes a smaller difference for the largest.
   const FunctionChange& largest = changes->functions.front();
   if (!largest.is_certain()) add_line("the largest, but not certain", largest);
 
-  // The first line tells how much the largest sure difference explains of the whole change.
-  const FunctionChange& largest_sure = *sure.front();
+  // The line of the largest certain difference says whether it explains most of the whole change.
+  const FunctionChange& largest_certain = *certain.front();
   const double whole = changes->difference();
-  const double share_of_whole = whole == 0.0 ? 0.0 : largest_sure.difference() / whole;
+  const double share_of_whole = whole == 0.0 ? 0.0 : largest_certain.difference() / whole;
   std::string_view label = largest.is_certain() ? "the largest" : "certain";
   if (share_of_whole >= 0.5) label = "most of it";
-  for (const FunctionChange* change : sure) {
+  for (const FunctionChange* change : certain) {
     add_line(label, *change);
     label = "also";
   }
@@ -566,7 +566,7 @@ std::string function_summary(const Results& results) {
     const std::string whose =
         candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
     const auto metric = find_first_changed_metric(results, candidate);
-    if (!metric) text += write_no_sure_function_line(results, candidate, whose);
+    if (!metric) text += write_no_certain_function_line(results, candidate, whose);
     if (!metric || is_told_below_gate(results, *metric, candidate)) continue;
     const std::string lines = function_lines(results, *metric, candidate);
     if (lines.empty()) continue;
@@ -577,7 +577,7 @@ std::string function_summary(const Results& results) {
   return text;
 }
 
-/// Only functions whose difference is sure (significant) have a line. Benchmarks of a suite may
+/// Only functions whose difference is certain (significant) have a line. Benchmarks of a suite may
 /// take very different times, so a difference is weighed as a share of the whole reference.
 std::string largest_function_change_lines(const Report& suite) {
   struct WeighedLine {
@@ -595,7 +595,7 @@ std::string largest_function_change_lines(const Report& suite) {
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
 
       const Metric& metric = results.session.metrics[*metric_index];
-      for (const FunctionChange* change : list_sure(*changes)) {
+      for (const FunctionChange* change : list_certain(*changes)) {
         const double size = std::fabs(change->difference());
         weighed_lines.push_back(
             {.share_of_reference = size / changes->mean_of_whole_reference,

@@ -131,7 +131,7 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   const double value = (1 + *change.change) * limit;
 
   if (change.is_exact) {
-    // The value was whole before it was divided by the limit.
+    // A count was whole before it was divided by the limit.
     const double rounded = std::round(value);
     const bool is_whole = stats::is_rounding_error(value - rounded, value);
     return {
@@ -344,8 +344,8 @@ std::string list_obstructed_commands(const Results& results, const gate::Verdict
 constexpr std::string_view kHintOnMissingFunction =
     "the function may be inlined or have another name there (--functions lists the names)";
 
-/// Returns why a gate could not decide, in a main clause; empty without an obstacle, when the
-/// values only were too noisy.
+/// Returns why a gate could not decide, in a main clause; empty if it has decided, or if the values
+/// were only too noisy.
 std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
   const std::string kind_of_run = run_words(results.session.metrics[verdict.metric]);
   const std::string metric = metric_in_words(verdict.condition.metric);

@@ -80,7 +80,7 @@ std::string make_graph_element(std::span<const PathChange> paths,
   };
   add_attribute("commands", list_commands(commands));
 
-  // A path from the program itself has no caller.
+  // The outermost path, the program itself, has no caller.
   add_attribute("parent", list_of(paths, [](const PathChange& path) {
                   return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
                 }));

@@ -281,7 +281,8 @@ std::string make_legend(const Scan& scan) {
     html += "</p>\n";
   }
 
-  // In a scan, the page's other charts do not colour series: they colour each command by its value.
+  // In a scan, the page's other charts show a series in its colour, too, but with a strength for
+  // each value.
   std::string about_colours;
   if (is_scan(results))
     about_colours = "; everywhere else, a stronger colour means a larger " + parameter;

@@ -366,7 +366,7 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
   Cell cell{.text = mean_with_deviation, .shorter_texts = {mean_with_deviation, mean, mean}};
   if (!values->delta) return cell;
 
-  // A delta that could not be computed has an ink, but no text.
+  // If no change could be computed, the mean gets the ink of the delta, but not its text.
   const Cell delta = delta_cell(*values->delta, marked_direction(results, metric));
   cell.ink = delta.ink;
   if (!values->delta->change) return cell;
@@ -778,8 +778,8 @@ Table markup_table(const Results& results, const Markup& markup) {
 
 // The table has a row for each command, and compares the commands by one metric.
 Table compact_table(const Results& results, std::size_t metric) {
-  // In a narrow terminal, names of commands are cut first. Then the table takes the first of these
-  // steps that fits.
+  // The terminal's table takes the first of these steps that fits. They first let names be cut, and
+  // then leave out parts.
   Table table{.steps = {{.gap = 4},
                         {.min_cut_width = 32},
                         {.min_cut_width = 24},
@@ -853,7 +853,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
     for (const std::size_t gap : {4U, 2U})
       table.steps.push_back({.gap = gap, .last_omitted_part = part});
 
-  // Cells have a shorter text for each of these steps (make_matrix_cell).
+  // Cells have a shorter text for each part that is left out (make_matrix_cell).
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,

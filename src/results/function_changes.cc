@@ -179,7 +179,7 @@ MetricByFunction compare(const Results& results, std::size_t metric, std::size_t
       changes.functions[tested_functions[i]].own.certainty = Certainty::Significant;
   add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
 
-  // The largest differences come first, and among equal ones those that are sure.
+  // The largest differences come first, and among equal ones those that are certain.
   const auto sort_key = [](const FunctionChange& function) {
     return std::pair(std::fabs(function.difference()), function.is_certain());
   };

@@ -313,7 +313,8 @@ bool ReportedValues::uses_metric_files() const {
 // variable LAUKA_METRICS.
 std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t run_in_batch,
                                                  Values& values) {
-  // Other rounds, such as those with a profiler, only count events.
+  // Values of other runs are not used: counting slows some of them, and settling and untuned rounds
+  // only serve the timed ones.
   const bool has_values = step.kind == RoundKind::Timed || step.kind == RoundKind::Warmup;
   if (!has_values) return std::nullopt;
 
@@ -340,8 +341,8 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t r
   return std::nullopt;
 }
 
-// Finds the value of one metric of --scrape in the output of a run: by the last match of its
-// pattern in standard output or, if there is none, in standard error.
+// Finds the value of one metric of --scrape in the output of a run, and stores it in `values`: by
+// the last match of its pattern in standard output or, if there is none, in standard error.
 Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) const {
   const OwnMetric& metric = plan_.reported_metrics[metric_index];
   std::string searched_text;  // contains the match

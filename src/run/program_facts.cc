@@ -218,8 +218,8 @@ std::string identify_build(const std::string& path, const ReadContext& reader) {
 }
 
 /// Returns the list of libraries that the dynamic loader prints for the program at `path`; nullopt
-/// if it prints none. With --list, the loader finds the libraries as it would for a run, but does
-/// not run the program.
+/// if it is no loader, or if it fails. With --list, the loader finds the libraries as it would for
+/// a run, but does not run the program.
 std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
                                           const FinalProgram& program, const ReadContext& reader) {
   // A program that is no loader could do anything when it is called with --list.

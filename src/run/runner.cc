@@ -212,10 +212,10 @@ Runner& runner_of(const Runners& runners, std::span<const std::size_t> lap, std:
   return *runners[lap[lap.size() - 1 - turn]];
 }
 
-/// Returns the number of turns to come that can begin in one batch. `unknown`: estimate for the
-/// first run of a command.
+/// Returns the number of turns to come that can begin in one batch. `unknown_run_time`: estimate
+/// for the first run of a command.
 std::size_t count_turns_to_share(const Runners& runners, std::span<const std::size_t> lap,
-                                 nanoseconds unknown) {
+                                 nanoseconds unknown_run_time) {
   const os::AfterFailure policy = runner_of(runners, lap, 0).steps().policy_after_failure();
   std::size_t turns = 0;
   std::size_t launches = 0;
@@ -223,7 +223,7 @@ std::size_t count_turns_to_share(const Runners& runners, std::span<const std::si
     Runner& runner = runner_of(runners, lap, turns);
     const RunSteps* next = runner.find_action_to_share();
     if (next == nullptr || runner.steps().policy_after_failure() != policy) break;
-    const auto time = runner.steps().time_if_shareable(*next, unknown);
+    const auto time = runner.steps().time_if_shareable(*next, unknown_run_time);
     launches += next->steps.size();
     if (!time || launches > os::Launcher::kMaxBatch) break;
     whole += *time;
@@ -295,7 +295,7 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
 /// a request to the launcher costs about as much as a short run. Returns the number of turns that
 /// have got results. If it is 0, the next turn must launch its runs by itself.
 /// `lap`: the benchmarks that wait for their turns; the last one is next.
-/// `mean_run_time`: mean time of a run in the latest shared batch, which this batch replaces.
+/// `mean_run_time`: mean time of a run in the latest shared batch; is set to that of this batch.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context, nanoseconds& mean_run_time) {
   // A single turn has nothing to share its batch with.

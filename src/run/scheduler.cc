@@ -710,9 +710,9 @@ double Scheduler::counting_seconds_left(const UnderWay& now, double timed_second
     const bool may_add_rounds = gates_.has_undecided_gate_on(RoundKind::Counting) &&
                                 !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
     const double factor = may_add_rounds ? static_cast<double>(kBudgetFactorForGates) : 1.0;
-    const double counting_per_timed = counting_.share / (1.0 - counting_.share);
-    left_by_share =
-        timed_seconds * factor * counting_per_timed - (finished_seconds + seconds_under_way);
+    // The share is that of the whole time, so it is counted from the time of the timed rounds.
+    left_by_share = timed_seconds * factor * counting_.share / (1.0 - counting_.share) -
+                    (finished_seconds + seconds_under_way);
   }
 
   // A turn is one round of each counting pass. Before the first turn has ended, its time is

@@ -245,8 +245,9 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     baseline.reference_places.push_back(reference);
   }
 
-  // check_metrics() and check_units() need to know which metrics can be compared.
   if (auto checked = check_layouts(plan, baseline); !checked) return checked;
+
+  // check_metrics() and check_units() need to know which metrics can be compared.
   baseline.metric_places = find_comparable_metrics_in(*session, plan.metrics);
   if (auto checked = check_metrics(plan, baseline); !checked) return checked;
   if (auto checked = check_units(plan, baseline); !checked) return checked;

@@ -93,7 +93,7 @@ TEST_CASE("the functions with the largest differences are named in three lines")
         "instructions +3.9% ± 0.0%:\n" + function_lines(results, 0, 1));
 }
 
-TEST_CASE("the largest difference is named where it is not sure, before the sure ones") {
+TEST_CASE("the largest difference is named where it is not certain, before the certain ones") {
   Results results = results_of_functions({kOld, kNew});
   results.session.function_tables[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
   compare_functions(results);
@@ -322,7 +322,7 @@ TEST_CASE("the row of other functions is 0 where only rounding is left of the to
   CHECK(function_text(results, {}).find("(1 other function)         0s ") != std::string::npos);
 }
 
-TEST_CASE("a line says that no function's sampled time differs for sure") {
+TEST_CASE("a line says that no function's sampled time differs for certain") {
   Results results = sampled_results();
   results.session.function_tables[1] = results.session.function_tables[0];
   compare_functions(results);

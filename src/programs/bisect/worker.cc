@@ -427,8 +427,8 @@ OrStop<MeasuredCandidate> Worker::take_early_end(const Call& call,
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
                                                   report::AdviceToEndRuns::None));
 
-  // Command 0 is the reference, and command 1 the candidate. If a reference fails that ran in an
-  // earlier session, the lines above say all that is to say.
+  // Command 0 is the reference, and command 1 the candidate. If a metric, an output or a hook of
+  // a reference fails that ran in an earlier session, the lines above say all that is to say.
   const std::size_t first_to_blame = compared.is_reference_untested ? 0 : 1;
   if (measured.command_at_fault && *measured.command_at_fault >= first_to_blame)
     return take_failure(compared, *measured.command_at_fault,

@@ -393,7 +393,7 @@ std::string make_numbers_html(const Results& results, std::size_t metric, const 
   // Says what the value is, because the table above the chart has means.
   std::string html = fmt::format("<span>{} {}</span>", name_of_center(results, row.command),
                                  html_text(quantity(row.center, shown)));
-  if (const auto& delta = row_of(results.commands[row.command], metric)->delta)
+  if (const auto& delta = metric_result_of(results.commands[row.command], metric)->delta)
     html += " " + change_row({}, *delta, shown.better).change_html;
   return html;
 }
@@ -663,7 +663,7 @@ std::string_view ink_class(Ink ink) {
 
 const stats::Summary* find_summary(const Results& results, std::size_t command,
                                    std::size_t metric) {
-  const MetricResult* row = row_of(results.commands[command], metric);
+  const MetricResult* row = metric_result_of(results.commands[command], metric);
   return row != nullptr && row->summary ? &*row->summary : nullptr;
 }
 
@@ -855,7 +855,8 @@ std::string delta_chart(const Results& results, std::size_t metric) {
   const std::vector<std::string> classes = command_classes(results);
   std::vector<ChangeRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (const MetricResult* row = row_of(results.commands[c], metric); row != nullptr && row->delta)
+    if (const MetricResult* row = metric_result_of(results.commands[c], metric);
+        row != nullptr && row->delta)
       rows.push_back(change_row(command_html(results, c, classes[c]), *row->delta,
                                 results.session.metrics[metric].better));
   return change_chart(std::move(rows));

@@ -52,8 +52,8 @@ LogChange subtract_independent(const LogChange& a, const LogChange& b) {
 /// Returns the logarithm of 1 + delta; nullopt if unknown, or for counts of a region, which do not
 /// explain the time of whole runs.
 std::optional<LogChange> find_log_change(const Results& results, std::size_t command, Role role) {
-  const MetricResult* row = row_of(results, command, role);
-  if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
+  const MetricResult* row = metric_result_of(results, command, role);
+  if (row == nullptr || !row->delta || results.session.metrics[row->metric_index].of_region)
     return std::nullopt;
   return to_log_change(*row->delta);
 }

@@ -236,8 +236,12 @@ double t_as_rare_as(double deviates, std::size_t differences) {
 /// `confidence`. A step was found because some point confirmed it, but it may have happened a few
 /// points earlier or later than it seemed. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
+  // The search looks at no more than kMaxPointsAfter points after a step, so it misplaces the step
+  // by no more than that. The confirming point comes after the first one at the new level. The
+  // point where the step was found is itself a candidate, so there is at least one.
+  constexpr std::size_t begin_of_series = 0;
   const std::size_t first_candidate =
-      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, 0));
+      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, begin_of_series));
   const std::size_t end_of_candidates = std::min(around.end, step.confirming_point);
 
   // For normal values, the logarithm of the likelihood ratio between a step of z standard errors
@@ -245,9 +249,9 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
   std::vector<double> log_likelihoods;  // of the candidates
   double largest = 0.0;
   for (std::size_t point = first_candidate; point < end_of_candidates; ++point) {
-    const double deviates =
+    const double z =
         series.estimate_contrast({around.begin, point}, {point, around.end}).deviates();
-    log_likelihoods.push_back(deviates * deviates / 2.0);
+    log_likelihoods.push_back(z * z / 2.0);
     if (log_likelihoods.back() > largest) {
       largest = log_likelihoods.back();
       step.first_point = point;
@@ -270,8 +274,12 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
   while (weight_in_range < confidence * sum_of_weights) {
     const std::size_t begin = step.earliest_first_point - first_candidate;
     const std::size_t end = step.latest_first_point - first_candidate + 1;
-    if (begin == 0 && end == weights.size()) break;
 
+    // Even if all candidates are in the range, rounding errors may leave too little weight.
+    const bool has_all_candidates = begin == 0 && end == weights.size();
+    if (has_all_candidates) break;
+
+    // Weights are not negative, so a side without further points never has the larger one.
     constexpr double no_point = -1.0;
     const double left = begin > 0 ? weights[begin - 1] : no_point;
     const double right = end < weights.size() ? weights[end] : no_point;

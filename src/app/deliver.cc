@@ -155,8 +155,8 @@ gate::Findings judge_saved(const Benchmark& benchmark, Recording& joined) {
 }
 
 Circumstances make_circumstances(const Call& call) {
-  const bool is_needed = needs_machine(call);
-  const bool is_described = describes_session(call.options.output);
+  const bool is_needed = needs_description_of_machine(call);
+  const bool is_described = exports_whole_session(call.options.output);
   Machine machine = is_described ? os::this_machine_with_class_facts()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
@@ -403,7 +403,7 @@ Results analyse_session(Call& call) {
   return results;
 }
 
-bool describes_session(const OutputOptions& options) {
+bool exports_whole_session(const OutputOptions& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& target) {
     return target.kind == ExportKind::Json || target.kind == ExportKind::Html;
   });

@@ -20,7 +20,7 @@ int deliver(Call& call);
 Results analyse_session(Call& call);
 
 /// True if results are exported as JSON or HTML.
-bool describes_session(const OutputOptions& options);
+bool exports_whole_session(const OutputOptions& options);
 
 int print_error(const Error& error, ExitStatus status);
 

@@ -346,7 +346,7 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
   return call.tuning ? std::make_unique<TunedByCall>(call) : nullptr;
 }
 
-void compare_tuning(Call& call) {
+void compare_tuned_with_untuned_runs(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compare;
   for (const Benchmark& benchmark : call.benchmarks)

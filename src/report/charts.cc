@@ -560,17 +560,22 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 }
 
 /// Draws the ticks below a chart, each with one or two lines of text. The picture is as wide as the
-/// page allows, so horizontal positions are in percent, and all heights in pixels.
+/// page allows, so horizontal positions are in percent, and all heights in pixels. Labels without
+/// the chart would tell nothing, so screen readers pass over them.
 std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
-  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - 5;
+  constexpr std::size_t tick_length = 4;
+  constexpr std::size_t gap_above_line = 5;  // below the tick; the second line needs none
+  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - gap_above_line;
   constexpr std::size_t below_baseline = 3;  // space for the lower part of letters such as g
 
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
-    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
-                           label.position_percent);
+    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"{1}\" class=\"tick\"/>\n",
+                           label.position_percent, tick_length);
 
+    // A label is centered below its tick, except near an end of the axis, where it would be cut
+    // off.
     const auto add_line = [&](std::string_view text, std::size_t bottom) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",

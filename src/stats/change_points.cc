@@ -110,11 +110,11 @@ class Series {
  public:
   explicit Series(std::span<const SeriesPoint> points) : points_(points) {}
 
-  double noise() const { return noise_; }
-  void set_noise(double noise) { noise_ = noise; }
+  double noise_variance() const { return noise_variance_; }
 
   void estimate_noise(Window window) {
-    noise_ = estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
+    noise_variance_ =
+        estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
   }
 
   void set_noise_about(Window before, Window after) {
@@ -122,7 +122,7 @@ class Series {
     const PlainStatistics high = compute_statistics(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
     const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
-    noise_ = std::max(variance_about(low, high) - sampling, least * least);
+    noise_variance_ = std::max(variance_about(low, high) - sampling, least * least);
   }
 
   /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
@@ -153,7 +153,7 @@ class Series {
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
-  bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
+  bool varies(std::size_t point) const { return points_[point].variance + noise_variance_ > 0.0; }
 
   Contrast estimate_contrast(Window before, Window after) const {
     const Level low = estimate_level(before);
@@ -210,7 +210,7 @@ class Series {
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
       const double value = limit_value(i, limit);
-      const double weight = 1.0 / (points_[i].variance + noise_);
+      const double weight = 1.0 / (points_[i].variance + noise_variance_);
       weights += weight;
       sum += weight * value;
     }
@@ -218,7 +218,7 @@ class Series {
   }
 
   std::span<const SeriesPoint> points_;
-  double noise_ = 0.0;
+  double noise_variance_ = 0.0;
 };
 
 /// Returns the point that is `count` points before `point`, but not before `earliest`.
@@ -382,8 +382,8 @@ std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint>
 }
 
 /// Locates each step, and estimates its change with an interval. This uses the noise near the step,
-/// which may be other than elsewhere, and leaves it in `series`. `points`: number of all points.
-void measure_steps(Series& series, std::size_t points, double confidence,
+/// which may be other than elsewhere, so `series` is a copy. `points`: number of all points.
+void measure_steps(Series series, std::size_t points, double confidence,
                    std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     // The points before and after a step reach up to the steps next to it, or to the ends of the
@@ -454,8 +454,10 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
 
-  // Asks at each point, as if it were the newest one, if it confirms that a step happened shortly
-  // before. The search also updates the noise of the series, by its latest points.
+  // A step shows only some points later. So each point is treated as if it were the newest one:
+  // does it confirm that a step happened shortly before? The search also keeps the noise in
+  // `series` up to date, as it is among the latest points, and estimates it again at the last
+  // point.
   Series series(points);
   const std::size_t last = points.size() - 1;
   std::size_t begin_of_level = 0;  // first point after the latest step
@@ -467,14 +469,12 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
     found.steps.push_back(*step);
   }
 
-  // A step is pending if one more point like the last one would confirm it.
-  const double noise_of_latest_points = series.noise();
-  found.noise_deviation = std::sqrt(noise_of_latest_points);
-  found.pending_first_point = find_pending_first_point(points, begin_of_level);
+  found.noise_deviation = std::sqrt(series.noise_variance());
   measure_steps(series, points.size(), confidence, found.steps);
 
-  // measure_steps() may have replaced the noise by that around a step.
-  series.set_noise(noise_of_latest_points);
+  // A step of several points is pending if one more point like the last one would confirm it. The
+  // last point alone may be the beginning of a step if it is far from the level before it.
+  found.pending_first_point = find_pending_first_point(points, begin_of_level);
   found.may_last_point_be_step = is_last_point_suspect(series, points.size(), begin_of_level) &&
                                  !confirms_step(found.steps, last);
   return found;

@@ -364,7 +364,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
       std::span(changes).first(changes.size() - suite.geomeans.size());
   sink(make_paragraphs(count_changes(changes_of_benchmarks), "answer"));
 
-  // A race among the commands of a benchmark ends when one is shown to be the best.
+  // In a race, a command of a benchmark is no longer run once another one was shown to be better.
   sink(make_paragraphs(suite_race_lines(suite)));
 
   // A gate is a limit that a command must keep. A suite may have hundreds of them, so one line

@@ -119,7 +119,8 @@ WallFactor make_utilisation_factor(const Results& results, std::size_t candidate
   std::optional<LogChange> change_by_runs;
   if (!samples.is_empty()) {
     const stats::IntervalTails tails = stats::tails_of(results.session.confidence);
-    change_by_runs = to_log_change(estimate_delta(samples, tails));
+    constexpr std::optional<double> share_of_percentile = std::nullopt;  // this is no percentile
+    change_by_runs = to_log_change(estimate_delta(samples, tails, share_of_percentile));
   }
 
   // The change by single runs may differ slightly from the value. The interval is widened by this

@@ -35,7 +35,7 @@ namespace {
 using os::StandardStream;
 
 report::Style choose_style(const OutputOptions& options) {
-  const StandardStream stream = shown_on(options);
+  const StandardStream stream = choose_stream(options);
   const bool has_color = options.color == ColorChoice::Always ||
                          (options.color == ColorChoice::Auto && os::wants_color(stream));
   return {.color = has_color,
@@ -56,30 +56,36 @@ bool decide_to_show_lack_of_counters(const Options& options) {
           os::create_mark_once("no-counters"));
 }
 
-/// Shows the tables and verdicts, and then the notes and warnings about them.
-Result<void> show_tables(const Options& options, const Report& report) {
+bool has_note(const Report& answer, std::string_view kind) {
+  return std::ranges::any_of(answer.benchmarks, [kind](const Results& results) {
+    return std::ranges::any_of(results.session.notes,
+                               [kind](const Note& note) { return note.kind == kind; });
+  });
+}
+
+/// Shows the tables and verdicts, and then the notes and warnings about them. With --quiet, shows
+/// only the verdicts.
+Result<void> show_tables(const Options& options, const Report& answer) {
   const bool is_quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
   const report::ScreenSections text = report::screen_sections(
-      report, style, is_quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
+      answer, style, is_quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
 
-  // A user whose machine has no hardware counters need not be told so in each session.
-  const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::find(results.session.notes, kNoCountersNote, &Note::kind) !=
-           results.session.notes.end();
-  });
+  // A user whose machine has no hardware counters need not be told so in each session. A file in
+  // lauka's state folder marks that the user was told.
   std::optional<std::string_view> hidden_kind_of_notes;
-  if (lacks_counters && !decide_to_show_lack_of_counters(options))
+  if (has_note(answer, kNoCountersNote) && !decide_to_show_lack_of_counters(options))
     hidden_kind_of_notes = kNoCountersNote;
-  const std::vector<std::string> notes = report::note_lines(report, hidden_kind_of_notes);
+  const std::vector<std::string> notes = report::note_texts(answer, hidden_kind_of_notes);
 
-  const std::size_t width = os::terminal_width(StandardStream::Error, 0);  // 0: no terminal
+  // Without a terminal, the width is 0, and messages are not wrapped.
+  const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   std::string warnings;
-  for (const std::string& warning : report::screen_warnings(report, style))
+  for (const std::string& warning : report::screen_warnings(answer, style))
     warnings += report::wrapped_message(warning, width);
 
   // The answer comes before what qualifies it. Only a failure to show the answer is an error.
-  auto shown = os::write_to(shown_on(options.output), text.tables + text.verdicts);
+  auto shown = os::write_to(choose_stream(options.output), text.tables + text.verdicts);
   if (!is_quiet) print_to_standard_error(report::note_lines(notes, width));
   if (!is_quiet && !warnings.empty()) print_to_standard_error(warnings);
   return shown;
@@ -149,8 +155,8 @@ gate::Findings judge_saved(const Benchmark& benchmark, Recording& joined) {
 }
 
 Circumstances make_circumstances(const Call& call) {
-  const bool is_needed = needs_machine(call);
-  const bool is_described = describes_session(call.options.output);
+  const bool is_needed = needs_description_of_machine(call);
+  const bool is_described = exports_whole_session(call.options.output);
   Machine machine = is_described ? os::this_machine_with_class_facts()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
@@ -398,7 +404,7 @@ Results analyse_session(Call& call) {
   return results;
 }
 
-bool describes_session(const OutputOptions& options) {
+bool exports_whole_session(const OutputOptions& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& target) {
     return target.kind == ExportKind::Json || target.kind == ExportKind::Html;
   });
@@ -415,7 +421,7 @@ int print_error(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-StandardStream shown_on(const OutputOptions& options) {
+StandardStream choose_stream(const OutputOptions& options) {
   const bool taken = std::ranges::any_of(options.exports, [](const ExportTarget& target) {
     return os::is_standard_output(target.file);
   });

@@ -20,7 +20,7 @@ int deliver(Call& call);
 Results analyse_session(Call& call);
 
 /// True if results are exported as JSON or HTML.
-bool describes_session(const OutputOptions& options);
+bool exports_whole_session(const OutputOptions& options);
 
 int print_error(const Error& error, ExitStatus status);
 
@@ -32,6 +32,6 @@ void print_to_standard_error(const std::string& text);
 
 /// Returns the stream for tables: standard error if an export goes to standard output, else
 /// standard output.
-os::StandardStream shown_on(const OutputOptions& options);
+os::StandardStream choose_stream(const OutputOptions& options);
 
 }  // namespace lauka

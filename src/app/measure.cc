@@ -554,7 +554,7 @@ std::optional<int> measure_benchmarks(Call& call) {
 
   // Exports and the file of a series name programs by the hashes of their files.
   const bool hashes_all_programs =
-      describes_session(call.options.output) || call.options.gates.series_file.has_value();
+      exports_whole_session(call.options.output) || call.options.gates.series_file.has_value();
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({.name = benchmark.name,
@@ -618,19 +618,22 @@ Result<void> add_suite(Call& call) {
   return {};
 }
 
-bool needs_machine(const Call& call) {
+bool needs_description_of_machine(const Call& call) {
   return !call.options.output.exports.empty() ||
          std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
            return benchmark.options.gates.baseline_file.has_value();
          });
 }
 
-// What tuning or the runs can change, such as the branch in git, is read before them. The machine
-// is restored after the last run.
+// Returns an exit status if lauka must end now, without showing results. Before tuning and the
+// runs, it reads what these may change, such as the branch in git. It restores the machine after
+// the last run.
 std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> git_head_labels = await_head_labels(call);  // commit and branch
 
+  // A command may be built in several layouts, which place its code differently in memory. All are
+  // built now, so that no compiler runs on the tuned machine or between the runs.
   const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.plan.setting.layouts > 1;
   });
@@ -638,29 +641,30 @@ std::optional<int> measure(Call& call) {
     if (const auto status_of_builds = build_layouts(call)) return status_of_builds;
   }
 
-  // On Linux, a control group may limit the CPU time of lauka and its commands. The kernel counts
-  // how often they had to wait for it (throttling). The limits (allowance) are read before tuning,
-  // which changes them.
+  // On Linux, a control group may have a quota of CPU time, for which lauka and its commands must
+  // wait (throttling). The quota and other limits (the allowance) are read before tuning, which
+  // changes them. A report on screen or in an export says how much the runs waited.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   std::vector<QuotaWait> throttling_before;
   if (linux_calls != nullptr) {
-    if (needs_machine(call)) call.allowance = os::read_allowance(*linux_calls);
+    if (needs_description_of_machine(call)) call.allowance = os::read_allowance(*linux_calls);
 
-    const bool shows_throttling =
-        call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output);
+    const bool shows_throttling = call.options.output.verbosity != Verbosity::Quiet ||
+                                  exports_whole_session(call.options.output);
     if (shows_throttling) throttling_before = os::read_throttling(*linux_calls);
   }
 
-  // Without --tune, none of the functions for tuning does anything.
+  // Without --tune, none of the functions for tuning does anything. If begin_tuning() fails, it has
+  // changed nothing that must be restored.
   if (auto begun = begin_tuning(call); !begun)
     return print_error(begun.error(), ExitStatus::Failed);
   const auto status_if_ended = measure_benchmarks(call);
   if (!throttling_before.empty())
     call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_calls));
   end_tuning(call);
-  compare_tuning(call);
+  compare_tuned_with_untuned_runs(call);
 
-  // Only results that are shown need labels.
+  // If lauka ends now, no results are shown, so they need no labels.
   if (!status_if_ended) add_git_labels(call, std::move(git_head_labels));
   return status_if_ended;
 }

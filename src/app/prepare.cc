@@ -528,7 +528,7 @@ std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
 void ask_git_for_head(Call& call) {
   call.labels = merge_labels(call.options.output.labels, {});
   const bool has_use =
-      describes_session(call.options.output) || call.options.gates.series_file.has_value();
+      exports_whole_session(call.options.output) || call.options.gates.series_file.has_value();
   if (!call.options.output.takes_labels_from_git || !has_use) return;
   auto repository = find_repository();
   if (!repository) return;

@@ -150,6 +150,15 @@ void say_what_was_tuned(const Call& call) {
   say_notes(call, notes);
 }
 
+void say_what_was_restored(const Call& call, const tune::RestoreResult& restored) {
+  std::vector<std::string> notes = list_restore_messages(restored);
+  if (restored.restored_count > 0)
+    notes.push_back(
+        fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
+                    plural(restored.restored_count, "setting")));
+  say_notes(call, notes);
+}
+
 }  // namespace
 
 void restore_after_lauka(int lauka) {
@@ -163,32 +172,26 @@ void restore_after_lauka(int lauka) {
 void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
-  if (files == nullptr) return;  // macOS
+  const bool is_macos = files == nullptr;
+  if (is_macos) return;  // there, lauka changes no settings of the machine
 
-  // No value: another process holds the journal's lock.
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
-  const bool has_succeeded = attempt && attempt->has_value();
-  if (has_succeeded) {
-    const tune::RestoreResult& restored = **attempt;
-    std::vector<std::string> notes = list_restore_messages(restored);
-    if (restored.restored_count > 0)
-      notes.push_back(
-          fmt::format("lauka restored {} that an earlier lauka had tuned before it was killed",
-                      plural(restored.restored_count, "setting")));
-    say_notes(call, notes);
-    return;
-  }
-
-  // Root is told the reason of a failure. Other users can never restore settings, so they are only
-  // told how to do it.
   const bool has_failed = !attempt;
-  if (has_failed && os::has_root_rights()) {
-    say_notes(call, {attempt.error().line()});
+  if (has_failed) {
+    // Root is told the reason. Other users can never restore settings, so they are only told how to
+    // do it, further below.
+    if (os::has_root_rights()) {
+      say_notes(call, {attempt.error().line()});
+      return;
+    }
+  } else if (const std::optional<tune::RestoreResult>& restored = *attempt) {
+    say_what_was_restored(call, *restored);
     return;
   }
 
-  // A lauka that is still running restores its settings itself.
+  // Nothing was restored: this user may not do it, or another process holds the journal's lock. If
+  // lauka is still running, it restores its settings itself.
   const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
   const bool has_writer_died = writer_pid && !files->is_alive(*writer_pid);
   if (has_writer_died)
@@ -343,7 +346,7 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
   return call.tuning ? std::make_unique<TunedByCall>(call) : nullptr;
 }
 
-void compare_tuning(Call& call) {
+void compare_tuned_with_untuned_runs(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compare;
   for (const Benchmark& benchmark : call.benchmarks)

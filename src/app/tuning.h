@@ -43,6 +43,6 @@ void end_tuning(Call& call);
 std::unique_ptr<TunedMachine> tuned_machine(Call& call);
 
 /// Compares tuned with untuned runs and prints the result, if there are untuned runs.
-void compare_tuning(Call& call);
+void compare_tuned_with_untuned_runs(Call& call);
 
 }  // namespace lauka

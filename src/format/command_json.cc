@@ -643,7 +643,7 @@ void put_median_deviation(JsonWriter& json, const MetricResult& row, const Runs&
   std::vector<double> values;
   values.reserve(row.runs);
   for (const std::uint32_t run : runs_of_command)
-    if (const auto value = runs.value(run, row.metric)) values.push_back(*value);
+    if (const auto value = runs.value(run, row.metric_index)) values.push_back(*value);
 
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
@@ -664,7 +664,7 @@ void put_log_ratios(JsonWriter& json, const Results& results, std::size_t comman
 }
 
 StoredMetric make_stored_metric(const Results& results, const MetricResult& row) {
-  const Metric& metric = results.session.metrics[row.metric];
+  const Metric& metric = results.session.metrics[row.metric_index];
   StoredMetric stored{.row = row, .unit = metric.unit};
   if (row.layouts)
     stored.layouts = StoredLayouts{*row.layouts, report::is_misled_by_one_layout(row)};
@@ -685,7 +685,7 @@ StoredMetric make_stored_metric(const Results& results, const MetricResult& row)
 /// Writes a command's statistics of one metric, and then its samples: the values of all runs.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
-  const Metric& metric = results.session.metrics[row.metric];
+  const Metric& metric = results.session.metrics[row.metric_index];
   json.open(metric.name, '{');
   put_fields(json, make_stored_metric(results, row));
 
@@ -700,9 +700,9 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   const Runs& runs = results.session.runs;
   const std::span<const std::uint32_t> runs_of_command = runs.of_command(command);
   put_median_deviation(json, row, runs, runs_of_command);
-  put_log_ratios(json, results, command, row.metric);
+  put_log_ratios(json, results, command, row.metric_index);
   json.list("samples", runs_of_command.size(), [&](std::size_t i, std::string& to) {
-    add_sample(runs.value(runs_of_command[i], row.metric), metric.unit, to);
+    add_sample(runs.value(runs_of_command[i], row.metric_index), metric.unit, to);
   });
   json.close();
 }

@@ -56,7 +56,7 @@ void write_bmf(const Report& report, const Sink& sink) {
       for (const MetricResult& row : results.commands[c].rows)
         if (const Json measure = make_bmf_measure(row, results.session.confidence);
             !measure.is_null())
-          json.put(results.session.metrics[row.metric].name, measure);
+          json.put(results.session.metrics[row.metric_index].name, measure);
       if (const std::size_t failed = results.commands[c].endings.failed_runs(); failed > 0)
         json.put("failed_runs", {{"value", failed}});
       json.close();
@@ -88,7 +88,7 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
     const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c)
       for (const MetricResult& row : results.commands[c].rows)
-        if (const Json entry = make_github_entry(row, results.session.metrics[row.metric],
+        if (const Json entry = make_github_entry(row, results.session.metrics[row.metric_index],
                                                  names[c].text(), results.commands[c].endings);
             !entry.is_null())
           json.put({}, entry);

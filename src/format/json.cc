@@ -46,13 +46,13 @@ std::vector<std::size_t> timed_runs(const Results& results, std::size_t command)
 }
 
 void put_statistics(JsonWriter& json, const Results& results, std::size_t command) {
-  const MetricResult* row = row_of(results, command, Role::WallTime);
+  const MetricResult* row = metric_result_of(results, command, Role::WallTime);
   const stats::Summary* wall_time = row != nullptr && row->summary ? &*row->summary : nullptr;
   const auto put = [&](std::string_view key, double stats::Summary::*member) {
     json.put(key, wall_time != nullptr ? Json(wall_time->*member) : Json(nullptr));
   };
   const auto put_mean = [&](std::string_view key, Role role) {
-    const MetricResult* time = row_of(results, command, role);
+    const MetricResult* time = metric_result_of(results, command, role);
     json.put(key, json_number(time != nullptr ? time->mean() : std::nullopt));
   };
   put("mean", &stats::Summary::mean);
@@ -86,10 +86,11 @@ void put_measurement(JsonWriter& json, const Results& results, const MetricIndic
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const HyperfineMetric& name : kHyperfineMetrics) {
-    const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.our_role));
+    const MetricResult* row =
+        metric_result_of(command, find_metric(results.session.metrics, name.our_role));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
     // Values of counting runs do not belong to the timed runs, even if there are equally many runs.
-    if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
+    if (results.session.metrics[row->metric_index].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.hyperfine_key)];
     there["unit"] = name.unit.empty() ? "count" : name.unit;

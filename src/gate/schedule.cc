@@ -104,13 +104,14 @@ bool Schedule::is_early_look(std::size_t rounds) const {
 }
 
 /// At an early look (an interim analysis), a gate may be decided long before all rounds have run.
-/// All looks share one error, so this look notes what it spends, and the planned looks that follow
-/// get less.
+/// All looks share one error, so this look counts itself for each answer that it could give, and
+/// the planned looks that follow get less of the error. Returns nullopt if it cannot give any
+/// answer.
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
 
   // The rounds of a batch run without a look in between. They may pass several early looks, of
-  // which only the latest is taken.
+  // which only the latest is taken. is_early_look() asks about the next look that is not reached.
   while (is_early_look(rounds)) ++early_looks_reached_;
 
   // Returns what the look may spend of an error. Returns nullopt if even rounds that all agree are
@@ -122,24 +123,27 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
 
   LookErrors levels;
   if (is_for_keeping_) {
-    // A pass keeps a candidate, and a fail discards it. A wrong discard proves nothing false, so
-    // each look may spend the whole error on it. The error of the last look tells the caller
-    // whether a pass is still possible.
+    // A pass keeps a candidate, and a fail discards it. Whoever discards a candidate claims nothing
+    // that may be false, so each look, early or planned, may spend the whole error on fails. The
+    // error of the last look, before this look is counted, tells the caller whether a pass is still
+    // possible.
     levels.error_of_false_fail = error_of_fail_;
     levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
     levels.pass_keeps = true;
     levels.error_of_pass_at_last_look = level_of_planned_pass();
   } else {
     levels.error_of_false_fail = find_level_to_decide(error_of_fail_);
+
+    // An early pass needs the consent of a second test, that of the mean. It also needs so many
+    // rounds that one has probably seen even those slow runs that happen only now and then.
     levels.max_mean_test_p_of_pass = error_;
-    // An early pass needs so many rounds that slow runs which happen now and then were seen.
     if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
       levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
   }
 
   // The more early looks could have given an answer, the less the planned looks may spend on it.
-  // The confidence interval, with half of the error at each end, allows for its own number of
-  // looks.
+  // The confidence interval of the change has half of the error at each end. It has its own count
+  // of looks, because it may be able to exclude a change at looks that cannot decide the gate.
   if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
   if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
   if (find_level_to_decide(error_ / 2.0)) ++early_looks_of_interval_;
@@ -148,7 +152,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!may_decide) return std::nullopt;
 
   ++early_looks_that_may_decide_;
-  levels.tails = tails();
+  levels.tails = tails();  // of the confidence interval, after the looks that were counted above
   return levels;
 }
 

@@ -123,6 +123,7 @@ class RecordReader {
     if (auto found = find_session(); !found) return found.error();
     if (auto taken = take_session(); !taken) return taken.error();
     if (auto found = find_results(); !found) return found.error();
+    find_reference();
     for (std::size_t index = 0; index < results_in_file_.size(); ++index)
       if (auto added = add_metrics(index); !added) return added.error();
     return std::move(record_);
@@ -267,8 +268,9 @@ class RecordReader {
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
     // Commands with other settings than usual have a history of their own, so the settings are a
-    // part of the benchmark's name. The name of the command is shown only if benchmark and role do
-    // not tell the command from the others.
+    // part of the benchmark's name. Only then, the name without settings is stored as well. The
+    // name of the command is shown only if other commands, with any settings, have the same
+    // benchmark and role.
     for (const ResultInFile& result : results_in_file_) {
       const std::string settings = list_unusual_settings(result);
       const bool has_namesakes = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
@@ -279,11 +281,14 @@ class RecordReader {
            .shown_command_name = has_namesakes ? result.name : ""});
     }
 
-    // The reference of results that name none themselves: an earlier session, which is called a
-    // baseline, or else one of the results, usually the first.
-    reference_ = unsigned_in(*session_, "reference").value_or(0);
-    has_baseline_ = member(*session_, "baseline") != nullptr;
     return {};
+  }
+
+  /// Finds the reference of results that name none themselves. If the session has a baseline, the
+  /// reference is a command of this earlier session, and `reference_` is not used.
+  void find_reference() {
+    has_baseline_ = member(*session_, "baseline") != nullptr;
+    reference_ = unsigned_in(*session_, "reference").value_or(0);
   }
 
   /// Returns the command with this role in the benchmark of another command; nullopt if there is

@@ -374,29 +374,36 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   return lines;
 }
 
+// The text has a title, a table of the lines, and the number of problems and notes. `width` is that
+// of the terminal; if it is 0, nothing is wrapped.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width) {
   const Machine& machine = facts.machine;
 
   // The title names the machine. Each part may be unknown. For example, a container may have no
   // file that names its system.
-  std::string kernel;
-  if (!machine.kernel.empty()) kernel = fmt::format("{} {}", machine.system, machine.kernel);
-  std::vector<std::string> title = {machine.os, kernel, machine.architecture, machine.cpu_model};
+  std::string kernel_and_release;  // such as "Linux 6.1.0"
+  if (!machine.kernel.empty())
+    kernel_and_release = fmt::format("{} {}", machine.system, machine.kernel);
+  std::vector<std::string> title = {machine.os, kernel_and_release, machine.architecture,
+                                    machine.cpu_model};
   std::erase(title, "");
   std::string text = one_line(comma_separated(title)) + "\n\n";
 
   // A table has three columns, with two blanks between them: the topic, the severity and the
   // finding. Only findings are wrapped.
-  constexpr std::size_t severity_width = 7;
+  constexpr std::size_t severity_width = std::string_view("problem").size();  // the longest name
   constexpr std::size_t min_finding_width = 20;
   std::size_t topic_width = 0;
   for (const CheckLine& line : lines) topic_width = std::max(topic_width, line.topic.size());
   const std::size_t finding_column = topic_width + 2 + severity_width + 2;
 
-  std::size_t finding_width = 0;  // 0: not wrapped
-  if (width != 0)
-    finding_width = std::max(width, finding_column + min_finding_width) - finding_column;
+  // Findings take the rest of a line. In a narrow terminal, that may be too little to be readable.
+  std::size_t finding_width = 0;
+  if (width != 0) {
+    const std::size_t width_left = width > finding_column ? width - finding_column : 0;
+    finding_width = std::max(width_left, min_finding_width);
+  }
 
   for (const CheckLine& line : lines) {
     std::string first_columns = fmt::format("{:<{}}  {:<{}}  ", line.topic, topic_width,

@@ -38,8 +38,9 @@ std::array<std::size_t, 3> measure_columns(const std::vector<Row>& rows) {
 /// Where the last column of a list is, which describes the row.
 enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
 
-/// Returns the rows as a table. Wraps the descriptions, which stand in the last column or below
-/// each row, for a terminal of `terminal_width` cells; 0: does not wrap them.
+/// Returns the rows as a table. The descriptions stand in the last column, beside the other
+/// columns. With DescriptionPlace::BelowIfNarrow, they stand below each row if the terminal is too
+/// narrow. Wraps the descriptions for a terminal of `terminal_width` cells; 0: does not wrap them.
 std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
                       DescriptionPlace place) {
   const bool wraps = terminal_width != 0;
@@ -51,12 +52,17 @@ std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
       !wraps || description_column + kMinDescriptionWidth <= terminal_width;
   const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
 
+  // Descriptions take the rest of a line. If that is too little to be readable, their lines are
+  // longer than the terminal is wide.
   constexpr std::size_t indent_below = 4;
   constexpr std::size_t min_width_below = 8;
   const std::size_t indent = is_beside ? description_column : indent_below;
   const std::size_t min_width = is_beside ? kMinDescriptionWidth : min_width_below;
-  std::size_t description_width = 0;
-  if (wraps) description_width = std::max(terminal_width, indent + min_width) - indent;
+  std::size_t description_width = 0;  // wrapped() takes 0 for an unlimited width
+  if (wraps) {
+    const std::size_t width_left = terminal_width > indent ? terminal_width - indent : 0;
+    description_width = std::max(width_left, min_width);
+  }
 
   std::string text;
   const auto add_line_without_final_blanks = [&text](std::string_view line) {
@@ -64,23 +70,28 @@ std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
   };
 
   for (const Row& row : rows) {
-    std::string first_columns = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
-                                            widths[1], row[2], widths[2]);
+    std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0],
+                                                row[1], widths[1], row[2], widths[2]);
     const std::string& description = row[3];
 
-    // After a name that is too long for its column, the description goes to the next line, where it
-    // finds its column free.
-    const bool has_long_name = first_columns.size() != description_column;
-    const bool starts_below = wraps && (!is_beside || has_long_name);
-    if (starts_below || description.empty()) {
-      add_line_without_final_blanks(first_columns);
-      first_columns.assign(indent, ' ');
+    if (description.empty()) {
+      add_line_without_final_blanks(beginning_of_line);
+      continue;
     }
 
-    if (description.empty()) continue;
+    // The column of names is not as wide as the longest names. After a name that is too long, the
+    // description goes to the next line, where it finds its column free. Without wrapping, each row
+    // stays a single line.
+    const bool has_long_name = beginning_of_line.size() != description_column;
+    const bool starts_below = wraps && (!is_beside || has_long_name);
+    if (starts_below) {
+      add_line_without_final_blanks(beginning_of_line);
+      beginning_of_line.assign(indent, ' ');
+    }
+
     for (const std::string_view line : wrapped(description, description_width)) {
-      add_line_without_final_blanks(first_columns + std::string(line));
-      first_columns.assign(indent, ' ');
+      add_line_without_final_blanks(beginning_of_line + std::string(line));
+      beginning_of_line.assign(indent, ' ');
     }
   }
 

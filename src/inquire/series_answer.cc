@@ -23,7 +23,7 @@ std::string list_labels(const SeriesDecision& decision) {
   return one_line(text);
 }
 
-std::string write_change(const SeriesDecision& decision) {
+std::string format_change(const SeriesDecision& decision) {
   stats::Change change{.change = decision.change};
   if (decision.low && decision.high)
     change.bounds = stats::IntervalEnds{*decision.low, *decision.high};
@@ -32,7 +32,7 @@ std::string write_change(const SeriesDecision& decision) {
 }
 
 /// Returns "2026-11-28 14:02".
-std::string write_time(UtcTime time) {
+std::string format_time(UtcTime time) {
   constexpr std::size_t size_without_seconds = 16;
   std::string text = rfc3339(time).substr(0, size_without_seconds);
   std::ranges::replace(text, 'T', ' ');
@@ -41,12 +41,12 @@ std::string write_time(UtcTime time) {
 
 KeptRow make_kept_row(const SeriesDecision& decision) {
   return {std::to_string(decision.number), one_line(decision.candidate.name),
-          write_change(decision),          std::to_string(decision.rounds),
-          write_time(decision.time),       list_labels(decision)};
+          format_change(decision),         std::to_string(decision.rounds),
+          format_time(decision.time),      list_labels(decision)};
 }
 
 /// Returns a table of the candidates that were kept; empty without any.
-std::string write_table_of_kept(const std::vector<SeriesDecision>& kept_decisions) {
+std::string make_table_of_kept(const std::vector<SeriesDecision>& kept_decisions) {
   if (kept_decisions.empty()) return "";
   std::vector<KeptRow> rows{{"number", "kept", "change", "rounds", "time (UTC)", "labels"}};
   for (const SeriesDecision& decision : kept_decisions) rows.push_back(make_kept_row(decision));
@@ -72,7 +72,7 @@ std::string write_table_of_kept(const std::vector<SeriesDecision>& kept_decision
 }
 
 /// Says how probably a useless candidate would be kept next, and which change would be kept.
-std::string write_outlook(const CandidateSeries& series) {
+std::string describe_outlook_for_next(const CandidateSeries& series) {
   const KeepingOutlook outlook = make_outlook(series);
   std::string text = fmt::format(
       "The next candidate is kept with a probability of at most {:.2g} if it is useless.",
@@ -88,8 +88,10 @@ std::string write_outlook(const CandidateSeries& series) {
   return text;
 }
 
-std::string write_advice_on_total(const CandidateSeries& series,
-                                  const std::vector<SeriesDecision>& kept) {
+/// Says how to measure the change by all kept candidates together, with a command line that
+/// compares FIRST with LAST.
+std::string advise_how_to_measure_total(const CandidateSeries& series,
+                                        const std::vector<SeriesDecision>& kept) {
   const SeriesProgram& first = series.decisions.front().reference;
   const SeriesProgram& last = kept.back().candidate;
   constexpr std::size_t shown_hash_digits = 12;
@@ -121,17 +123,19 @@ std::string series_text(const CandidateSeries& series, const std::string& file,
     text += fmt::format("; {} without a decision, which {} as not kept", undecided_count,
                         undecided_count == 1 ? "counts" : "count");
 
-  // The terms are what all candidates have in common. Only a series without candidates lacks them.
+  // The terms, such as the conditions for keeping, are those of the first candidate and hold for
+  // all others. A series without any candidate lacks them, and is not shown.
   text += fmt::format("\n{}, at --confidence {:g}\n", one_line(list_conditions(*series.terms)),
                       100.0 * series.terms->confidence);
 
-  text += write_table_of_kept(kept_decisions) + "\n";
-  text += report::wrapped_to_cells(write_outlook(series), terminal_width) + "\n";
-  if (!kept_decisions.empty())
-    text +=
-        "\n" +
-        report::wrapped_to_cells(write_advice_on_total(series, kept_decisions), terminal_width) +
-        "\n    lauka -- FIRST LAST\n";
+  text += make_table_of_kept(kept_decisions) + "\n";
+  text += report::wrapped_to_cells(describe_outlook_for_next(series), terminal_width) + "\n";
+
+  // The advice says which programs FIRST and LAST are: those before and after all kept changes.
+  if (!kept_decisions.empty()) {
+    const std::string advice = advise_how_to_measure_total(series, kept_decisions);
+    text += "\n" + report::wrapped_to_cells(advice, terminal_width) + "\n    lauka -- FIRST LAST\n";
+  }
   return text;
 }
 

@@ -228,13 +228,17 @@ Error make_foreign_link_error(const std::string& target, const std::string& fore
 }
 
 // Walks the path part by part. realpath() would fail for a file that does not exist yet, and would
-// not show the links on the way, which may be traps or stand for descriptors.
+// not show the links on the way. Some links stand for a descriptor. Others may be traps: with a
+// link in /tmp, another user could make lauka overwrite a file of this user.
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int most_links = 40;  // the limit of Linux, which also ends loops
 
-  std::error_code error;
   ResolvedPath resolved{path};
+  std::error_code error;
+  const fs::path absolute_path = fs::absolute(path, error);
+  if (error) return resolved;
+
   fs::path walked;
   std::vector<fs::path> parts_left;  // in reverse order: the next part is the last of the vector
 
@@ -242,16 +246,21 @@ ResolvedPath resolve(const std::string& path) {
     const std::vector<fs::path> parts(added_path.begin(), added_path.end());
     parts_left.insert(parts_left.end(), parts.rbegin(), parts.rend());
   };
-  add_parts_of(fs::absolute(path, error));
+  add_parts_of(absolute_path);
 
   int followed_links = 0;
-  while (!parts_left.empty() && followed_links <= most_links) {
+  bool has_too_many_links = false;
+  while (!parts_left.empty() && !has_too_many_links) {
     const fs::path part = std::move(parts_left.back());
     parts_left.pop_back();
-    if (part == "..") walked = walked.parent_path();
-    if (part.empty() || part == "." || part == "..") continue;
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      walked = walked.parent_path();
+      continue;
+    }
 
-    // Only the last part can stand for a descriptor, as in /dev/fd/3.
+    // Only the last part can stand for a descriptor, as in /dev/fd/3. If the path ends with a link,
+    // the last part of the link's target may do so, too.
     const auto descriptor = find_descriptor_in(walked, part.string());
     if (descriptor && parts_left.empty()) resolved.descriptor = descriptor;
 
@@ -264,13 +273,17 @@ ResolvedPath resolve(const std::string& path) {
       continue;
     }
 
+    // A link of another user, in a folder that everybody can write to, may be a trap. One such link
+    // is enough to refuse the path, so it does not matter which one is named.
+    if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
+
     // The parts of the link's target take the place of the link's name.
     ++followed_links;
-    if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
+    has_too_many_links = followed_links > most_links;
     add_parts_of(fs::read_symlink(next, error));
   }
 
-  // After an error, or with too many links, the path stays as it was given.
+  // If the last link cannot be read, or with too many links, the path stays as it was given.
   if (!error && parts_left.empty()) resolved.path = walked.string();
   return resolved;
 }

@@ -39,7 +39,8 @@ namespace {
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; used only as needed
 constexpr timespec kTickTime{0, 200'000'000};
 
-Error make_arguments_error() {
+/// Returns the error that no shared memory is left. The arguments of commands take most of it.
+Error make_too_many_arguments_error() {
   return Error{"the arguments of the commands take more than 64 MB",
                "compare fewer commands at once"};
 }
@@ -87,7 +88,7 @@ class SharedPrograms {
     try {
       programs_.push_back({make_program(spec, *path), spec.launch_variable});
     } catch (const std::bad_alloc&) {
-      return make_arguments_error();
+      return make_too_many_arguments_error();
     }
     return static_cast<ProgramId>(programs_.size() - 1);
   }
@@ -96,7 +97,7 @@ class SharedPrograms {
 
   /// Writes the variable of a launch into shared memory. Returns its text NAME=VALUE, or null if
   /// the program has no variable for launches. `place`: index of the launch in its batch.
-  char* write_launch_variable(const Launch& launch, std::size_t place) {
+  char* write_environment_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
     const std::string& value = launch.launch_variable_value;
@@ -330,15 +331,19 @@ class PosixLauncher final : public Launcher {
   }
 
  private:
-  /// Writes a batch into the shared memory, from which the launcher reads it. Returns an error if
-  /// no shared memory is left.
+  /// Writes a batch of at most kMaxBatch launches into the shared memory, from which the launcher
+  /// reads it. Returns an error if no shared memory is left.
   Result<void> write_request(std::span<const Launch> launches, AfterFailure after_failure) {
     state_->cancel = false;
     state_->listener_ended_run = false;
     state_->after_failure = after_failure;
     state_->launch_count = launches.size();
+
+    // All runs of a batch join the control group of the first launch.
     copy_path(launches.front().control_group_file, state_->control_group_file);
 
+    // A program may get an environment variable with another value for each launch. If no shared
+    // memory is left for this variable, std::bad_alloc is thrown.
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
@@ -348,12 +353,12 @@ class PosixLauncher final : public Launcher {
         state_->launches[i] = {
             .program = programs_.at(launch.program),
             .counters = launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr,
-            .variable_entry = programs_.write_launch_variable(launch, i),
+            .variable_entry = programs_.write_environment_variable(launch, i),
             .latest_start_ns = launch.latest_start.count(),
             .reads_end_state = launch.reads_end_state};
       }
     } catch (const std::bad_alloc&) {
-      return make_arguments_error();
+      return make_too_many_arguments_error();
     }
 
     return {};

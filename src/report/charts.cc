@@ -393,7 +393,7 @@ std::string make_numbers_html(const Results& results, std::size_t metric, const 
   // Says what the value is, because the table above the chart has means.
   std::string html = fmt::format("<span>{} {}</span>", name_of_center(results, row.command),
                                  html_text(quantity(row.center, shown)));
-  if (const auto& delta = row_of(results.commands[row.command], metric)->delta)
+  if (const auto& delta = metric_result_of(results.commands[row.command], metric)->delta)
     html += " " + change_row({}, *delta, shown.better).change_html;
   return html;
 }
@@ -560,17 +560,22 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 }
 
 /// Draws the ticks below a chart, each with one or two lines of text. The picture is as wide as the
-/// page allows, so horizontal positions are in percent, and all heights in pixels.
+/// page allows, so horizontal positions are in percent, and all heights in pixels. Labels without
+/// the chart would tell nothing, so screen readers pass over them.
 std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
-  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - 5;
+  constexpr std::size_t tick_length = 4;
+  constexpr std::size_t gap_above_line = 5;  // below the tick; the second line needs none
+  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - gap_above_line;
   constexpr std::size_t below_baseline = 3;  // space for the lower part of letters such as g
 
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
-    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
-                           label.position_percent);
+    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"{1}\" class=\"tick\"/>\n",
+                           label.position_percent, tick_length);
 
+    // A label is centered below its tick, except near an end of the axis, where it would be cut
+    // off.
     const auto add_line = [&](std::string_view text, std::size_t bottom) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
@@ -663,7 +668,7 @@ std::string_view ink_class(Ink ink) {
 
 const stats::Summary* find_summary(const Results& results, std::size_t command,
                                    std::size_t metric) {
-  const MetricResult* row = row_of(results.commands[command], metric);
+  const MetricResult* row = metric_result_of(results.commands[command], metric);
   return row != nullptr && row->summary ? &*row->summary : nullptr;
 }
 
@@ -855,7 +860,8 @@ std::string delta_chart(const Results& results, std::size_t metric) {
   const std::vector<std::string> classes = command_classes(results);
   std::vector<ChangeRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (const MetricResult* row = row_of(results.commands[c], metric); row != nullptr && row->delta)
+    if (const MetricResult* row = metric_result_of(results.commands[c], metric);
+        row != nullptr && row->delta)
       rows.push_back(change_row(command_html(results, c, classes[c]), *row->delta,
                                 results.session.metrics[metric].better));
   return change_chart(std::move(rows));

@@ -545,7 +545,7 @@ void write_summary_csv(const Report& report, const Sink& sink) {
     for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
-        const Metric& metric = results.session.metrics[row.metric];
+        const Metric& metric = results.session.metrics[row.metric_index];
         // The optional fields bring their commas: benchmark_field() has one at its end,
         // race_field() and parameter_fields() have one before each value.
         sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", benchmark_field(results),

@@ -692,7 +692,7 @@ std::string run_words(const Metric& metric) {
 std::size_t count_runs(const Results& results, std::size_t command, std::size_t metric) {
   if (results.session.metrics[metric].kind == RoundKind::Timed)
     return results.commands[command].runs;
-  const MetricResult* row = row_of(results.commands[command], metric);
+  const MetricResult* row = metric_result_of(results.commands[command], metric);
   return row == nullptr ? 0 : row->runs;
 }
 
@@ -709,7 +709,7 @@ std::string runs_text(const Results& results, std::size_t index) {
   if (command.runs > 0) return plural(runs, "run");
   if (runs == 0) return "no runs";
   const auto row = std::ranges::find(command.rows, runs, &MetricResult::runs);
-  return plural(runs, run_words(results.session.metrics[row->metric]));
+  return plural(runs, run_words(results.session.metrics[row->metric_index]));
 }
 
 std::string command_title(const Results& results, std::size_t index) {

@@ -105,7 +105,7 @@ bool is_told_below_gate(const Results& results, std::size_t metric, std::size_t 
 std::optional<std::size_t> find_first_changed_metric(const Results& results,
                                                      std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
-    const MetricResult* row = row_of(results.commands[candidate], index);
+    const MetricResult* row = metric_result_of(results.commands[candidate], index);
     const Metric& metric = results.session.metrics[index];
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
     const MetricByFunction* changes = find_changes(results, index, candidate);
@@ -317,7 +317,7 @@ std::optional<TotalsRow> collect_totals_of_timed_runs(const Results& results,
 
   std::vector<FunctionChange> totals;
   for (const MetricByFunction* side : columns.sides) {
-    const MetricResult* row = row_of(results.commands[side->candidate], *time_metric);
+    const MetricResult* row = metric_result_of(results.commands[side->candidate], *time_metric);
     if (row == nullptr || !row->mean()) return std::nullopt;
     FunctionChange& total = totals.emplace_back();
     total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
@@ -570,7 +570,7 @@ std::string function_summary(const Results& results) {
     if (!metric || is_told_below_gate(results, *metric, candidate)) continue;
     const std::string lines = function_lines(results, *metric, candidate);
     if (lines.empty()) continue;
-    const MetricResult& row = *row_of(results.commands[candidate], *metric);
+    const MetricResult& row = *metric_result_of(results.commands[candidate], *metric);
     text += fmt::format("{}{} {}:\n{}", one_line(results.session.metrics[*metric].name), whose,
                         delta_text(*row.delta), lines);
   }

@@ -67,7 +67,7 @@ std::string make_paragraphs(std::string_view lines) {
   return wrap_each(lines_with_text(lines), "<p>", "</p>");
 }
 
-std::string make_function_part(const Results& results) {
+std::string make_part_on_profiled_functions(const Results& results) {
   const std::vector<FunctionSection> sections = function_sections(results);
   std::string html;
   for (const FunctionSection& section : sections)
@@ -140,20 +140,26 @@ std::string make_caveats(const std::vector<std::string>& warnings,
 
 /// Draws what --tune, which makes the machine quieter, was good for: how much the scatter, the
 /// width of the interval and the mean of tuned runs differ from those of untuned runs.
-std::string compare_tuned_with_untuned(const Tuning& tuning) {
+std::string chart_changes_by_tuning(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& comparison : tuning.compare) {
-    const auto add_row = [&](std::string_view quantity, const TunedChange& change) {
-      const bool has_interval = change.low && change.high;
+    // A session outside a suite has no name of a benchmark.
+    std::string name_of_command = comparison.command;
+    if (!comparison.benchmark.empty())
+      name_of_command = comparison.benchmark + ": " + comparison.command;
+
+    const auto add_row = [&](std::string_view quantity, const TunedChange& tuned_change) {
+      // The chart draws intervals, so a change without one has no row.
+      const bool has_interval = tuned_change.low && tuned_change.high;
       if (!has_interval) return;
-      // A session outside a suite has no name of a benchmark.
-      const std::string name =
-          fmt::format("{}{}{}, {}", comparison.benchmark, comparison.benchmark.empty() ? "" : ": ",
-                      comparison.command, quantity);
-      rows.push_back({.name_html = html_text(name),
-                      .change_html = html_text(delta_text(to_change(change))),
-                      .css_class = "neutral",  // a change is neither better nor worse
-                      .change = to_change(change)});
+
+      // A program that has changed is drawn as better or worse. Here the program is the same on
+      // both sides, so neither would be true.
+      const stats::Change change = to_change(tuned_change);
+      rows.push_back({.name_html = html_text(fmt::format("{}, {}", name_of_command, quantity)),
+                      .change_html = html_text(delta_text(change)),
+                      .css_class = "neutral",
+                      .change = change});
     };
     add_row("σ", comparison.stddev);
     add_row("width of the interval", comparison.interval_width);
@@ -201,7 +207,7 @@ std::string describe_tuned_machine(const Circumstances& at) {
     unchanged.push_back("not changed: " + untuned.name + ", " + untuned.why);
 
   std::string html =
-      "<details>\n<summary>Tuned machine</summary>\n" + compare_tuned_with_untuned(tuning);
+      "<details>\n<summary>Tuned machine</summary>\n" + chart_changes_by_tuning(tuning);
   for (const Table& table : {switches, make_vitals_table(tuning)})
     if (!table.rows.empty()) html += table_html(table);
   return html + make_html_list(unchanged) + "</details>\n";
@@ -351,16 +357,21 @@ std::string count_changes(std::span<const ChangeRow> changes) {
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShortNote);
 
-  // After the changes of the benchmarks, the list has their geometric means, which do not count.
+  // After the changes of the benchmarks, the list has their geometric means. These are no further
+  // changes, so they are not counted.
   const std::vector<ChangeRow> changes = suite_changes(suite);
   const auto changes_of_benchmarks =
       std::span(changes).first(changes.size() - suite.geomeans.size());
   sink(make_paragraphs(count_changes(changes_of_benchmarks), "answer"));
+
+  // In a race, a command of a benchmark is no longer run once another one was shown to be better.
   sink(make_paragraphs(suite_race_lines(suite)));
+
+  // A gate is a limit that a command must keep. A suite may have hundreds of them, so one line
+  // counts all gates, and the list after it has only those that were not passed.
   sink(make_paragraphs(gates_in_one_line(suite)) +
        make_paragraphs(largest_function_change_lines(suite)));
-
-  constexpr bool lists_passes = false;  // a suite may have hundreds of gates
+  constexpr bool lists_passes = false;
   std::string gate_items;
   for (const Results* results : benchmarks_in_table_order(suite))
     gate_items += list_gates(*results, lists_passes, results->benchmark);
@@ -372,21 +383,25 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   if (const std::string chart = change_chart(changes); !chart.empty())
     sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
-  sink(make_caveats(warning_texts(suite, kPageStyle), note_lines(suite)));
+  sink(make_caveats(warning_texts(suite, kPageStyle), note_texts(suite)));
 
+  // Without scripts, the charts of the benchmarks are missing, so the page says so above them.
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
-  // The benchmarks share so many points that a browser still shows the page quickly. In a huge
-  // suite, each chart keeps a few points all the same.
+
+  // All benchmarks together draw only so many points that a browser shows the page quickly. In a
+  // huge suite, each chart keeps a few points all the same.
   constexpr std::size_t points_of_suite = 16'000;
   constexpr std::size_t fewest_points_of_benchmark = 16;
   const std::size_t max_points = std::clamp<std::size_t>(
       points_of_suite / suite.benchmarks.size(), fewest_points_of_benchmark, kMaxDrawnPoints);
 
+  constexpr bool shows_every_metric = true;
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
-         make_verdict_part(*results) + make_function_part(*results) + path_graphs(*results) +
-         table_html(metrics_table(*results, true), "matrix metrics"));
+         make_verdict_part(*results) + make_part_on_profiled_functions(*results) +
+         draw_call_paths(*results) +
+         table_html(metrics_table(*results, shows_every_metric), "matrix metrics"));
     write_charts(*results, {.max_points = max_points}, sink);
     sink("</details>\n");
   }
@@ -395,7 +410,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   sink(make_verdict_part(results) + describe_circumstances(results.session.circumstances));
-  sink(make_function_part(results) + path_graphs(results));
+  sink(make_part_on_profiled_functions(results) + draw_call_paths(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));

@@ -208,7 +208,7 @@ std::string describe_rounds(const Results& results, const gate::Verdict& verdict
   const Metric& metric = results.session.metrics[verdict.metric];
   const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
   const std::string round = fmt::format("{}{}round", kind, kind.empty() ? "" : " ");
-  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const MetricResult* row = metric_result_of(results.commands[verdict.candidate], verdict.metric);
   const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
   if (is_decided && row != nullptr && row->runs > verdict.rounds)
     return fmt::format("decided after {} of the {} in the table", verdict.rounds,
@@ -253,7 +253,7 @@ std::string advise_more_rounds(double factor) {
 std::string advise_calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
-  const MetricResult* cpu = row_of(results, verdict.candidate, Role::CpuTime);
+  const MetricResult* cpu = metric_result_of(results, verdict.candidate, Role::CpuTime);
   if (cpu == nullptr || !cpu->delta) return "";
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
@@ -443,7 +443,7 @@ std::string_view find_short_reason(gate::Obstacle obstacle) {
 /// Returns how many runs a gate on a percentile needs, if it had fewer; else empty.
 std::string describe_missing_runs(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
-  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const MetricResult* row = metric_result_of(results.commands[verdict.candidate], verdict.metric);
   const bool lacks_interval = metric.percentile && !verdict.delta.bounds && row != nullptr;
   if (!lacks_interval || verdict.rounds >= row->runs_needed_for_percentile) return "";
   return fmt::format("{0} are too few for this percentile, which needs {1}; use --min-runs {1}",
@@ -862,7 +862,7 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
 }
 
 std::string describe_wall_time(const Results& results, const WallTimeExplanation& why) {
-  const MetricResult* wall = row_of(results, why.command, Role::WallTime);
+  const MetricResult* wall = metric_result_of(results, why.command, Role::WallTime);
   const auto speed = stats::relative_speed(*wall->delta);
   if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
   return format_ratio(*speed) + (speed->faster ? " faster" : " slower");

@@ -83,14 +83,15 @@ std::string describe_confidence(const Results& results) {
   return fmt::format("with {:.6g}% confidence", 100.0 * results.session.confidence);
 }
 
-/// Returns what the race has shown about the commands that are left in it. The names of these
-/// commands follow the text: "fastest, with 95% confidence: old". In a race, a command is no longer
-/// run once another one was shown to be better.
+/// Returns what the race has shown about the commands that remain in it. In a race, a command is no
+/// longer run once another one was shown to be better. The names of the remaining commands follow
+/// the text: "fastest, with 95% confidence: old", or "with 95% confidence, the fastest is one of:
+/// old and new".
 std::string describe_outcome(const Results& results, const gate::RaceResult& race) {
   const std::string best = make_superlative(results, race);
   const std::string confidence = describe_confidence(results);
 
-  // Other commands left because they gave no value to compare.
+  // A command also drops out of the race if it gives no value to compare.
   const bool was_any_beaten = std::ranges::any_of(
       race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
 
@@ -101,7 +102,7 @@ std::string describe_outcome(const Results& results, const gate::RaceResult& rac
           "nothing was compared, because only one command has a run that succeeded and gave {}",
           one_line(race.metric));
     case gate::RaceEnd::Equal:
-      // The race ends when those that are left differ by less than its limit.
+      // The race ends when the remaining commands differ by less than its limit.
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
     case gate::RaceEnd::MaxRuns:
       return fmt::format("--max-runs was reached before the race was decided; {}, the {} is one of",
@@ -112,6 +113,8 @@ std::string describe_outcome(const Results& results, const gate::RaceResult& rac
     case gate::RaceEnd::Unfinished:
       break;
   }
+
+  // A race that was cut short has no answer yet.
   return "the race was cut short with these commands left";
 }
 

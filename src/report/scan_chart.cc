@@ -390,7 +390,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   // The best value may be best by chance. A known growth says already whether the values differ.
   // Without one, the headline says if the best command does not differ from its reference.
   if (!growth.empty()) return text;
-  const MetricResult* row = row_of(results.commands[best.command], metric);
+  const MetricResult* row = metric_result_of(results.commands[best.command], metric);
   const auto reference = results.session.reference.index_in_session(best.command);
   if (!row->delta || row->delta->is_significant() || !reference) return text;
   return text + ", not significantly different from " +

@@ -49,7 +49,8 @@ std::string_view explain_first_row_without_interval(const Results& results, cons
   const bool has_candidates = !find_candidates(results).empty();
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
-      if (results.session.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
+      if (results.session.metrics[row.metric_index].shown == Shown::Verbose && !style.verbose)
+        continue;
       if (const auto why = explain_row_without_interval(row, has_candidates); !why.empty())
         return why;
     }
@@ -71,7 +72,7 @@ bool contradicts_means(const Results& results, std::size_t metric, std::size_t c
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
   const Metric& metric = results.session.metrics[index];
-  const stats::Delta& delta = *row_of(results.commands[candidate], index)->delta;
+  const stats::Delta& delta = *metric_result_of(results.commands[candidate], index)->delta;
 
   // High outliers of the reference raise its mean, so that the candidate's seems to have fallen.
   const bool mean_rose_more = *delta.change_of_mean.change > *delta.change;
@@ -158,7 +159,7 @@ std::vector<const stats::Summary*> find_summaries(const Results& results,
                                                   const HeadlineComparison& comparison) {
   std::vector<const stats::Summary*> summaries;
   const auto add_summary_of = [&](std::size_t command) {
-    const MetricResult* row = row_of(results.commands[command], comparison.metric);
+    const MetricResult* row = metric_result_of(results.commands[command], comparison.metric);
     if (row != nullptr && row->summary) summaries.push_back(&*row->summary);
   };
   add_summary_of(comparison.command);
@@ -260,7 +261,8 @@ bool has_gate_decision(const Results& results, const HeadlineComparison& compari
 std::string make_detectable_clause(const Results& results, const Comparisons& comparisons) {
   std::optional<double> largest;
   for (const HeadlineComparison& comparison : comparisons) {
-    const MetricResult* row = row_of(results.commands[comparison.command], comparison.metric);
+    const MetricResult* row =
+        metric_result_of(results.commands[comparison.command], comparison.metric);
     if (row == nullptr || !row->detectable) return "";
     largest = std::max(largest, row->detectable);
   }
@@ -470,10 +472,10 @@ std::string failure_lines(const Results& results, const Style& style) {
 std::optional<double> short_run_median_seconds(const Results& results) {
   std::optional<double> shortest;
   for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
-    const MetricResult* row = row_of(results, c, Role::WallTime);
+    const MetricResult* row = metric_result_of(results, c, Role::WallTime);
     if (row != nullptr && row->summary &&
-        results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
-        row->summary->mean < kShortRunSeconds)
+        results.session.metrics[row->metric_index].shown == Shown::Always &&
+        row->summary->mean > 0.0 && row->summary->mean < kShortRunSeconds)
       shortest = std::min(shortest.value_or(row->summary->median), row->summary->median);
   }
   return shortest;
@@ -652,10 +654,10 @@ std::size_t choose_bin_count(const stats::Summary& summary, double low, double h
 }
 
 std::vector<double> list_wall_times(const Results& results, std::size_t command) {
-  const MetricResult* row = row_of(results, command, Role::WallTime);
+  const MetricResult* row = metric_result_of(results, command, Role::WallTime);
   std::vector<double> values;
   if (row == nullptr || !row->summary) return values;
-  for (const Sample& sample : values_with_runs(results, command, row->metric))
+  for (const Sample& sample : values_with_runs(results, command, row->metric_index))
     values.push_back(sample.value);
   return values;
 }
@@ -912,24 +914,28 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
 // Histograms of compared commands share their bins, so that one sees how their values differ.
 std::string histogram(const Results& results, std::size_t command, const Style& style,
                       std::vector<Bin> shared_bins) {
-  const MetricResult* wall_time = row_of(results, command, Role::WallTime);
+  const MetricResult* wall_time = metric_result_of(results, command, Role::WallTime);
   if (wall_time == nullptr || !wall_time->summary) return "";
 
+  // With a summary, there is at least one value, so at least one bin is not empty.
   const std::vector<double> values = list_wall_times(results, command);
   const std::vector<Bin> bins = shared_bins.empty()
                                     ? make_bins(values, *wall_time->summary, kMaxBins)
                                     : count_in_bins(std::move(shared_bins), values);
   const std::vector<std::string> labels =
-      bin_labels(bins, results.session.metrics[wall_time->metric]);
+      bin_labels(bins, results.session.metrics[wall_time->metric_index]);
 
-  // A line has the indent, the label, two blanks, the bar, a blank and the count.
+  // A line has the indent, the label, two blanks, the bar, a blank and the count. All labels are
+  // equally wide.
   const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
   const std::size_t width_without_bar = kIndent.size() + display_width(labels.front()) + 2 + 1 +
                                         fmt::formatted_size("{}", largest_count);
-  const std::size_t room = style.width > width_without_bar ? style.width - width_without_bar : 0;
   const bool is_width_limited = style.width > 0;
-  const std::size_t max_bar_width =
-      is_width_limited ? std::clamp(room, kMinBarWidth, kMaxBarWidth) : kMaxBarWidth;
+  std::size_t max_bar_width = kMaxBarWidth;
+  if (is_width_limited) {
+    const std::size_t room = style.width > width_without_bar ? style.width - width_without_bar : 0;
+    max_bar_width = std::clamp(room, kMinBarWidth, kMaxBarWidth);
+  }
 
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {

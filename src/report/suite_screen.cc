@@ -511,7 +511,7 @@ std::vector<std::string> screen_warnings(const Report& report, const Style& styl
   return lines;
 }
 
-std::vector<std::string> note_lines(const Report& suite, std::optional<std::string_view> hidden) {
+std::vector<std::string> note_texts(const Report& suite, std::optional<std::string_view> hidden) {
   std::vector<std::vector<WarningLine>> lines;
   for (const Results& results : suite.benchmarks) {
     auto& notes = lines.emplace_back();

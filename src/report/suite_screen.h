@@ -41,7 +41,7 @@ std::vector<std::string> warning_texts(const Report& report, const Style& style)
 
 /// Returns the notes as lines, except notes of the kind `hidden`. Benchmarks of a suite with the
 /// same note share a line.
-std::vector<std::string> note_lines(const Report& report,
+std::vector<std::string> note_texts(const Report& report,
                                     std::optional<std::string_view> hidden = std::nullopt);
 
 }  // namespace lauka::report

@@ -165,22 +165,23 @@ struct CellSource {
   const Results& results;
   std::size_t command;
   const Metric& metric;
-  const MetricResult* values;  ///< null: the command has none
+  const MetricResult* metric_result;  ///< null: the command has none
   bool is_compact = false;
 };
 
 Cell make_name_cell(const CellSource& row) {
   std::string text = metric_title(row.metric);
-  if (row.values->runs != count_runs(row.results.commands[row.command]))
-    text += " (" + plural(row.values->runs, "run") + ")";
+  if (row.metric_result->runs != count_runs(row.results.commands[row.command]))
+    text += " (" + plural(row.metric_result->runs, "run") + ")";
   return {std::move(text)};
 }
 
 Cell make_runs_cell(const CellSource& row) {
   const CommandResult& command = row.results.commands[row.command];
-  const std::size_t runs = row.values == nullptr
-                               ? command.runs
-                               : count_runs(row.results, row.command, row.values->metric);
+  const std::size_t runs =
+      row.metric_result == nullptr
+          ? command.runs
+          : count_runs(row.results, row.command, row.metric_result->metric_index);
   return {fmt::format("{}", runs) + failed_and_redone_text(command)};
 }
 
@@ -189,22 +190,22 @@ Cell make_race_cell(const CellSource& row) {
 }
 
 Cell make_mean_cell(const CellSource& row) {
-  if (row.values == nullptr) return {"n/a"};
-  if (!row.metric.percentile) return {mean_cell_text(*row.values, row.metric)};
-  return {.text = quantile_with_interval(*row.values, row.metric),
-          .shorter_texts = {quantile_text(*row.values, row.metric)}};
+  if (row.metric_result == nullptr) return {"n/a"};
+  if (!row.metric.percentile) return {mean_cell_text(*row.metric_result, row.metric)};
+  return {.text = quantile_with_interval(*row.metric_result, row.metric),
+          .shorter_texts = {quantile_text(*row.metric_result, row.metric)}};
 }
 
 Cell make_range_cell(const CellSource& row) {
-  if (row.values == nullptr || !row.values->summary) return {};
-  return {range_text(*row.values->summary, row.metric)};
+  if (row.metric_result == nullptr || !row.metric_result->summary) return {};
+  return {range_text(*row.metric_result->summary, row.metric)};
 }
 
 Cell make_outliers_cell(const CellSource& row) {
-  if (row.values == nullptr || !row.values->summary) return {};
-  const std::size_t count = row.values->summary->outliers;
+  if (row.metric_result == nullptr || !row.metric_result->summary) return {};
+  const std::size_t count = row.metric_result->summary->outliers;
   const double percent =
-      100.0 * static_cast<double>(count) / static_cast<double>(row.values->summary->count);
+      100.0 * static_cast<double>(count) / static_cast<double>(row.metric_result->summary->count);
   const bool rounds_to_zero = count > 0 && percent < 0.5;
   return {.text = rounds_to_zero ? fmt::format("{} (<1%)", count)
                                  : fmt::format("{} ({:.0f}%)", count, percent),
@@ -218,8 +219,8 @@ Better marked_direction(const Results& results, const Metric& metric) {
 }
 
 Cell make_delta_cell(const CellSource& row) {
-  if (row.values != nullptr && row.values->delta)
-    return delta_cell(*row.values->delta, marked_direction(row.results, row.metric));
+  if (row.metric_result != nullptr && row.metric_result->delta)
+    return delta_cell(*row.metric_result->delta, marked_direction(row.results, row.metric));
   const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
   const bool is_anchor = row.command == reference.anchor_index;
@@ -298,7 +299,7 @@ bool is_shown(const Metric& metric, bool verbose) {
 
 bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
   return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
-    return row.delta && is_shown(results.session.metrics[row.metric], verbose);
+    return row.delta && is_shown(results.session.metrics[row.metric_index], verbose);
   });
 }
 
@@ -387,14 +388,14 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
 /// Adds the wall time of a command to a row of a scan, and its delta if `has_delta_column`.
 void add_scan_cells(TableRow& row, const Results& results, std::size_t command_index,
                     bool has_delta_column) {
-  const MetricResult* wall_time = row_of(results, command_index, Role::WallTime);
+  const MetricResult* wall_time = metric_result_of(results, command_index, Role::WallTime);
   const std::string failed_runs = failed_and_redone_text(results.commands[command_index]);
   if (wall_time == nullptr || !wall_time->summary) {
     row.push_back({"n/a" + failed_runs});
     return;
   }
 
-  const Metric& metric = results.session.metrics[wall_time->metric];
+  const Metric& metric = results.session.metrics[wall_time->metric_index];
   row.push_back({mean_cell_text(*wall_time, metric) + failed_runs});
 
   // The table says nothing about references. A delta between two values of one typed command is
@@ -435,8 +436,8 @@ std::vector<const MetricResult*> find_shown_rows(const Results& results,
   std::vector<const MetricResult*> shown;
   if (!has_values(command)) return shown;
   for (const MetricResult& row : command.rows)
-    if (results.session.metrics[row.metric].shown != Shown::Verbose &&
-        !is_hidden_as_all_zero(results, row.metric))
+    if (results.session.metrics[row.metric_index].shown != Shown::Verbose &&
+        !is_hidden_as_all_zero(results, row.metric_index))
       shown.push_back(&row);
   return shown;
 }
@@ -633,7 +634,7 @@ bool compact_table_replaces_full_tables(const Results& results) {
 
 bool is_constant(const Results& results, std::size_t metric, std::optional<double> value) {
   return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
-    const MetricResult* row = row_of(command, metric);
+    const MetricResult* row = metric_result_of(command, metric);
     if (row == nullptr) return true;
     if (!row->summary) return false;
     if (!value) value = row->summary->min;
@@ -654,7 +655,7 @@ bool has_compact_table_first(const Results& results) {
 }
 
 const MetricResult* row_if_has_values(const CommandResult& command, std::size_t metric) {
-  return has_values(command) ? row_of(command, metric) : nullptr;
+  return has_values(command) ? metric_result_of(command, metric) : nullptr;
 }
 
 double value_of_primary_metric(const Results& results, std::size_t command) {
@@ -724,13 +725,13 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
   const std::vector<MetricColumn> columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, result, verbose)});
   for (const MetricResult& values : result.rows) {
-    const Metric& metric = results.session.metrics[values.metric];
-    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, values.metric)) continue;
+    const Metric& metric = results.session.metrics[values.metric_index];
+    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, values.metric_index)) continue;
 
     TableRow& row = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
       row.push_back(column.make_cell(
-          {.results = results, .command = command, .metric = metric, .values = &values}));
+          {.results = results, .command = command, .metric = metric, .metric_result = &values}));
   }
 
   // In the terminal, headings without any row below them would be of no use.
@@ -741,7 +742,8 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
 // Makes the table of a report in Markdown or a like language, with a row for each metric of each
 // command.
 Table markup_table(const Results& results, const Markup& markup) {
-  // The column of deltas is there even if only a metric that needs --verbose has a delta.
+  // The table has a column of deltas whenever commands are compared, even if the only metrics with
+  // a delta are those that --verbose would show.
   constexpr bool includes_verbose_metrics = true;
   const auto has_any_delta = [&](const CommandResult& command) {
     return has_delta(results, command, includes_verbose_metrics);
@@ -762,14 +764,16 @@ Table markup_table(const Results& results, const Markup& markup) {
     // else.
     std::string description = describe_command(results, c, markup);
     if (shown_rows.empty()) table.rows.push_back({{description}});
-    for (const MetricResult* values : shown_rows) {
-      TableRow& row =
-          table.rows.emplace_back(TableRow{{std::exchange(description, std::string())}});
+    for (const MetricResult* metric_result : shown_rows) {
+      TableRow& row = table.rows.emplace_back();
+      row.push_back({.text = description});
+      description.clear();
       for (const MetricColumn& column : columns)
-        row.push_back(column.make_cell({.results = results,
-                                        .command = c,
-                                        .metric = results.session.metrics[values->metric],
-                                        .values = values}));
+        row.push_back(
+            column.make_cell({.results = results,
+                              .command = c,
+                              .metric = results.session.metrics[metric_result->metric_index],
+                              .metric_result = metric_result}));
     }
   }
 
@@ -813,11 +817,12 @@ Table compact_table(const Results& results, std::size_t metric) {
     }
 
     for (const MetricColumn& column : metric_columns)
-      row.push_back(column.make_cell({.results = results,
-                                      .command = c,
-                                      .metric = results.session.metrics[metric],
-                                      .values = row_if_has_values(results.commands[c], metric),
-                                      .is_compact = true}));
+      row.push_back(
+          column.make_cell({.results = results,
+                            .command = c,
+                            .metric = results.session.metrics[metric],
+                            .metric_result = row_if_has_values(results.commands[c], metric),
+                            .is_compact = true}));
   }
 
   return table;
@@ -937,14 +942,14 @@ Table metrics_table(const Results& results, bool every_row) {
       return CellSource{.results = results,
                         .command = c,
                         .metric = metric,
-                        .values = row_if_has_values(results.commands[c], m)};
+                        .metric_result = row_if_has_values(results.commands[c], m)};
     };
 
     // With several candidates, the columns are too narrow for deviations.
     for (const std::size_t c : commands) {
       const CellSource source = source_of(c);
-      if (has_several_candidates && source.values != nullptr)
-        row.push_back({short_mean_text(*source.values, metric)});
+      if (has_several_candidates && source.metric_result != nullptr)
+        row.push_back({short_mean_text(*source.metric_result, metric)});
       else
         row.push_back(make_mean_cell(source));
     }
@@ -979,11 +984,12 @@ std::string differences_html(const Results& results) {
     TableRow& row = table.rows.emplace_back(
         TableRow{{"<div class=\"who\">" + command_html(results, c, css_classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)
-      row.push_back(make_delta_cell({.results = results,
-                                     .command = c,
-                                     .metric = results.session.metrics[metric],
-                                     .values = row_if_has_values(results.commands[c], metric),
-                                     .is_compact = true}));
+      row.push_back(
+          make_delta_cell({.results = results,
+                           .command = c,
+                           .metric = results.session.metrics[metric],
+                           .metric_result = row_if_has_values(results.commands[c], metric),
+                           .is_compact = true}));
   }
 
   return table_html(table, "matrix");

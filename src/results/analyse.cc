@@ -38,7 +38,7 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
 MetricResult make_result(std::size_t metric_index, const Metric& metric, double interval_tail,
                          const Series& series, std::size_t timed_runs) {
   MetricResult result;
-  result.metric = metric_index;
+  result.metric_index = metric_index;
 
   // For some runs, only an upper bound of the value may be known. This rules out statistics, so the
   // result is a value that no run exceeded: the largest of all bounds and values.
@@ -241,7 +241,7 @@ void compare_commands(std::size_t metric_index, const stats::IntervalTails& tail
 void set_mean_without_values(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.largest_bound_of_runs) return;
   for (const KnownMean& mean : results.session.means_without_runs) {
-    if (mean.command != command || mean.metric != row.metric) continue;
+    if (mean.command != command || mean.metric != row.metric_index) continue;
     row.mean_without_run_values = mean.value;
     row.runs = results.commands[command].runs;
   }
@@ -537,7 +537,8 @@ Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_pl
   std::set<std::string> names;
   std::set<const Results*> benchmarks;
   for (const SuiteRow& row : rows) {
-    const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
+    const MetricResult* result =
+        metric_result_of(row.benchmark.commands[row.candidate], row.metric);
     if (result == nullptr || !result->delta || !result->delta->change) continue;
     // A change of -100% has no logarithm, which a geometric mean needs.
     const bool has_logarithm = *result->delta->change > -1.0;
@@ -640,7 +641,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
 /// True if the change that the verdict is about is exact, in all runs and not only in those that
 /// decided.
 bool is_exact(const Results& results, const gate::Verdict& verdict) {
-  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const MetricResult* row = metric_result_of(results.commands[verdict.candidate], verdict.metric);
   if (row == nullptr) return false;
   if (verdict.condition.limit.needs_reference()) return row->delta && row->delta->is_exact;
   return row->summary && row->summary->is_exact() &&
@@ -803,7 +804,7 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
 // A gate on the work of a program, such as its instructions, may pass although its wall time rose
 // by more than the gate's limit. Users should hear of this rise, once for each candidate.
 const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict) {
-  const MetricResult* wall_time = row_of(results, verdict.candidate, Role::WallTime);
+  const MetricResult* wall_time = metric_result_of(results, verdict.candidate, Role::WallTime);
   if (wall_time == nullptr || !wall_time->delta || !wall_time->delta->bounds) return nullptr;
   const double least_rise = wall_time->delta->bounds->low;
 
@@ -842,7 +843,7 @@ bool has_failed_throughout(const Report& report) {
 
 std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, std::size_t command,
                                                        std::size_t metric) {
-  const MetricResult* row = row_of(results.commands[command], metric);
+  const MetricResult* row = metric_result_of(results.commands[command], metric);
   if (row == nullptr || !row->summary) return std::nullopt;
   if (results.commands[command].endings.failed_runs() == 0) return row->summary;
 

@@ -52,8 +52,8 @@ LogChange subtract_independent(const LogChange& a, const LogChange& b) {
 /// Returns the logarithm of 1 + delta; nullopt if unknown, or for counts of a region, which do not
 /// explain the time of whole runs.
 std::optional<LogChange> find_log_change(const Results& results, std::size_t command, Role role) {
-  const MetricResult* row = row_of(results, command, role);
-  if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
+  const MetricResult* row = metric_result_of(results, command, role);
+  if (row == nullptr || !row->delta || results.session.metrics[row->metric_index].of_region)
     return std::nullopt;
   return to_log_change(*row->delta);
 }
@@ -93,36 +93,42 @@ std::optional<double> median_of(const std::vector<double>& values) {
 }
 
 /// Computes the change of the utilisation (CPU time / wall time), as one of the factors that
-/// explain a candidate's change of wall time. `cpu`, `wall`: changes of both times, as logarithms.
+/// explain a candidate's change of wall time. Both times have changed by `cpu_change` and
+/// `wall_change`, which are logarithms.
 WallFactor make_utilisation_factor(const Results& results, std::size_t candidate_index,
-                                   const LogChange& cpu, const LogChange& wall) {
-  const std::size_t cpu_time = *find_metric(results.session.metrics, Role::CpuTime);
-  const std::size_t wall_time = *find_metric(results.session.metrics, Role::WallTime);
+                                   const LogChange& cpu_change, const LogChange& wall_change) {
+  // A metric that has changed is one of the session.
+  const std::size_t cpu_time_index = *find_metric(results.session.metrics, Role::CpuTime);
+  const std::size_t wall_time_index = *find_metric(results.session.metrics, Role::WallTime);
   const Pair pair = pair_of(results.session, candidate_index);
   const auto make_series_of = [&](std::size_t command_index) {
-    return make_utilisation(find_measured(results.session, command_index), cpu_time, wall_time);
+    return make_utilisation(find_measured(results.session, command_index), cpu_time_index,
+                            wall_time_index);
   };
   const Series reference = make_series_of(pair.reference);
   const Series candidate = make_series_of(pair.candidate);
 
-  // The value must be the difference of both times' changes, so that all factors together give the
-  // change of the wall time.
-  LogChange factor{.value = cpu.value - wall.value};
+  // Wall time is CPU time / utilisation. So that the factors explain all of the change of the wall
+  // time, the logarithm of this one must be exactly the difference of both changes.
+  LogChange factor{.value = cpu_change.value - wall_change.value};
 
   // The interval comes from the utilisation of single runs. Much of the noise of CPU time and wall
-  // time is common to both, so it is narrower than one from their two intervals.
+  // time is common to both, and cancels out in their ratio. An interval that was computed from the
+  // intervals of both times would be wider.
   const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
-  std::optional<LogChange> within_runs;
+  std::optional<LogChange> change_by_runs;
   if (!samples.is_empty()) {
     const stats::IntervalTails tails = stats::tails_of(results.session.confidence);
-    within_runs = to_log_change(estimate_delta(samples, tails, std::nullopt));
+    constexpr std::optional<double> share_of_percentile = std::nullopt;  // this is no percentile
+    change_by_runs = to_log_change(estimate_delta(samples, tails, share_of_percentile));
   }
 
-  // Both ways may give slightly different changes, so the interval is extended to the value.
-  if (within_runs && within_runs->bounds) {
-    const double shift = factor.value - within_runs->value;
-    factor.bounds = stats::IntervalEnds{within_runs->bounds->low + std::min(0.0, shift),
-                                        within_runs->bounds->high + std::max(0.0, shift)};
+  // The change by single runs may differ slightly from the value. The interval is widened by this
+  // difference, on the side of the value.
+  if (change_by_runs && change_by_runs->bounds) {
+    const double difference = factor.value - change_by_runs->value;
+    factor.bounds = stats::IntervalEnds{change_by_runs->bounds->low + std::min(0.0, difference),
+                                        change_by_runs->bounds->high + std::max(0.0, difference)};
   }
 
   return {.factor_kind = WallFactorKind::Utilisation,

@@ -265,7 +265,7 @@ struct LayoutResult {
 };
 
 struct MetricResult {
-  std::size_t metric = 0;
+  std::size_t metric_index = 0;  ///< index into Recording::metrics
   /// Number of runs with a value; with `largest_bound_of_runs` or `mean_without_run_values`, number
   /// of all timed runs.
   std::size_t runs = 0;
@@ -343,19 +343,21 @@ struct Results {
 };
 
 /// Returns the command's results of a metric (index into Recording::metrics); null if missing.
-inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
-  const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
+inline const MetricResult* metric_result_of(const CommandResult& command,
+                                            std::optional<std::size_t> metric) {
+  const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric_index);
   return found == command.rows.end() ? nullptr : &*found;
 }
 
 /// Returns the command's results of the metric with that role; null if missing.
-inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
-  return row_of(results.commands[command], find_metric(results.session.metrics, role));
+inline const MetricResult* metric_result_of(const Results& results, std::size_t command,
+                                            Role role) {
+  return metric_result_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
 /// Returns the command's median of the metric with that role; nullopt if unknown.
 inline std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
-  const MetricResult* row = row_of(results, command, role);
+  const MetricResult* row = metric_result_of(results, command, role);
   return row != nullptr && row->summary ? std::optional(row->summary->median) : std::nullopt;
 }
 

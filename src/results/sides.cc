@@ -115,7 +115,7 @@ bool lacks_callers(const FunctionSide& side) {
 
 std::optional<FunctionSide> candidate_side(const Results& results, std::size_t metric,
                                            std::size_t command) {
-  const MetricResult* row = row_of(results.commands[command], metric);
+  const MetricResult* row = metric_result_of(results.commands[command], metric);
   if (row == nullptr) return std::nullopt;
   return find_side(find_measured(results.session, command), results.session.metrics[metric].name,
                    *row);

@@ -45,7 +45,7 @@ bool is_same_program(const Results& results, std::size_t candidate) {
 bool differs_significantly(const Results& results, std::size_t candidate) {
   const bool has_row =
       std::ranges::any_of(results.commands[candidate].rows, [&](const MetricResult& row) {
-        return results.session.metrics[row.metric].shown == Shown::Always && row.delta &&
+        return results.session.metrics[row.metric_index].shown == Shown::Always && row.delta &&
                row.delta->is_significant();
       });
   return has_row ||
@@ -107,9 +107,9 @@ std::optional<std::size_t> find_fewest_rounds_of_open_gates(const Results& resul
 std::optional<std::size_t> find_fewest_runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const MetricResult* candidate = row_of(results, c, Role::WallTime);
+    const MetricResult* candidate = metric_result_of(results, c, Role::WallTime);
     const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult* reference = row_of(results, reference_index, Role::WallTime);
+    const MetricResult* reference = metric_result_of(results, reference_index, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -124,8 +124,8 @@ bool are_deltas_exact(const Results& results) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       const bool is_of_interest =
-          results.session.metrics[row.metric].shown == Shown::Always ||
-          std::ranges::find(results.findings.verdicts, row.metric, &gate::Verdict::metric) !=
+          results.session.metrics[row.metric_index].shown == Shown::Always ||
+          std::ranges::find(results.findings.verdicts, row.metric_index, &gate::Verdict::metric) !=
               results.findings.verdicts.end();
       if (!row.delta || !is_of_interest) continue;
       if (!row.delta->is_exact) return false;
@@ -345,9 +345,9 @@ std::vector<DifferentCoreShares::Cycles> list_cycles_by_core_kind(const Results&
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     if (metric.role != Role::Cycles || !metric.is_part) continue;
-    const MetricResult* candidate = row_of(results.commands[command], m);
+    const MetricResult* candidate = metric_result_of(results.commands[command], m);
     const MetricResult* reference =
-        row_of(results.commands[results.session.reference.index_for(command)], m);
+        metric_result_of(results.commands[results.session.reference.index_for(command)], m);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
   }
@@ -373,8 +373,8 @@ std::optional<Warning> check_for_other_cores(const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     // A command without a reference in this session is compared with itself, which finds nothing.
     const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult* reference = row_of(results, reference_index, Role::CoreShare);
-    const MetricResult* candidate = row_of(results, c, Role::CoreShare);
+    const MetricResult* reference = metric_result_of(results, reference_index, Role::CoreShare);
+    const MetricResult* candidate = metric_result_of(results, c, Role::CoreShare);
 
     // All commands of a session have rows of the same metrics.
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
@@ -386,10 +386,11 @@ std::optional<Warning> check_for_other_cores(const Results& results) {
 
     largest_difference = difference;
     worst = Warning{
-        .finding = DifferentCoreShares{.metric = results.session.metrics[candidate->metric].name,
-                                       .candidate_share = candidate_share,
-                                       .reference_share = reference_share,
-                                       .cycles = list_cycles_by_core_kind(results, c)},
+        .finding =
+            DifferentCoreShares{.metric = results.session.metrics[candidate->metric_index].name,
+                                .candidate_share = candidate_share,
+                                .reference_share = reference_share,
+                                .cycles = list_cycles_by_core_kind(results, c)},
         .command = c};
   }
   return worst;

@@ -237,7 +237,8 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
 
 /// Makes fingerprints only of commands that were called alike in the baseline, because only these
 /// can be known to be the same program. The others stay empty.
-std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
+std::vector<Fingerprint> fingerprint_if_called_as_in_baseline(const Plan& plan,
+                                                              const ReadContext& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     const Fingerprint& in_baseline = find_in_baseline(plan.reference, c)->command().fingerprint;
@@ -260,13 +261,14 @@ std::vector<std::string> find_executables(const Plan& plan, std::size_t command,
 }
 
 /// Returns the hash of files if each has the same bytes as the other at its place; else, and of no
-/// files, an empty text.
-std::string hash_if_equal(const std::vector<std::string>& paths,
-                          const std::vector<std::string>& others, const ReadContext& reader) {
-  if (paths.empty() || paths.size() != others.size()) return {};
+/// files, nullopt.
+std::optional<std::string> hash_if_equal(const std::vector<std::string>& paths,
+                                         const std::vector<std::string>& others,
+                                         const ReadContext& reader) {
+  if (paths.empty() || paths.size() != others.size()) return std::nullopt;
   Sha256 hash;
   for (std::size_t i = 0; i < paths.size(); ++i)
-    if (!add_bytes_if_equal(paths[i], others[i], reader, hash)) return {};
+    if (!add_bytes_if_equal(paths[i], others[i], reader, hash)) return std::nullopt;
   return hash.hex_digest();
 }
 
@@ -321,17 +323,18 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, const Command
     programs[c] = make_fingerprint(plan, c, reader);
 }
 
-// A fingerprint identifies a program and its call by hashes. Commands with equal fingerprints do
-// the same, so a difference of their times must come from the machine.
+// A fingerprint identifies a program and its call by hashes. If a candidate and its reference have
+// equal fingerprints, they do the same, so a difference of their times must come from the machine.
+// The result has an element for each command, which is empty if the command does something else
+// than the one that it is compared with. The result may be an empty list if all are.
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
-  // If one reference is in a baseline (an earlier session), all are.
-  const bool has_baseline = !plan.reference.index_in_session(0);
-  if (has_baseline) return identify_as_baseline(plan, reader);
+  // The references may be the commands of a baseline, an earlier session.
+  if (plan.reference.baseline) return fingerprint_if_called_as_in_baseline(plan, reader);
 
   // A session with parameters has many commands with the same pair of programs, so each pair of
-  // files is read once. The hash is empty if the files are not equal.
+  // files is read once. The hash is nullopt if the files are not equal.
   using Paths = std::vector<std::string>;
-  std::map<std::pair<Paths, Paths>, std::string> hash_of_pair;
+  std::map<std::pair<Paths, Paths>, std::optional<std::string>> hash_of_pair;
 
   std::vector<Fingerprint> fingerprints;
   for (std::size_t candidate = 0; candidate < plan.commands.size(); ++candidate) {
@@ -339,21 +342,23 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
     const std::size_t reference = plan.reference.index_for(candidate);
     const Command& candidate_command = plan.commands[candidate];
     const Command& reference_command = plan.commands[reference];
+
+    // A call has the arguments and the settings of a command, but not its program.
     if (serialize_call(plan, candidate_command) != serialize_call(plan, reference_command))
       continue;
 
+    // A program that is built in several layouts has a file for each of them.
     const Paths reference_files = find_executables(plan, reference, reader);
     const Paths candidate_files = find_executables(plan, candidate, reader);
     const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
     if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
-    const std::string& hash = entry->second;
-    const bool are_files_equal = !hash.empty();
-    if (!are_files_equal) continue;
+    const std::optional<std::string>& hash_of_equal_files = entry->second;
+    if (!hash_of_equal_files) continue;
 
     // Both commands have the same arguments and the same folder, so the files that the arguments
-    // name are the same, and need no hash.
+    // name are the same, and need no hash. All layouts of a program are of one kind.
     const Fingerprint fingerprint{
-        .executable_sha256 = hash,
+        .executable_sha256 = *hash_of_equal_files,
         .call_sha256 = hash_call(plan, candidate_command),
         .argument_files_sha256 = "",
         .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};

@@ -89,8 +89,9 @@ class WrapperCall {
     program_.environment.push_back(variable);
   }
 
-  /// Applies one word with options, as "-i", "-in5" or "--adjustment=5". Returns false if it leaves
-  /// unknown which program the wrapper runs.
+  /// Applies a word with options, which begins with a dash. Those of env, for example, are "-i",
+  /// "-iuHOME" and "--unset=HOME". Returns false if one cannot know which program the wrapper runs
+  /// with these options.
   bool take_option(const std::string& word) {
     if (word == "--") {
       are_options_over_ = true;
@@ -102,12 +103,13 @@ class WrapperCall {
     if (is_digit(word[1])) return true;
     if (word.starts_with("--")) return take_long_option(std::string_view(word).substr(2));
 
-    // Letters without a value may share a word. What follows a letter with a value is the value.
+    // Letters without a value may share a word. What follows a letter with a value is the value. If
+    // nothing follows it, the value is the next word.
     for (std::size_t i = 1; i < word.size(); ++i) {
       const char letter = word[i];
       if (has_value(letter)) {
         const std::string value = word.substr(i + 1);
-        return value.empty() ? apply_with_next_word(letter) : apply(letter, value);
+        return value.empty() ? take_next_word_as_value_of(letter) : apply(letter, value);
       }
       if (!apply(letter, "")) return false;
     }
@@ -123,7 +125,7 @@ class WrapperCall {
     const std::string_view name = option.substr(0, equals);
     const char letter = letter_of(name);
     if (equals < option.size()) return apply(letter, std::string(option.substr(equals + 1)));
-    return has_word(wrapper_.names_with_value, name) ? apply_with_next_word(letter)
+    return has_word(wrapper_.names_with_value, name) ? take_next_word_as_value_of(letter)
                                                      : apply(letter, "");
   }
 
@@ -137,7 +139,9 @@ class WrapperCall {
     return name == "split-string" ? 'S' : '\0';
   }
 
-  bool apply_with_next_word(char letter) {
+  /// Takes the next word, and applies the option with it. Returns false as apply() does, or if
+  /// there is no next word.
+  bool take_next_word_as_value_of(char letter) {
     if (next_ >= program_.words.size()) return false;
     return apply(letter, program_.words[next_++]);
   }

@@ -165,27 +165,29 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
   return values;
 }
 
-std::vector<SettingDifference> find_command_differences(const Recording& session,
+std::vector<SettingDifference> find_command_differences(const Recording& recording,
                                                         std::size_t candidate) {
-  const std::size_t reference = pair_of(session, candidate).reference;
-  const SettingValues& own_of_reference = find_measured(session, reference).command().settings;
-  const SettingValues& own_of_candidate = session.commands[candidate].settings;
+  // The reference may be a command of a baseline, an earlier session.
+  const std::size_t reference = pair_of(recording, candidate).reference;
+  const SettingValues& own_of_reference = find_measured(recording, reference).command().settings;
+  const SettingValues& own_of_candidate = recording.commands[candidate].settings;
 
-  // Within a session, most settings differ only if the user has asked for it, so only what was seen
-  // of the programs and processes is compared.
-  if (are_of_one_session(session, candidate)) {
+  // Within a session, the settings that come from options differ only if the user has asked for it,
+  // so they are left out. The others are what was seen of the programs and processes.
+  if (are_of_one_session(recording, candidate)) {
     auto differences = find_differences(own_of_reference, own_of_candidate);
     std::erase_if(differences, [](const SettingDifference& difference) {
-      return row_of(difference.kind).use == SettingUse::BetweenSessions;
+      const SettingRow& description_of_setting = row_of(difference.kind);
+      return description_of_setting.use == SettingUse::BetweenSessions;
     });
     return differences;
   }
 
   // A command's own settings replace those of its session, because its process may, for example,
   // have another priority.
-  SettingValues of_reference = settings_of_session(circumstances_of(session, reference));
+  SettingValues of_reference = settings_of_session(circumstances_of(recording, reference));
   of_reference.add(own_of_reference);
-  SettingValues of_candidate = settings_of_session(circumstances_of(session, candidate));
+  SettingValues of_candidate = settings_of_session(circumstances_of(recording, candidate));
   of_candidate.add(own_of_candidate);
 
   // The CPUs that a command may use (Affinity) say more than those that lauka may use. If they are

@@ -40,7 +40,7 @@ SettingValues settings_of_session(const Circumstances& circumstances);
 /// Returns what differs between the runs of `candidate` and those of its reference. If both were
 /// measured in one session, only what is seen of their programs and processes (SettingUse) is
 /// compared, because the user has given the rest in one command line.
-std::vector<SettingDifference> find_command_differences(const Recording& session,
+std::vector<SettingDifference> find_command_differences(const Recording& recording,
                                                         std::size_t candidate);
 
 /// Returns what differs in how a metric of `candidate` and that of its reference were measured;

@@ -110,11 +110,11 @@ class Series {
  public:
   explicit Series(std::span<const SeriesPoint> points) : points_(points) {}
 
-  double noise() const { return noise_; }
-  void set_noise(double noise) { noise_ = noise; }
+  double noise_variance() const { return noise_variance_; }
 
   void estimate_noise(Window window) {
-    noise_ = estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
+    noise_variance_ =
+        estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
   }
 
   void set_noise_about(Window before, Window after) {
@@ -122,7 +122,7 @@ class Series {
     const PlainStatistics high = compute_statistics(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
     const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
-    noise_ = std::max(variance_about(low, high) - sampling, least * least);
+    noise_variance_ = std::max(variance_about(low, high) - sampling, least * least);
   }
 
   /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
@@ -153,7 +153,7 @@ class Series {
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
-  bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
+  bool varies(std::size_t point) const { return points_[point].variance + noise_variance_ > 0.0; }
 
   Contrast estimate_contrast(Window before, Window after) const {
     const Level low = estimate_level(before);
@@ -210,7 +210,7 @@ class Series {
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
       const double value = limit_value(i, limit);
-      const double weight = 1.0 / (points_[i].variance + noise_);
+      const double weight = 1.0 / (points_[i].variance + noise_variance_);
       weights += weight;
       sum += weight * value;
     }
@@ -218,7 +218,7 @@ class Series {
   }
 
   std::span<const SeriesPoint> points_;
-  double noise_ = 0.0;
+  double noise_variance_ = 0.0;
 };
 
 /// Returns the point that is `count` points before `point`, but not before `earliest`.
@@ -236,8 +236,12 @@ double t_as_rare_as(double deviates, std::size_t differences) {
 /// `confidence`. A step was found because some point confirmed it, but it may have happened a few
 /// points earlier or later than it seemed. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
+  // The search looks at no more than kMaxPointsAfter points after a step, so it misplaces the step
+  // by no more than that. The confirming point comes after the first one at the new level. The
+  // point where the step was found is itself a candidate, so there is at least one.
+  constexpr std::size_t begin_of_series = 0;
   const std::size_t first_candidate =
-      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, 0));
+      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, begin_of_series));
   const std::size_t end_of_candidates = std::min(around.end, step.confirming_point);
 
   // For normal values, the logarithm of the likelihood ratio between a step of z standard errors
@@ -245,9 +249,9 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
   std::vector<double> log_likelihoods;  // of the candidates
   double largest = 0.0;
   for (std::size_t point = first_candidate; point < end_of_candidates; ++point) {
-    const double deviates =
+    const double z =
         series.estimate_contrast({around.begin, point}, {point, around.end}).deviates();
-    log_likelihoods.push_back(deviates * deviates / 2.0);
+    log_likelihoods.push_back(z * z / 2.0);
     if (log_likelihoods.back() > largest) {
       largest = log_likelihoods.back();
       step.first_point = point;
@@ -270,8 +274,12 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
   while (weight_in_range < confidence * sum_of_weights) {
     const std::size_t begin = step.earliest_first_point - first_candidate;
     const std::size_t end = step.latest_first_point - first_candidate + 1;
-    if (begin == 0 && end == weights.size()) break;
 
+    // Even if all candidates are in the range, rounding errors may leave too little weight.
+    const bool has_all_candidates = begin == 0 && end == weights.size();
+    if (has_all_candidates) break;
+
+    // Weights are not negative, so a side without further points never has the larger one.
     constexpr double no_point = -1.0;
     const double left = begin > 0 ? weights[begin - 1] : no_point;
     const double right = end < weights.size() ? weights[end] : no_point;
@@ -374,8 +382,8 @@ std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint>
 }
 
 /// Locates each step, and estimates its change with an interval. This uses the noise near the step,
-/// which may be other than elsewhere, and leaves it in `series`. `points`: number of all points.
-void measure_steps(Series& series, std::size_t points, double confidence,
+/// which may be other than elsewhere, so `series` is a copy. `points`: number of all points.
+void measure_steps(Series series, std::size_t points, double confidence,
                    std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     // The points before and after a step reach up to the steps next to it, or to the ends of the
@@ -446,8 +454,10 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
 
-  // Asks at each point, as if it were the newest one, if it confirms that a step happened shortly
-  // before. The search also updates the noise of the series, by its latest points.
+  // A step shows only some points later. So each point is treated as if it were the newest one:
+  // does it confirm that a step happened shortly before? The search also keeps the noise in
+  // `series` up to date, as it is among the latest points, and estimates it again at the last
+  // point.
   Series series(points);
   const std::size_t last = points.size() - 1;
   std::size_t begin_of_level = 0;  // first point after the latest step
@@ -459,14 +469,12 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
     found.steps.push_back(*step);
   }
 
-  // A step is pending if one more point like the last one would confirm it.
-  const double noise_of_latest_points = series.noise();
-  found.noise_deviation = std::sqrt(noise_of_latest_points);
-  found.pending_first_point = find_pending_first_point(points, begin_of_level);
+  found.noise_deviation = std::sqrt(series.noise_variance());
   measure_steps(series, points.size(), confidence, found.steps);
 
-  // measure_steps() may have replaced the noise by that around a step.
-  series.set_noise(noise_of_latest_points);
+  // A step of several points is pending if one more point like the last one would confirm it. The
+  // last point alone may be the beginning of a step if it is far from the level before it.
+  found.pending_first_point = find_pending_first_point(points, begin_of_level);
   found.may_last_point_be_step = is_last_point_suspect(series, points.size(), begin_of_level) &&
                                  !confirms_step(found.steps, last);
   return found;

@@ -15,7 +15,7 @@ namespace {
 constexpr double kScatterTail = 0.025;
 /// Fewest layouts for layouts_to_decide(), whose advice held in 73% of simulated sessions of four.
 constexpr std::size_t kLayoutsForAdvice = 6;
-constexpr std::size_t kSweepsForAdvice = 4;  // fewest runs per layout for layouts_instead_of_runs()
+constexpr std::size_t kMinRunsOfLayoutForAdvice = 4;
 
 /// Returns the value that F exceeds with `probability` (0..1, exclusive).
 double f_quantile_above(double probability, double numerator_degrees, double denominator_degrees) {
@@ -36,7 +36,7 @@ double f_quantile_above(double probability, double numerator_degrees, double den
 /// Returns the fewest layouts, more than `too_few`, for which `are_enough` is true; kMaxLayouts + 1
 /// if it is false for kMaxLayouts.
 template <typename Test>
-std::size_t find_fewest_layouts(std::size_t too_few, Test are_enough) {
+std::size_t find_fewest_layouts_above(std::size_t too_few, Test are_enough) {
   std::size_t enough = kMaxLayouts + 1;
   while (enough - too_few > 1) {
     const std::size_t middle = (too_few + enough) / 2;
@@ -269,10 +269,10 @@ double LayoutEstimate::expected_half_width(double tail, std::size_t layouts_then
 
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,
                                                                    double tail) const {
-  if (fewest_runs_of_layout < kSweepsForAdvice ||
+  if (fewest_runs_of_layout < kMinRunsOfLayoutForAdvice ||
       expected_half_width(tail, layout_count, 0) <= half_width)
     return std::nullopt;
-  return find_fewest_layouts(layout_count, [&](std::size_t layouts) {
+  return find_fewest_layouts_above(layout_count, [&](std::size_t layouts) {
     // A new session's variance between layouts may be larger than this one's.
     const double growth =
         f_quantile_above(1.0 - kChanceOfAdvice, to_double(layouts) - 1.0, degrees);
@@ -282,37 +282,41 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
 }
 
 // Advice for users whose session could not decide if a value is above or below a limit: how many
-// layouts (placements of the program in memory) a new session needs to decide.
+// layouts (placements of the program in memory) a new session needs to decide. There is no advice
+// if the session is too small for it, or if more runs of the present layouts would do.
 std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
                                                              const AllowedErrors& allowed) const {
   // With fewer runs or layouts, the two variances are too uncertain for advice.
-  if (fewest_runs_of_layout < kSweepsForAdvice || layout_count < kLayoutsForAdvice)
+  if (fewest_runs_of_layout < kMinRunsOfLayoutForAdvice || layout_count < kLayoutsForAdvice)
     return std::nullopt;
 
-  // Squared standard error of the mean of so many layouts, whose own means have the given noise.
-  const auto squared_error_with = [&](std::size_t layouts, double noise_of_layout) {
-    return (variance_of_layouts + noise_of_layout) / to_double(layouts);
+  // Squared standard error of the mean of so many layouts. The noise of runs gives each layout's
+  // own mean the variance `noise_variance`.
+  const auto squared_error_with = [&](std::size_t layouts, double noise_variance) {
+    return (variance_of_layouts + noise_variance) / to_double(layouts);
   };
 
   // More runs of the present layouts remove the noise of runs, but leave the effect of placement as
-  // it is. If unlimited runs are likely to decide, no further layouts are needed.
-  const double error_without_noise = squared_error_with(layout_count, 0.0);
-  const double error_by_noise = std::max(squared_standard_error - error_without_noise, 0.0);
+  // it is. If unlimited runs are likely to decide, no further layouts are needed. With the same
+  // layouts, the new value differs from the present one only by the noise of the present runs.
+  const double squared_error_without_noise = squared_error_with(layout_count, 0.0);
+  const double squared_error_by_noise =
+      std::max(squared_standard_error - squared_error_without_noise, 0.0);
   const NewSession with_more_runs{.layouts = layout_count,
-                                  .squared_standard_error = error_without_noise,
-                                  .squared_error_of_difference = error_by_noise};
+                                  .squared_standard_error = squared_error_without_noise,
+                                  .squared_error_of_difference = squared_error_by_noise};
   if (chance_to_decide(*this, with_more_runs, limit, allowed) >= kChanceOfAdvice)
     return std::nullopt;
 
   // A new session with other layouts differs from this one by the errors of both. It has as many
   // runs of each layout.
-  const double noise_of_layout = variance_within_layouts / to_double(fewest_runs_of_layout);
-  return find_fewest_layouts(layout_count, [&](std::size_t layouts) {
-    const double error = squared_error_with(layouts, noise_of_layout);
+  const double noise_variance = variance_within_layouts / to_double(fewest_runs_of_layout);
+  return find_fewest_layouts_above(layout_count, [&](std::size_t layouts) {
+    const double squared_error = squared_error_with(layouts, noise_variance);
     const NewSession with_more_layouts{
         .layouts = layouts,
-        .squared_standard_error = error,
-        .squared_error_of_difference = squared_standard_error + error};
+        .squared_standard_error = squared_error,
+        .squared_error_of_difference = squared_standard_error + squared_error};
     return chance_to_decide(*this, with_more_layouts, limit, allowed) >= kChanceOfAdvice;
   });
 }

@@ -73,7 +73,7 @@ std::size_t passes_by_bound(const Masks& masks) {
 /// Checks that the framework, given the events in the order of the seats, puts each in its seat.
 void check_agrees_with_the_framework(const PlacedPass& places, const Masks& masks) {
   Masks in_order;
-  for (const PlacedEvent& placed : places) in_order.push_back(masks[placed.event]);
+  for (const PlacedEvent& placed : places) in_order.push_back(masks[placed.event_index]);
   const auto counters = add_greedily(in_order).value();
   for (std::size_t i = 0; i < places.size(); ++i) {
     CHECK(counters[i] == places[i].counter);
@@ -88,7 +88,7 @@ void check_division(const std::vector<PlacedPass>& passes, const Masks& masks) {
   std::size_t events = 0;
   for (const PlacedPass& places : passes) {
     check_agrees_with_the_framework(places, masks);
-    for (const PlacedEvent& placed : places) seen.insert(placed.event);
+    for (const PlacedEvent& placed : places) seen.insert(placed.event_index);
     events += places.size();
   }
   CHECK(events == masks.size());
@@ -98,7 +98,7 @@ void check_division(const std::vector<PlacedPass>& passes, const Masks& masks) {
 std::size_t pass_of(const std::vector<PlacedPass>& passes, std::size_t event) {
   for (std::size_t i = 0; i < passes.size(); ++i)
     for (const PlacedEvent& placed : passes[i])
-      if (placed.event == event) return i;
+      if (placed.event_index == event) return i;
   return passes.size();
 }
 

@@ -39,7 +39,7 @@ std::string reported(const Selection& selection, std::size_t pass) {
   std::string text;
   for (const PlacedEvent& placed : selection.passes.at(pass)) {
     text += fmt::format("{}PMC{} {} {}", text.empty() ? "" : ", ", placed.counter,
-                        selection.events[placed.event].name,
+                        selection.events[placed.event_index].name,
                         placed.word == 0 ? "0" : fmt::format("{:#x}", placed.word));
   }
   return text;
@@ -194,8 +194,9 @@ TEST_CASE("misses share a pass with what they are divided by") {
   REQUIRE(selection.passes.size() == 2);
   for (const PlacedPass& pass : selection.passes) {
     const auto has = [&pass](std::size_t event) {
-      return std::any_of(pass.begin(), pass.end(),
-                         [event](const PlacedEvent& placed) { return placed.event == event; });
+      return std::any_of(pass.begin(), pass.end(), [event](const PlacedEvent& placed) {
+        return placed.event_index == event;
+      });
     };
     CHECK(has(0) == has(8));
   }

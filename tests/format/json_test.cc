@@ -28,11 +28,11 @@ Results two_commands(std::optional<double> coverage_of_last = std::nullopt) {
       {command("old", 3,
                {row(0, summary(3, 0.2, 0.1, 0.1, 0.3)), row(1, summary(3, 0.1, 0.0, 0.1, 0.1)),
                 row(2, summary(3, 2048, 0, 2048, 2048)), row(3, summary(2, 5, 0, 5, 5))}),
-       command(
-           "new", 3,
-           {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), changed(1.5, 0.25)),
-            row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
-            MetricResult{.metric = 2, .largest_bound_of_runs = 4096}, MetricResult{.metric = 3}})});
+       command("new", 3,
+               {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), changed(1.5, 0.25)),
+                row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
+                MetricResult{.metric_index = 2, .largest_bound_of_runs = 4096},
+                MetricResult{.metric_index = 3}})});
   results.session.commands[1].text = "./new -O2";
   results.commands[1].endings = {3, {{Ending::TimedOut, 137, 1}}};
   results.session.runs = made(

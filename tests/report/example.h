@@ -97,7 +97,7 @@ inline HeadlineComparison ranked(std::size_t command, double ratio,
 inline MetricResult row(std::size_t index, const stats::Summary& values,
                         std::optional<stats::Delta> delta = std::nullopt) {
   MetricResult result;
-  result.metric = index;
+  result.metric_index = index;
   result.runs = values.count;
   result.summary = values;
   result.delta = delta;
@@ -160,7 +160,7 @@ inline Results results_of(std::vector<Metric> metrics, std::vector<MadeCommand> 
 /// A command that never ran.
 inline void without_values(CommandResult& command) {
   command.runs = 0;
-  for (MetricResult& row : command.rows) row = {.metric = row.metric};
+  for (MetricResult& row : command.rows) row = {.metric_index = row.metric_index};
 }
 
 /// Runs made by hand: a value for each metric.

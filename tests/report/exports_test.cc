@@ -28,7 +28,7 @@ TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
       {command("a", 1,
                {MetricResult{.runs = 1, .largest_bound_of_runs = 819200},
                 row(1, summary(1, 3, std::nullopt, 3, 3), changed(std::nullopt, std::nullopt)),
-                MetricResult{.metric = 2}})});
+                MetricResult{.metric_index = 2}})});
   CHECK(written(write_summary_csv, results) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
         "delta_percent,delta_low_percent,delta_high_percent,failed_runs\r\n"

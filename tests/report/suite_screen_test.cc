@@ -246,8 +246,8 @@ TEST_CASE("a note of all benchmarks is printed once, another one after their nam
   for (Results& one : suite.benchmarks) one.session.notes = {{"no_counters", "of all"}};
   suite.benchmarks[0].session.notes.push_back({"orphans", "of some"});
   suite.benchmarks[2].session.notes.push_back({"orphans", "of some"});
-  CHECK(note_lines(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
-  CHECK(note_lines(suite, "no_counters") ==
+  CHECK(note_texts(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
+  CHECK(note_texts(suite, "no_counters") ==
         std::vector<std::string>{"'parse' and 'heap': of some"});
 }
 

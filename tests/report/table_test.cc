@@ -200,13 +200,13 @@ b: there are too few runs to tell whether it differs from a in wall time
 }
 
 TEST_CASE("a row shows its number of runs if they differ, and whether it is a bound") {
-  const Results results =
-      results_of({metric("peak_rss", Unit::Bytes),
-                  metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
-                  metric("instructions", Unit::Count)},
-                 {command("a", 4,
-                          {MetricResult{.metric = 0, .runs = 4, .largest_bound_of_runs = 819200},
-                           row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), MetricResult{.metric = 2}})});
+  const Results results = results_of(
+      {metric("peak_rss", Unit::Bytes),
+       metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
+       metric("instructions", Unit::Count)},
+      {command("a", 4,
+               {MetricResult{.metric_index = 0, .runs = 4, .largest_bound_of_runs = 819200},
+                row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), MetricResult{.metric_index = 2}})});
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (4 runs): a
 measurement                 mean ± σ          min … max                  outliers

@@ -101,7 +101,7 @@ std::vector<std::optional<double>> values_of(const Results& results, std::size_t
 
 const MetricResult& row_of(const Results& results, std::size_t command, std::string_view name) {
   for (const MetricResult& row : results.commands.at(command).rows) {
-    if (results.session.metrics[row.metric].name == name) return row;
+    if (results.session.metrics[row.metric_index].name == name) return row;
   }
   FAIL("no row " << std::string(name));
   return results.commands.front().rows.front();

@@ -111,7 +111,7 @@ double product_of(const WallTimeExplanation& why) {
 }
 
 double ratio_of(const Results& results, Role role) {
-  return 1.0 + *row_of(results, 1, role)->delta->change;
+  return 1.0 + *metric_result_of(results, 1, role)->delta->change;
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ TEST_CASE("the clock's interval combines two independent estimates") {
   const WallFactor& clock = *factor_of(results.explanations.front(), WallFactorKind::Clock);
   CHECK(clock.change.is_significant());
   const auto log_bounds = [&](Role role) {
-    const stats::IntervalEnds bounds = *row_of(results, 1, role)->delta->bounds;
+    const stats::IntervalEnds bounds = *metric_result_of(results, 1, role)->delta->bounds;
     return std::pair(std::log1p(bounds.low), std::log1p(bounds.high));
   };
   const double value = std::log1p(*clock.change.change);

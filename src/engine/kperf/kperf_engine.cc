@@ -184,7 +184,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return selection_.events.at(event).accounted;
+    return selection_.events.at(event).accounted_event;
   }
 
   std::vector<Note> notes() const override {
@@ -214,7 +214,7 @@ class KperfEngine final : public DatabaseEngine {
   /// Returns where the count of an event comes from in a pass. The fixed counters' values come
   /// first, then those of the configurable counters that can be used.
   CountSource find_source_of(std::size_t event, const PlacedPass& placed) {
-    const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
+    const auto found = std::ranges::find(placed, event, &PlacedEvent::event_index);
     if (found == placed.end()) return {.accounted = accounted(event)};
     return {.value =
                 selection_.events.at(event).hardware_event.is_fixed

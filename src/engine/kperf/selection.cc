@@ -171,12 +171,12 @@ Error make_unknown_event_error(const KpepDatabase& database, std::string_view na
 
 /// An event is on a counter, or the kernel accounts for it without one.
 bool are_same_event(const SelectedEvent& first, const SelectedEvent& second) {
-  return first.accounted == second.accounted &&
+  return first.accounted_event == second.accounted_event &&
          first.hardware_event.name == second.hardware_event.name;
 }
 
 /// Adds the events with these names to the selection. An event that users name twice, perhaps by
-/// different names, is added once.
+/// different names, is added once. Then moves events of energy to the end of the selection.
 Result<void> add_wanted_events(Selection& selection, const KpepDatabase& database,
                                const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -191,13 +191,15 @@ Result<void> add_wanted_events(Selection& selection, const KpepDatabase& databas
       selection.events.push_back(*std::move(event));
     else if (earlier->name != event->name)
       selection.notes.push_back(
-          {"same_event", fmt::format("'{}' is the same event as '{}', so it is counted only once",
-                                     event->name, earlier->name)});
+          {.kind = "same_event",
+           .text = fmt::format("'{}' is the same event as '{}', so it is counted only once",
+                               event->name, earlier->name)});
   }
 
-  // Energy is not a count, so it comes after all counts.
+  // Users see the events in the order of the selection. Energy is not a count, so they see it after
+  // all counts.
   std::stable_partition(selection.events.begin(), selection.events.end(),
-                        [](const SelectedEvent& event) { return event.accounted != &kEnergy; });
+                        [](const SelectedEvent& event) { return !event.is_energy(); });
   return {};
 }
 
@@ -284,7 +286,7 @@ Result<void> divide_selection(Selection& selection, const KpepDatabase& database
     const KpepEvent& hardware_event = selection.events[i].hardware_event;
     if (hardware_event.is_fixed) {
       const auto counter = static_cast<unsigned>(std::countr_zero(hardware_event.mask));
-      fixed_events.push_back({.event = i, .counter = counter});
+      fixed_events.push_back({.event_index = i, .counter = counter});
       continue;
     }
 
@@ -302,10 +304,10 @@ Result<void> divide_selection(Selection& selection, const KpepDatabase& database
     PlacedPass& pass = selection.passes.emplace_back(fixed_events);
 
     for (const PlacedEvent& placed : configurable_pass) {
-      const std::size_t event = configurable[placed.event];
+      const std::size_t event = configurable[placed.event_index];
       std::uint64_t word = selection.events[event].hardware_event.selector_number;
       if (limits.user_only) word |= kUserSpaceOnly;
-      pass.push_back({.event = event, .counter = placed.counter, .word = word});
+      pass.push_back({.event_index = event, .counter = placed.counter, .word = word});
     }
   }
 
@@ -328,7 +330,7 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   const std::string name = counters_in_words(CounterMask{1} << counter);
   for (const PlacedEvent& placed : pass) {
     if (placed.counter != counter) continue;
-    const SelectedEvent& event = selection.events[placed.event];
+    const SelectedEvent& event = selection.events[placed.event_index];
     return {name, event.name,
             event.hardware_event.is_fixed
                 ? fmt::format("{}, which has this counter for itself", event.hardware_event.name)
@@ -385,7 +387,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   for (const EventIndices& events : *sets) {  // `fits` never fails
     PlacedPass& pass =
         passes.emplace_back(place_all(collect_masks(masks, events)).value_or(PlacedPass{}));
-    for (PlacedEvent& placed : pass) placed.event = events[placed.event];
+    for (PlacedEvent& placed : pass) placed.event_index = events[placed.event_index];
   }
   return passes;
 }
@@ -438,6 +440,10 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
   return words;
 }
 
+bool SelectedEvent::is_energy() const {
+  return accounted_event == &kEnergy;
+}
+
 Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::string_view name) {
   const KpepEvent* by_alias = find_portable(database, name);
   if (const KpepEvent* event = by_alias != nullptr ? by_alias : find_event(database, name))
@@ -468,7 +474,8 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
 }
 
 /// Makes from a selection what users see of it: the events with their meanings, and in which pass
-/// each of them is counted.
+/// each of them is counted. A kernel may let configurable counters, unlike fixed ones, count only
+/// in user space.
 EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;
@@ -481,23 +488,25 @@ EventSet make_event_set(const Selection& selection, bool configurable_are_user_o
     if (selected.is_on_counter())
       meaning = selected.hardware_event.name + (is_user_only ? ", user space only" : "");
     else
-      meaning = selected.accounted->meaning;
+      meaning = selected.accounted_event->meaning;
 
     Event event{.name = selected.name,
                 .meaning = std::move(meaning),
-                .is_energy = selected.accounted == &kEnergy,
+                .is_energy = selected.is_energy(),
                 .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
                                                  : CountedPrivilegeLevels::UserAndKernel,
                 .role = role_of_event(selected.name)};
+
+    // The engine of the session counts the events on counters, so they need not name one.
     if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
     set.events.push_back(std::move(event));
   }
 
   for (const PlacedPass& placed_pass : selection.passes) {
     Pass& pass = set.passes.emplace_back();
-    for (const PlacedEvent& placed : placed_pass) pass.event_indices.push_back(placed.event);
+    for (const PlacedEvent& placed : placed_pass) pass.event_indices.push_back(placed.event_index);
 
-    // The kernel accounts for the other events in every run, so every pass has them.
+    // The kernel accounts for events without a counter in every run, so every pass has them.
     for (std::size_t i = 0; i < selection.events.size(); ++i)
       if (!selection.events[i].is_on_counter()) pass.event_indices.push_back(i);
     std::ranges::sort(pass.event_indices);
@@ -534,8 +543,8 @@ Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std
     for (unsigned counter = 0; counter < kMaxChipCounters; ++counter)
       if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, *selection));
     for (const SelectedEvent& event : selection->events)
-      if (event.accounted != nullptr)
-        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
+      if (event.accounted_event != nullptr)
+        rows.push_back({"kernel", event.name, std::string(event.accounted_event->meaning)});
   }
   if (selection->competition) explanation.competition = describe_competition(*selection);
   return explanation;

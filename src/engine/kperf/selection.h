@@ -17,7 +17,7 @@
 namespace lauka::engine::kperf {
 
 struct PlacedEvent {
-  std::size_t event = 0;  ///< index among the events that were to be placed
+  std::size_t event_index = 0;  ///< index among the events that were to be placed
   unsigned counter = 0;
   std::uint64_t word = 0;  ///< configuration word; 0 on a fixed counter, or if not known yet
 
@@ -59,16 +59,17 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
 
 struct SelectedEvent {
   std::string name;
-  KpepEvent hardware_event{};  ///< event on a counter; empty if `accounted` is set
-  const AccountedEvent* accounted = nullptr;
+  KpepEvent hardware_event{};  ///< event on a counter; empty if `accounted_event` is set
+  const AccountedEvent* accounted_event = nullptr;
 
-  bool is_on_counter() const { return accounted == nullptr; }
+  bool is_on_counter() const { return accounted_event == nullptr; }
+  bool is_energy() const;
 };
 
 struct Selection {
   std::vector<SelectedEvent> events;
-  /// The passes, in which PlacedEvent::event is an index into `events`. Fixed events are in every
-  /// pass, accounted events in none.
+  /// The passes, in which PlacedEvent::event_index is an index into `events`. Fixed events are in
+  /// every pass, accounted events in none.
   std::vector<PlacedPass> passes;
   /// Events that make several passes necessary; CompetingEvents::events are indices into `events`.
   /// nullopt if one pass is enough.

@@ -172,28 +172,32 @@ class PerfCounting final : public ArmedPass {
 
   /// False if the kernel gave the counters of a group to another program for some time.
   bool have_groups_run_all_the_time(const os::Ended& ended) const {
+    // The counters of the cores have a group for each core kind. It stays enabled, but stops while
+    // the run is on another core kind. So the times for which these groups ran are added up, and
+    // their sum must reach the time for which they were enabled.
     std::uint64_t core_running_ns = 0;
     std::uint64_t core_enabled_ns = 0;
-    std::size_t core_groups = 0;
+    std::size_t core_kind_count = 0;
 
     for (const std::size_t leader : pass_.groups.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
-      if (pass_.groups.counters[leader].core) {
-        ++core_groups;
+      const bool is_on_cores = pass_.groups.counters[leader].core;
+      if (is_on_cores) {
+        ++core_kind_count;
         core_running_ns += reading.running_ns;
         core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
         continue;
       }
 
-      constexpr bool is_sum_over_core_kinds = false;
-      if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, is_sum_over_core_kinds))
-        return false;
+      constexpr bool is_sum = false;
+      if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, is_sum)) return false;
     }
 
-    // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
-    // times shows if something was not counted.
-    const bool is_sum_over_core_kinds = core_groups > 1;
-    return ran_all_the_time(core_running_ns, core_enabled_ns, is_sum_over_core_kinds);
+    if (core_kind_count == 0) return true;
+
+    // Each core kind has a clock of its own, so a sum may lack a little of the enabled time.
+    const bool is_sum = core_kind_count > 1;
+    return ran_all_the_time(core_running_ns, core_enabled_ns, is_sum);
   }
 
   /// Sums an event's counts and times over the core kinds.
@@ -305,28 +309,33 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Finds the wanted events, or the default events, with the counters that count them
-  /// (`sources_`), and divides them into passes that fit the counters (`passes_`).
+  /// (`sources_`), and divides them into passes that fit the counters (`passes_`). They are counted
+  /// in the region that a program marks, in the whole run, or in both (`counted_part_`).
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     passes_.clear();
     counted_part_ = wanted.counted_part;
 
-    EventSet set;
-    if (wanted.names.empty())
-      set = find_default_events();
-    else if (auto found = find_wanted_events(wanted.names, set.notes); !found)
-      return found.error();
+    // Both functions fill `sources_`, and return a set that has only notes until now.
+    auto set_with_notes =
+        wanted.names.empty() ? find_default_events() : find_wanted_events(wanted.names);
+    if (!set_with_notes) return set_with_notes.error();
+    EventSet set = *std::move(set_with_notes);
 
-    find_witnesses();
+    // A run may move between kinds of cores. The witnesses are counters that show its time on each
+    // kind. They occupy counters, so they must be known before events are divided into passes.
+    witnesses_ = find_witnesses();
 
     // The counters of the cores are scarce, so it is tested how many of them can be used.
     pmus_.clear();
     if (!list_core_events().empty()) pmus_ = try_pmus(prober_);
-    if (auto divided = divide_into_passes(wanted); !divided) return divided.error();
+    auto passes = divide_into_passes(wanted);
+    if (!passes) return passes.error();
+    passes_ = *std::move(passes);
 
-    // This part is missing only because the kernel denied access (EACCES).
+    // The counts lack the kernel's part only if the kernel denied access (EACCES).
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part)) {
-      const RequestedCounter counter_with_kernel{.core = true, .kernel_excluded = false};
+      const RequestedCounter counter_with_kernel{.kernel_excluded = false};
       set.notes.push_back(
           {"user_space_only",
            "counters cover user space only: " +
@@ -338,8 +347,11 @@ class PerfEngine final : public CounterEngine {
       set.events.back().name_suffix = make_name_suffix(source);
     }
 
+    // Each source has given one event so far. On several kinds of cores, an event is a sum, and the
+    // parts of the sum become events, too. In the end, events of the region are marked as such, and
+    // copied if the whole run is counted as well.
     set.passes = passes_;
-    add_events_by_kind(set);
+    add_events_by_core_kind(set);
     distinguish_region_and_whole_run(set);
     return set;
   }
@@ -435,13 +447,14 @@ class PerfEngine final : public CounterEngine {
 
  private:
   /// On a machine with several kinds of cores, cycles show how long a run was on each kind, even on
-  /// one where no selected event is counted. Makes the counters of cycles witnesses of this.
-  void find_witnesses() {
-    witnesses_.clear();
+  /// one where no selected event is counted. Returns the counters of cycles as witnesses of this;
+  /// none on other machines.
+  std::vector<Counter> find_witnesses() const {
     const auto cycles = resolve("cycles", prober_.sysfs());
     const bool has_several_kinds = cycles && cycles->events_on_pmus.size() > 1;
-    if (!has_several_kinds) return;
-    if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+    if (!has_several_kinds) return {};
+    auto source = prober_.probe(*cycles);
+    return source ? std::move(source->counters) : std::vector<Counter>();
   }
 
   /// Marks the events of `set` as events of the region, if they are. If the whole run is counted,
@@ -468,7 +481,10 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  Result<void> find_wanted_events(const std::vector<std::string>& names, std::vector<Note>& notes) {
+  /// Adds the events with these names to `sources_`. Returns an event set without events, which has
+  /// a note for each event that was named twice.
+  Result<EventSet> find_wanted_events(const std::vector<std::string>& names) {
+    EventSet set;
     for (const std::string& name : names) {
       auto source = find(name);
       if (!source) return source.error();
@@ -477,16 +493,16 @@ class PerfEngine final : public CounterEngine {
       if (same == sources_.end())
         sources_.push_back(*std::move(source));
       else if (same->event.name != source->event.name)
-        notes.push_back(
+        set.notes.push_back(
             {"same_event", fmt::format("'{}' is the same event as '{}', so it is counted only once",
                                        source->event.name, same->event.name)});
     }
-    return {};
+    return set;
   }
 
   /// Adds those default events that can be counted here to `sources_`. Returns an event set without
   /// events, whose note names the default events that were left out.
-  EventSet find_default_events() {
+  Result<EventSet> find_default_events() {
     std::vector<std::string> left_out;
     Error first_reason;
 
@@ -579,8 +595,8 @@ class PerfEngine final : public CounterEngine {
                     sets.size())};
   }
 
-  /// Adds the events without core counters to the first pass that has room for them.
-  void place_other_events() {
+  /// Adds each event without core counters to the first pass that has room for it.
+  void place_other_events(std::vector<Pass>& passes) const {
     for (std::size_t index = 0; index < sources_.size(); ++index) {
       if (sources_[index].is_on_cores()) continue;
       const auto has_room = [&](const Pass& pass) {
@@ -588,15 +604,15 @@ class PerfEngine final : public CounterEngine {
         events.push_back(index);
         return place_events(events).counters.size() <= os::kMaxCounters;
       };
-      auto pass = std::ranges::find_if(passes_, has_room);
-      if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
+      auto pass = std::ranges::find_if(passes, has_room);
+      if (pass == passes.end()) pass = passes.insert(passes.end(), Pass{});
       pass->event_indices.push_back(index);
     }
-    for (Pass& pass : passes_) std::ranges::sort(pass.event_indices);
+    for (Pass& pass : passes) std::ranges::sort(pass.event_indices);
   }
 
-  Result<void> divide_into_passes(const EventRequest& wanted) {
-    passes_.clear();
+  /// Divides the events of `sources_` into passes that fit the counters of `pmus_`.
+  Result<std::vector<Pass>> divide_into_passes(const EventRequest& wanted) const {
     const EventIndices on_cores = list_core_events();
     auto sets = divide_core_events(on_cores, wanted.pairs_for_one_pass);
     if (!sets) return sets.error();
@@ -604,12 +620,14 @@ class PerfEngine final : public CounterEngine {
       for (std::size_t& index : set) index = on_cores[index];
     if (wanted.single_pass && sets->size() > 1)
       return make_too_many_events_error(on_cores.size(), *sets);
-    for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
-    place_other_events();
-    if (wanted.single_pass && passes_.size() > 1)
+
+    std::vector<Pass> passes;
+    for (EventIndices& set : *sets) passes.push_back({std::move(set)});
+    place_other_events(passes);
+    if (wanted.single_pass && passes.size() > 1)
       return Error{fmt::format("a run can have at most {} counters", os::kMaxCounters),
                    "leave out --single-pass or some events"};
-    return {};
+    return passes;
   }
 
   std::string kind_name_of(const std::string& pmu) const {
@@ -639,7 +657,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Adds to each pass an event for each core kind, beside the event that is their sum.
-  void add_events_by_kind(EventSet& set) const {
+  void add_events_by_core_kind(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.event_indices;
       for (const std::size_t index : whole) {

@@ -182,12 +182,11 @@ std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& 
   return code ? std::optional(*code) : std::nullopt;
 }
 
-/// Returns the part of a core's event, with what a topdown event needs besides its code.
-EventOnPmu add_topdown_parts(EventOnPmu part, std::string_view event, const os::Pmu& pmu,
-                             const os::Sysfs& sysfs) {
-  part.scale = sysfs.read_topdown_scale(pmu, event);
-  part.leader_code = find_leader(event, pmu, sysfs);
-  return part;
+/// Sets what a topdown event needs besides its code. Other events of a core stay as they are.
+void set_topdown_facts(std::string_view event, const os::Pmu& pmu, const os::Sysfs& sysfs,
+                       EventOnPmu& on_pmu) {
+  on_pmu.scale = sysfs.read_topdown_scale(pmu, event);
+  on_pmu.leader_code = find_leader(event, pmu, sysfs);
 }
 
 /// Returns which PMUs the cores have, as a remedy; empty if they have none.
@@ -215,24 +214,28 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text, pmu_name),
                  make_core_pmus_remedy(sysfs)};
 
+  // This PMU has only events of energy, which lauka measures under names of its own.
+  constexpr std::string_view pmu_of_energy = "power";
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
         fmt::format("'{}' cannot be counted for one program, because {} counts for a whole package",
                     text, pmu->name),
-        pmu->name == "power" ? "write -e energy-pkg or another name of energy alone"
-                             : "use perf stat -a to count it"};
+        pmu->name == pmu_of_energy ? "write -e energy-pkg or another name of energy alone"
+                                   : "use perf stat -a to count it"};
 
   ResolvedEvent resolved;
   resolved.perf_name = text;
 
   // sysfs, the kernel's description of its devices, lists a PMU's events by name. For cores, lauka
-  // also knows the events that the kernel has without listing them.
+  // also knows the events that the kernel has without listing them. Software events, which it knows
+  // as well, are not counted by a PMU of the cores.
   const bool is_of_cores = pmu->kind == os::PmuKind::Core;
   const auto listed_terms = sysfs.read_terms(*pmu, event_or_terms);
   const KnownEvent* known = nullptr;
   if (is_of_cores && !listed_terms) known = find_known(event_or_terms);
   const bool is_known_to_cores = known != nullptr && known->type != os::kPerfTypeSoftware;
   if (is_known_to_cores) {
+    // With several PMUs, the code of the event must also tell which of them is to count it.
     const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
     resolved.description = known->description;
     resolved.events_on_pmus.push_back(
@@ -244,12 +247,14 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   const auto code = sysfs.encode(*pmu, event_or_terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
 
-  resolved.description = listed_terms.value_or("");
-  EventOnPmu event{.pmu = pmu->name,
-                   .core = is_of_cores,
-                   .codes = {*code},
-                   .encoding_text = resolved.description};
-  if (is_of_cores) event = add_topdown_parts(std::move(event), event_or_terms, *pmu, sysfs);
+  // The terms of a listed event describe it. Terms that users wrote need no description.
+  const std::string description = listed_terms.value_or("");
+  resolved.description = description;
+  EventOnPmu event{
+      .pmu = pmu->name, .core = is_of_cores, .codes = {*code}, .encoding_text = description};
+
+  // Intel's topdown events are counted together with an event that leads their group.
+  if (is_of_cores) set_topdown_facts(event_or_terms, *pmu, sysfs, event);
   resolved.events_on_pmus.push_back(std::move(event));
   return resolved;
 }
@@ -275,8 +280,9 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.events_on_pmus.push_back(
-        add_topdown_parts({pmu.name, true, {*code}, *terms}, text, pmu, sysfs));
+    EventOnPmu event{.pmu = pmu.name, .core = true, .codes = {*code}, .encoding_text = *terms};
+    set_topdown_facts(text, pmu, sysfs, event);
+    resolved.events_on_pmus.push_back(std::move(event));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.

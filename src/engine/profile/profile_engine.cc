@@ -338,14 +338,16 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return total;
   }
 
-  /// Returns why the samples of a run are not all that there should be; nullopt if they are. The
-  /// run is then repeated. The result has a note for users in case all repetitions fail, too.
+  /// Returns why the samples of the latest run are not all that there should be; nullopt if they
+  /// are. The run is then repeated. If all repetitions fail, too, the run is kept if the result has
+  /// a note for users. Without a note, its samples are left out.
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
 
-    // Lost records may be those of a process. Only without losses is a process without records one
-    // that the kernel did not sample.
+    // If records were lost, a process without records may only have lost them. Otherwise, the
+    // kernel did not sample the process. Then a whole part of the run is missing, so there is no
+    // note.
     const bool has_lost_records = run.loss_count > 0;
     if (!has_lost_records && lacks_process(run.seen, ended))
       return IncompleteRun{.why = "a process of the run was not sampled"};
@@ -366,6 +368,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           .note = fmt::format("samples were lost in each of {} runs; sample less often ({})",
                               attempts, make_option_for_fewer_samples(setup_.period))};
 
+    // The counters of cycles show whether samples could be taken all the time.
     if (was_partly_counted_)
       return IncompleteRun{
           .why = "cycles were counted for only a part of the run",

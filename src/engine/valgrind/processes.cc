@@ -41,13 +41,18 @@ bool parse_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
   return true;
 }
 
-/// Reads a line number and a count for each event, and adds the counts to `sums`. Missing counts at
-/// the end are 0.
-bool add_counts(std::string_view line, std::vector<std::uint64_t>& counts,
-                std::vector<std::uint64_t>& sums) {
-  if (!parse_numbers(line, counts) || counts.size() > sums.size() + 1) return false;
+/// Reads a line number and a count for each of the events. Sets `counts`, without the line number.
+/// Missing counts at the end are 0.
+bool parse_counts(std::string_view line, std::size_t event_count,
+                  std::vector<std::uint64_t>& counts) {
+  if (!parse_numbers(line, counts) || counts.size() > event_count + 1) return false;
   counts.erase(counts.begin());
-  counts.resize(sums.size());
+  counts.resize(event_count);
+  return true;
+}
+
+/// Adds the counts to `sums`. Returns false if a sum would be too large.
+bool add_counts(const std::vector<std::uint64_t>& counts, std::vector<std::uint64_t>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sums[i] += counts[i];
     if (sums[i] < counts[i]) return false;
@@ -100,43 +105,50 @@ class CachegrindHead {
 };
 
 /// True if the line `summary` has the sums of all lines of counts and is the last one of a file.
-bool ends_file(std::string_view summary, const std::vector<std::uint64_t>& sums,
-               LineReader& lines) {
+bool is_right_and_last_line(std::string_view summary, const std::vector<std::uint64_t>& sums,
+                            LineReader& lines) {
   std::vector<std::uint64_t> totals;
   if (!parse_numbers(summary, totals) || totals != sums) return false;
   return !lines.next() && lines.has_read_all();
 }
 
 /// Reads a cachegrind.out file, with which Cachegrind reports the counts of a process by function
-/// and line. Calls `begin_counts` with the names of the file's events, then `sink` for each line of
-/// counts. Returns the totals; nullopt if the file is incomplete or malformed.
+/// and source line. The file is given in pieces. Calls `begin_counts` with the names of the file's
+/// events, then `sink` for each line of counts. Returns the totals; nullopt if the file is
+/// incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
-    Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin_counts,
+    Pieces pieces_of_file,
+    const std::function<void(const std::vector<std::string>& events)>& begin_counts,
     const FunctionLineSink& sink) {
-  LineReader lines(std::move(pieces));
+  LineReader lines(std::move(pieces_of_file));
 
-  // The head has the command and the names of the events. In a file without counts, the summary
-  // follows it at once.
+  // The head has the command, which may have any lines, and then the names of the events. In a file
+  // without counts, the summary follows the events at once.
   CachegrindHead head;
-  const auto is_summary_after_head = [&head](std::string_view line) {
-    return head.has_events() && line.starts_with("summary:");
-  };
   auto line = lines.next();
-  while (line && !is_summary_after_head(*line) && head.take_line(*line)) line = lines.next();
+  for (; line; line = lines.next()) {
+    const bool is_summary = head.has_events() && line->starts_with("summary:");
+    if (is_summary) break;
+    const bool is_of_head = head.take_line(*line);
+    if (!is_of_head) break;
+  }
   if (!line) return std::nullopt;
 
+  // `line` is now the first one after the head. Of the following lines, those with the names of
+  // source files are not needed.
   begin_counts(head.events());
   std::vector<std::uint64_t> sums(head.events().size());
-  std::vector<std::uint64_t> counts;  // of a line
+  std::vector<std::uint64_t> counts;  // of a source line
   std::string function;
   for (; line; line = lines.next()) {
     if (const auto name = find_text_after(*line, "fn=")) {
       function = *name;
     } else if (!line->empty() && is_digit(line->front())) {
-      if (!add_counts(*line, counts, sums)) return std::nullopt;
+      if (!parse_counts(*line, sums.size(), counts)) return std::nullopt;
+      if (!add_counts(counts, sums)) return std::nullopt;
       sink(function, counts);
     } else if (const auto summary = find_text_after(*line, "summary:")) {
-      if (!ends_file(*summary, sums, lines)) return std::nullopt;
+      if (!is_right_and_last_line(*summary, sums, lines)) return std::nullopt;
       return make_totals(head.command(), head.events(), sums);
     }
   }

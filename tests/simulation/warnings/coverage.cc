@@ -37,7 +37,7 @@ Coverage coverage_of(const Interval& cell, std::size_t sessions) {
   Coverage seen;
   for (std::size_t i = 0; i < sessions; ++i) {
     const Results results = analysis.of(cell.make(source, cell.rounds));
-    const auto& delta = row_of(results, 1, Role::WallTime)->delta;
+    const auto& delta = metric_result_of(results, 1, Role::WallTime)->delta;
     if (!delta || !delta->bounds) continue;
     // Of coarse values the interval may be the truth alone, but for a rounding error.
     constexpr double rounding = 1e-6;

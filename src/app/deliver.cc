@@ -35,7 +35,7 @@ namespace {
 using os::StandardStream;
 
 report::Style choose_style(const OutputOptions& options) {
-  const StandardStream stream = choose_stream(options);
+  const StandardStream stream = choose_stream_for_tables(options);
   const bool has_color = options.color == ColorChoice::Always ||
                          (options.color == ColorChoice::Auto && os::wants_color(stream));
   return {.color = has_color,
@@ -85,7 +85,7 @@ Result<void> show_tables(const Options& options, const Report& answer) {
     warnings += report::wrapped_message(warning, width);
 
   // The answer comes before what qualifies it. Only a failure to show the answer is an error.
-  auto shown = os::write_to(choose_stream(options.output), text.tables + text.verdicts);
+  auto shown = os::write_to(choose_stream_for_tables(options.output), text.tables + text.verdicts);
   if (!is_quiet) print_to_standard_error(report::note_lines(notes, width));
   if (!is_quiet && !warnings.empty()) print_to_standard_error(warnings);
   return shown;
@@ -421,7 +421,7 @@ int print_error(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-StandardStream choose_stream(const OutputOptions& options) {
+StandardStream choose_stream_for_tables(const OutputOptions& options) {
   const bool taken = std::ranges::any_of(options.exports, [](const ExportTarget& target) {
     return os::is_standard_output(target.file);
   });

@@ -32,6 +32,6 @@ void print_to_standard_error(const std::string& text);
 
 /// Returns the stream for tables: standard error if an export goes to standard output, else
 /// standard output.
-os::StandardStream choose_stream(const OutputOptions& options);
+os::StandardStream choose_stream_for_tables(const OutputOptions& options);
 
 }  // namespace lauka

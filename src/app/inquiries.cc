@@ -155,7 +155,7 @@ Result<void> show_and_export_answer(const Call& call, const std::string& text,
                                     const std::string& json, os::ExportFile* file) {
   Result<void> shown;
   if (call.options.output.verbosity != Verbosity::Quiet)
-    shown = os::write_to(choose_stream(call.options.output), text);
+    shown = os::write_to(choose_stream_for_tables(call.options.output), text);
   if (file == nullptr) return shown;
 
   const os::ActAs owner(call.user);
@@ -204,7 +204,7 @@ int check_machine(Call& call) {
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
   const auto lines = inquire::check(facts, engines);
-  const std::size_t width = os::terminal_width(choose_stream(call.options.output), 0);
+  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
   return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
                                           inquire::check_json(facts, engines, lines),
                                           export_file->get()));
@@ -219,7 +219,7 @@ int show_series(Call& call) {
   const auto series = read_series_of(call);
   if (!series) return print_error(series.error(), ExitStatus::Usage);
 
-  const std::size_t width = os::terminal_width(choose_stream(call.options.output), 0);
+  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
   return status_of(show_and_export_answer(call, inquire::series_text(*series, path, width),
                                           series_state_json(*series, path), file->get()));
 }

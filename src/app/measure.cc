@@ -641,9 +641,10 @@ std::optional<int> measure(Call& call) {
     if (const auto status_of_builds = build_layouts(call)) return status_of_builds;
   }
 
-  // On Linux, a control group may have a quota of CPU time, for which lauka and its commands must
-  // wait (throttling). The quota and other limits (the allowance) are read before tuning, which
-  // changes them. A report on screen or in an export says how much the runs waited.
+  // On Linux, a control group may have a quota of CPU time for each period. When it is used up,
+  // lauka and its commands must wait for the next period (throttling), and reports say for how
+  // long. The quota and other limits (the allowance) are read before tuning, which may change one
+  // of them: the CPUs that lauka may use.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   std::vector<QuotaWait> throttling_before;
   if (linux_calls != nullptr) {

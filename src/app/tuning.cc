@@ -191,7 +191,7 @@ void restore_leftovers(Call& call) {
   }
 
   // Nothing was restored: this user may not do it, or another process holds the journal's lock. If
-  // lauka is still running, it restores its settings itself.
+  // the lauka that tuned the machine is still running, it restores the settings itself.
   const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
   const bool has_writer_died = writer_pid && !files->is_alive(*writer_pid);
   if (has_writer_died)

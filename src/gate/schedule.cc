@@ -143,7 +143,7 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
 
   // The more early looks could have given an answer, the less the planned looks may spend on it.
   // The confidence interval of the change has half of the error at each end. It has its own count
-  // of looks, because it may be able to exclude a change at looks that cannot decide the gate.
+  // of looks, because another error decides from how many rounds on a look can exclude a change.
   if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
   if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
   if (find_level_to_decide(error_ / 2.0)) ++early_looks_of_interval_;

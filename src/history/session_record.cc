@@ -268,7 +268,7 @@ class RecordReader {
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
     // Commands with other settings than usual have a history of their own, so the settings are a
-    // part of the benchmark's name. Only then, the name without settings is stored as well. The
+    // part of the benchmark's name. Only then is the name without settings stored as well. The
     // name of the command is shown only if other commands, with any settings, have the same
     // benchmark and role.
     for (const ResultInFile& result : results_in_file_) {

@@ -374,8 +374,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   return lines;
 }
 
-// The text has a title, a table of the lines, and the number of problems and notes. `width` is that
-// of the terminal; if it is 0, nothing is wrapped.
+// The text has a title, a table of the lines, and the number of lines of each severity. `width` is
+// that of the terminal; if it is 0, nothing is wrapped.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width) {
   const Machine& machine = facts.machine;

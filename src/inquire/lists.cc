@@ -79,9 +79,9 @@ std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
       continue;
     }
 
-    // The column of names is not as wide as the longest names. After a name that is too long, the
-    // description goes to the next line, where it finds its column free. Without wrapping, each row
-    // stays a single line.
+    // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
+    // the description goes to the next line, where it finds its column free. Without wrapping, each
+    // row stays a single line.
     const bool has_long_name = beginning_of_line.size() != description_column;
     const bool starts_below = wraps && (!is_beside || has_long_name);
     if (starts_below) {

@@ -97,7 +97,7 @@ class SharedPrograms {
 
   /// Writes the variable of a launch into shared memory. Returns its text NAME=VALUE, or null if
   /// the program has no variable for launches. `place`: index of the launch in its batch.
-  char* write_environment_variable(const Launch& launch, std::size_t place) {
+  char* write_launch_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
     const std::string& value = launch.launch_variable_value;
@@ -353,7 +353,7 @@ class PosixLauncher final : public Launcher {
         state_->launches[i] = {
             .program = programs_.at(launch.program),
             .counters = launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr,
-            .variable_entry = programs_.write_environment_variable(launch, i),
+            .variable_entry = programs_.write_launch_variable(launch, i),
             .latest_start_ns = launch.latest_start.count(),
             .reads_end_state = launch.reads_end_state};
       }

@@ -368,7 +368,8 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(make_paragraphs(suite_race_lines(suite)));
 
   // A gate is a limit that a command must keep. A suite may have hundreds of them, so one line
-  // counts all gates, and the list after it has only those that were not passed.
+  // counts all gates, and the list after it leaves out those that were passed, unless the wall time
+  // rose.
   sink(make_paragraphs(gates_in_one_line(suite)) +
        make_paragraphs(largest_function_change_lines(suite)));
   constexpr bool lists_passes = false;
@@ -400,7 +401,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          make_verdict_part(*results) + make_part_on_profiled_functions(*results) +
-         draw_call_paths(*results) +
+         call_path_graphs(*results) +
          table_html(metrics_table(*results, shows_every_metric), "matrix metrics"));
     write_charts(*results, {.max_points = max_points}, sink);
     sink("</details>\n");
@@ -410,7 +411,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   sink(make_verdict_part(results) + describe_circumstances(results.session.circumstances));
-  sink(make_part_on_profiled_functions(results) + draw_call_paths(results));
+  sink(make_part_on_profiled_functions(results) + call_path_graphs(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));

@@ -115,7 +115,7 @@ std::string make_graph_element(std::span<const PathChange> paths,
 
 // On a page, the call paths of a command are an icicle graph. A candidate has one graph together
 // with its reference, in which the reader can switch to the difference.
-std::string draw_call_paths(const Results& results) {
+std::string call_path_graphs(const Results& results) {
   const std::vector<std::string> css_classes = command_classes(results);
   const auto drawn_command = [&](std::size_t command) {
     return DrawnCommand{css_classes[command], results.session.commands[command].name};

@@ -36,11 +36,11 @@ std::string gates_in_one_line(const Report& suite);
 /// warnings.
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
-/// Returns the warnings as lines. Benchmarks of a suite with the same warning share a line.
+/// Returns the texts of the warnings. Benchmarks of a suite with the same warning share a text.
 std::vector<std::string> warning_texts(const Report& report, const Style& style);
 
-/// Returns the notes as lines, except notes of the kind `hidden`. Benchmarks of a suite with the
-/// same note share a line.
+/// Returns the texts of the notes, except notes of the kind `hidden`. Benchmarks of a suite with
+/// the same note share a text.
 std::vector<std::string> note_texts(const Report& report,
                                     std::optional<std::string_view> hidden = std::nullopt);
 

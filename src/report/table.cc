@@ -742,8 +742,8 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
 // Makes the table of a report in Markdown or a like language, with a row for each metric of each
 // command.
 Table markup_table(const Results& results, const Markup& markup) {
-  // The table has a column of deltas whenever commands are compared, even if the only metrics with
-  // a delta are those that --verbose would show.
+  // The table has a column of deltas if any metric has a delta, even one that only --verbose would
+  // show.
   constexpr bool includes_verbose_metrics = true;
   const auto has_any_delta = [&](const CommandResult& command) {
     return has_delta(results, command, includes_verbose_metrics);

@@ -325,8 +325,6 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, const Command
 
 // A fingerprint identifies a program and its call by hashes. If a candidate and its reference have
 // equal fingerprints, they do the same, so a difference of their times must come from the machine.
-// The result has an element for each command, which is empty if the command does something else
-// than the one that it is compared with. The result may be an empty list if all are.
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
   // The references may be the commands of a baseline, an earlier session.
   if (plan.reference.baseline) return fingerprint_if_called_as_in_baseline(plan, reader);

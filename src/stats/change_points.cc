@@ -236,9 +236,9 @@ double t_as_rare_as(double deviates, std::size_t differences) {
 /// `confidence`. A step was found because some point confirmed it, but it may have happened a few
 /// points earlier or later than it seemed. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
-  // The search looks at no more than kMaxPointsAfter points after a step, so it misplaces the step
-  // by no more than that. The confirming point comes after the first one at the new level. The
-  // point where the step was found is itself a candidate, so there is at least one.
+  // Candidates are at most kMaxPointsAfter points before the step that was found, and before the
+  // point that confirmed it, which is not the first one at the new level. The point where the step
+  // was found is itself a candidate, so there is at least one.
   constexpr std::size_t begin_of_series = 0;
   const std::size_t first_candidate =
       std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, begin_of_series));

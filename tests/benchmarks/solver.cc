@@ -120,7 +120,7 @@ bool has_no_small_conflict(const CounterMask* masks, std::size_t count) {
 bool framework_agrees(const PlacedPass& places, const CounterMask* masks) {
   CounterMask taken = 0;
   for (const PlacedEvent& placed : places) {
-    const CounterMask free = masks[placed.event] & ~taken;
+    const CounterMask free = masks[placed.event_index] & ~taken;
     if (free == 0 || static_cast<unsigned>(std::countr_zero(free)) != placed.counter) return false;
     taken |= free & (~free + 1);
   }

@@ -61,7 +61,7 @@ void add_metric(Results& results) {
   results.session.metrics.push_back(metric(fmt::format("metric {}", added), Unit::Seconds));
   for (CommandResult& command : results.commands) {
     command.rows.push_back(command.rows[0]);
-    command.rows.back().metric = added;
+    command.rows.back().metric_index = added;
   }
 }
 

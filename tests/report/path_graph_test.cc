@@ -32,7 +32,7 @@ std::string attribute(const std::string& html, const std::string& name) {
 
 TEST_CASE("the page has the call paths of both commands, and names those that differ for certain") {
   const std::string page = page_of(grown_through_first());
-  const std::string graph = draw_call_paths(grown_through_first());
+  const std::string graph = call_path_graphs(grown_through_first());
   CHECK(has(page, graph));
   CHECK(has(page, "document.querySelectorAll(\".icicle\")"));
 
@@ -52,20 +52,20 @@ TEST_CASE("the page has the call paths of both commands, and names those that di
 TEST_CASE(
     "the page draws a single command's paths without a difference, and none without samples") {
   const std::string graph =
-      draw_call_paths(results_of_tables({table_of_paths("old", {50, 30, 20})}));
+      call_path_graphs(results_of_tables({table_of_paths("old", {50, 30, 20})}));
   CHECK(has(attribute(graph, "commands"), "|./old"));
   CHECK(attribute(graph, "times") == "101500 101500 50500 50500 30500 30500 20500 20500");
   CHECK(attribute(graph, "sure") == "(missing)");
 
   Results without = grown_through_first();
   for (FunctionTable& table : without.session.function_tables) table.paths = {};
-  CHECK(draw_call_paths(without).empty());
+  CHECK(call_path_graphs(without).empty());
   CHECK_FALSE(has(page_of(std::move(without)), ".icicle\")"));
 }
 
 TEST_CASE("a function's name cannot end the element that holds it") {
   Results results = results_of_tables({table_of_paths("a</pre><b>", {50, 30, 20})});
-  const std::string graph = draw_call_paths(results);
+  const std::string graph = call_path_graphs(results);
   CHECK(has(graph, "hidden>a&lt;/pre&gt;&lt;b&gt;\nmain\n"));
 }
 

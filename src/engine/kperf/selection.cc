@@ -474,8 +474,8 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
 }
 
 /// Makes from a selection what users see of it: the events with their meanings, and in which pass
-/// each of them is counted. A kernel may let configurable counters, unlike fixed ones, count only
-/// in user space.
+/// each of them is counted. Configurable counters, unlike fixed ones, may count only in user space,
+/// because the user or the kernel wants it.
 EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;

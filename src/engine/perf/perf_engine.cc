@@ -189,15 +189,16 @@ class PerfCounting final : public ArmedPass {
         continue;
       }
 
-      constexpr bool is_sum = false;
-      if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, is_sum)) return false;
+      constexpr bool has_several_kinds = false;
+      if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, has_several_kinds))
+        return false;
     }
 
     if (core_kind_count == 0) return true;
 
-    // Each core kind has a clock of its own, so a sum may lack a little of the enabled time.
-    const bool is_sum = core_kind_count > 1;
-    return ran_all_the_time(core_running_ns, core_enabled_ns, is_sum);
+    // The clocks of the CPUs may differ slightly, so a sum may lack a little of the enabled time.
+    const bool has_several_kinds = core_kind_count > 1;
+    return ran_all_the_time(core_running_ns, core_enabled_ns, has_several_kinds);
   }
 
   /// Sums an event's counts and times over the core kinds.
@@ -316,7 +317,7 @@ class PerfEngine final : public CounterEngine {
     passes_.clear();
     counted_part_ = wanted.counted_part;
 
-    // Both functions fill `sources_`, and return a set that has only notes until now.
+    // Both functions fill `sources_`, and return a set that has only notes so far.
     auto set_with_notes =
         wanted.names.empty() ? find_default_events() : find_wanted_events(wanted.names);
     if (!set_with_notes) return set_with_notes.error();
@@ -482,7 +483,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Adds the events with these names to `sources_`. Returns an event set without events, which has
-  /// a note for each event that was named twice.
+  /// a note for each event that was named again, by another name.
   Result<EventSet> find_wanted_events(const std::vector<std::string>& names) {
     EventSet set;
     for (const std::string& name : names) {

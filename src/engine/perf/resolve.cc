@@ -214,7 +214,8 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text, pmu_name),
                  make_core_pmus_remedy(sysfs)};
 
-  // This PMU has only events of energy, which lauka measures under names of its own.
+  // This PMU (RAPL) has only events of energy, which lauka measures if they are named without the
+  // PMU.
   constexpr std::string_view pmu_of_energy = "power";
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{

@@ -339,8 +339,8 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   /// Returns why the samples of the latest run are not all that there should be; nullopt if they
-  /// are. The run is then repeated. If all repetitions fail, too, the run is kept if the result has
-  /// a note for users. Without a note, its samples are left out.
+  /// are. An incomplete run is repeated. If all repetitions are incomplete, too, the samples are
+  /// kept if the result has a note for users, and left out if it has none.
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;

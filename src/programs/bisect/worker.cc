@@ -132,7 +132,7 @@ std::string Worker::path_of(Tree tree) const {
 
 void Worker::print(const std::string& text) {
   if (has_lost_output_) return;
-  const auto stream = choose_stream(request_.options.output);
+  const auto stream = choose_stream_for_tables(request_.options.output);
   const auto written = os::write_to(stream, os::locale_uses_utf8() ? text : report::to_ascii(text));
   if (written) return;
   has_lost_output_ = true;

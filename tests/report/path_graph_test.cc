@@ -3,6 +3,7 @@
 #include "has.h"
 #include "report/call_path_example.h"
 #include "report/exports.h"
+#include "report/html.h"
 
 #include <string>
 #include <utility>

@@ -31,7 +31,7 @@ function(lauka_add_rooms)
       lauka_embed_page_files(lauka_${room} ${room})
       if(NOT room MATCHES "^(core|stats|gate)$")
         # These wait for the system, or run once in a session: what -O2 takes longer to compile would not come back.
-        target_compile_options(lauka_${room} PRIVATE $<$<CONFIG:Release>:-Os>)
+        target_compile_options(lauka_${room} PRIVATE $<$<CONFIG:Release>:-O1>)
         set(owner lauka_cli)
       else()
         set(owner lauka_core)

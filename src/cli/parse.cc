@@ -509,6 +509,24 @@ void take_topic(const po::option* next, Inquiry& inquiry) {
   if (lacks_topic && is_word) inquiry.filter_or_topic = next->value.front();
 }
 
+/// Applies an option to the draft, in which it is listed then. `words`: the whole command line,
+/// from which errors quote.
+Result<void> apply_option(const po::option& typed, const Words& words, ParsedOptions& draft) {
+  const OptionInfo* option = option_of_key(typed.string_key);
+  if (option == nullptr) return make_unknown_option_error(typed, words);
+  const std::size_t words_wanted = count_words_if_several(*option);
+  if (words_wanted > 0 && typed.value.size() != words_wanted)
+    return Error{fmt::format("{} needs {} words after it", option->spelling(),
+                             words_wanted == 2 ? "two" : "three"),
+                 "write " + option->usage()};
+
+  const std::string first_word = typed.value.empty() ? "" : typed.value.front();
+  draft.applied_options.push_back(option);
+  draft.options.command_line_options.push_back({key_of(*option), typed.value});
+  return option->apply(draft,
+                       OptionValue{.option = *option, .value = first_word, .words = typed.value});
+}
+
 /// Applies the options in the order typed, and collects the commands. What several options decide
 /// together is settled later, so the result is a draft. `words`: the whole command line, from which
 /// errors quote.
@@ -524,20 +542,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, c
       continue;
     }
 
-    const OptionInfo* option = option_of_key(typed.string_key);
-    if (option == nullptr) return make_unknown_option_error(typed, words);
-    const std::size_t words_wanted = count_words_if_several(*option);
-    if (words_wanted > 0 && typed.value.size() != words_wanted)
-      return Error{fmt::format("{} needs {} words after it", option->spelling(),
-                               words_wanted == 2 ? "two" : "three"),
-                   "write " + option->usage()};
-
-    const std::string first_word = typed.value.empty() ? "" : typed.value.front();
-    draft.applied_options.push_back(option);
-    draft.options.command_line_options.push_back({key_of(*option), typed.value});
-    const Result<void> applied = option->apply(
-        draft, OptionValue{.option = *option, .value = first_word, .words = typed.value});
-    if (!applied) return applied.error();
+    if (auto applied = apply_option(typed, words, draft); !applied) return applied.error();
 
     // After --help and --version, nothing else matters, so an error in later options is ignored.
     if (draft.options.inquiry) {

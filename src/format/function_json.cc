@@ -114,20 +114,26 @@ std::optional<std::uint32_t> read_index(const ParsedJson* there, std::size_t lim
   return there->get<std::uint32_t>();
 }
 
+Result<std::vector<std::string>> read_frame_names(const ParsedJson& functions) {
+  std::vector<std::string> names;
+  for (const ParsedJson& name : items_in(functions, kFrames)) {
+    if (!name.is_string()) return damaged();
+    names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
 /// Reads the call paths of sampled runs. A call path is stored as its last frame (a function's
 /// name) and the index of its caller's path, so the paths form a tree. `rounds`: number of rounds
 /// of the sampled time.
 Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
-  std::vector<std::string> frame_names;
-  for (const ParsedJson& name : items_in(functions, kFrames)) {
-    if (!name.is_string()) return damaged();
-    frame_names.push_back(name.get<std::string>());
-  }
+  const Result<std::vector<std::string>> frame_names = read_frame_names(functions);
+  if (!frame_names) return frame_names.error();
 
   PathTable paths;
   std::vector<std::uint32_t> frame_counts;  // by path
   for (const ParsedJson& row : items_in(functions, kPaths)) {
-    const auto frame = read_index(member(row, kFrame), frame_names.size());
+    const auto frame = read_index(member(row, kFrame), frame_names->size());
     if (!frame) return damaged();
 
     // A caller must precede the paths of its callees, so that no path can be its own caller.
@@ -149,7 +155,8 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
       values = *std::move(read);
     }
 
-    const bool was_added = paths.add_path(*caller, frame_names[*frame], std::move(values), rounds);
+    const bool was_added =
+        paths.add_path(*caller, (*frame_names)[*frame], std::move(values), rounds);
     if (!was_added) return damaged();
   }
 

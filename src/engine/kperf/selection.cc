@@ -473,6 +473,18 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   return selection;
 }
 
+/// Makes a pass of the selected events. `placed_pass`: its events on counters.
+Pass make_pass(const PlacedPass& placed_pass, const std::vector<SelectedEvent>& events) {
+  Pass pass;
+  for (const PlacedEvent& placed : placed_pass) pass.event_indices.push_back(placed.event_index);
+
+  // The kernel accounts for events without a counter in every run, so every pass has them.
+  for (std::size_t i = 0; i < events.size(); ++i)
+    if (!events[i].is_on_counter()) pass.event_indices.push_back(i);
+  std::ranges::sort(pass.event_indices);
+  return pass;
+}
+
 /// Makes from a selection what users see of it: the events with their meanings, and in which pass
 /// each of them is counted. Configurable counters, unlike fixed ones, may count only in user space,
 /// because the user or the kernel wants it.
@@ -502,16 +514,8 @@ EventSet make_event_set(const Selection& selection, bool configurable_are_user_o
     set.events.push_back(std::move(event));
   }
 
-  for (const PlacedPass& placed_pass : selection.passes) {
-    Pass& pass = set.passes.emplace_back();
-    for (const PlacedEvent& placed : placed_pass) pass.event_indices.push_back(placed.event_index);
-
-    // The kernel accounts for events without a counter in every run, so every pass has them.
-    for (std::size_t i = 0; i < selection.events.size(); ++i)
-      if (!selection.events[i].is_on_counter()) pass.event_indices.push_back(i);
-    std::ranges::sort(pass.event_indices);
-  }
-
+  for (const PlacedPass& placed_pass : selection.passes)
+    set.passes.push_back(make_pass(placed_pass, selection.events));
   return set;
 }
 

@@ -433,23 +433,29 @@ std::string counters_in_words(const EventCountSource& source) {
   return words.empty() ? "accounting" : words;
 }
 
+namespace {
+
+/// Adds the event `name` to the catalog if this machine can count it.
+void add_if_countable(std::string_view name, const Prober& prober, Catalog& catalog) {
+  const auto resolved = resolve(name, prober.sysfs());
+  if (!resolved) return;
+  const auto source = prober.probe(*resolved);
+  if (!source) return;
+
+  const std::string_view alias =
+      resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
+  catalog.push_back({.name = resolved->perf_name,
+                     .alias = std::string(alias),
+                     .counters_text = counters_in_words(*source),
+                     .description = describe_event(*resolved, *source)});
+}
+
+}  // namespace
+
 /// Lists the events that this machine can count, for --list-events.
 Catalog Prober::catalog() const {
   Catalog catalog;
-
-  const auto add_if_countable = [&](std::string_view name) {
-    const auto resolved = resolve(name, sysfs_);
-    if (!resolved) return;
-    const auto source = probe(*resolved);
-    if (!source) return;
-
-    const std::string_view alias =
-        resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
-    catalog.push_back({.name = resolved->perf_name,
-                       .alias = std::string(alias),
-                       .counters_text = counters_in_words(*source),
-                       .description = describe_event(*resolved, *source)});
-  };
+  const auto add = [&](std::string_view name) { add_if_countable(name, *this, catalog); };
 
   // The events that most users want come first: those with a short name, the other events of the
   // hardware that the kernel knows by name, those of this machine's PMUs, and at last those that
@@ -458,19 +464,18 @@ Catalog Prober::catalog() const {
     return event.type == os::kPerfTypeSoftware;
   };
   for (const KnownEvent& event : known_events())
-    if (!event.alias.empty()) add_if_countable(event.alias);
+    if (!event.alias.empty()) add(event.alias);
   for (const KnownEvent& event : known_events())
-    if (event.alias.empty() && !is_of_kernel(event)) add_if_countable(event.name);
+    if (event.alias.empty() && !is_of_kernel(event)) add(event.name);
 
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
     // Such a PMU cannot count for a single program.
     if (pmu.kind == os::PmuKind::PerPackage) continue;
-    for (const std::string& event : sysfs_.events(pmu))
-      add_if_countable(fmt::format("{}/{}/", pmu.name, event));
+    for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
   }
 
   for (const KnownEvent& event : known_events())
-    if (event.alias.empty() && is_of_kernel(event)) add_if_countable(event.name);
+    if (event.alias.empty() && is_of_kernel(event)) add(event.name);
 
   return catalog;
 }

@@ -112,6 +112,20 @@ bool is_right_and_last_line(std::string_view summary, const std::vector<std::uin
   return !lines.next() && lines.has_read_all();
 }
 
+/// Reads the head, which has the command, which may have any lines, and then the names of the
+/// events. Returns the first line after it; nullopt if the file ends before. In a file without
+/// counts, this line is the summary.
+std::optional<std::string_view> read_head(LineReader& lines, CachegrindHead& head) {
+  auto line = lines.next();
+  for (; line; line = lines.next()) {
+    const bool is_summary = head.has_events() && line->starts_with("summary:");
+    if (is_summary) break;
+    const bool is_of_head = head.take_line(*line);
+    if (!is_of_head) break;
+  }
+  return line;
+}
+
 /// Reads a cachegrind.out file, with which Cachegrind reports the counts of a process by function
 /// and source line. The file is given in pieces. Calls `begin_counts` with the names of the file's
 /// events, then `sink` for each line of counts. Returns the totals; nullopt if the file is
@@ -122,20 +136,11 @@ std::optional<TotalsOfProcess> read_cachegrind(
     const FunctionLineSink& sink) {
   LineReader lines(std::move(pieces_of_file));
 
-  // The head has the command, which may have any lines, and then the names of the events. In a file
-  // without counts, the summary follows the events at once.
   CachegrindHead head;
-  auto line = lines.next();
-  for (; line; line = lines.next()) {
-    const bool is_summary = head.has_events() && line->starts_with("summary:");
-    if (is_summary) break;
-    const bool is_of_head = head.take_line(*line);
-    if (!is_of_head) break;
-  }
+  auto line = read_head(lines, head);
   if (!line) return std::nullopt;
 
-  // `line` is now the first one after the head. Of the following lines, those with the names of
-  // source files are not needed.
+  // Of the lines after the head, those with the names of source files are not needed.
   begin_counts(head.events());
   std::vector<std::uint64_t> sums(head.events().size());
   std::vector<std::uint64_t> counts;  // of a source line

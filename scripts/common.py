@@ -127,10 +127,11 @@ def marked_processes(mark, patience):
     until = time.monotonic() + patience
     while True:
         found = {}
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        # Not by a pattern for files below the folders: pathlib fails if a process ends while it looks for its file.
+        for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if mark.encode() in path.read_bytes():
-                    found[int(path.parent.name)] = (path.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if mark.encode() in (process / "environ").read_bytes():
+                    found[int(process.name)] = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         if not found or time.monotonic() > until:
             return found
         time.sleep(0.02)

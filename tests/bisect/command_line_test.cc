@@ -51,9 +51,9 @@ TEST_CASE("options that make no sense in a search are refused") {
 }
 
 TEST_CASE("an option that is refused here is refused as such, whatever lauka says about its use") {
-  for (const Words& before : {Words{"--race", "-r", "30"}, Words{"-r", "30", "--precision=1"},
-                              Words{"--parameter-list", "x"}, Words{"--suite=x.toml"},
-                              Words{"-L", "x"}}) {
+  for (const Words& before :
+       {Words{"--race", "-r", "30"}, Words{"-r", "30", "--precision=1"},
+        Words{"--parameter-list", "x"}, Words{"--suite=x.toml"}, Words{"-L", "x"}}) {
     CAPTURE(before.back());
     Words words = before;
     words.insert(words.end(), {"a", "b", "--", "true"});

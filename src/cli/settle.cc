@@ -296,6 +296,7 @@ Result<void> settle_exports(const OutputOptions& options) {
 constexpr auto kOptionsThatAsk = std::to_array<std::pair<InquiryKind, std::string_view>>({
     {InquiryKind::ListEvents, "--list-events"},
     {InquiryKind::ListMetrics, "--list-metrics"},
+    {InquiryKind::ExplainEvents, "--explain-events"},
     {InquiryKind::Check, "--check"},
     {InquiryKind::Threads, "--threads"},
     {InquiryKind::SeriesState, "--series without commands"},
@@ -331,7 +332,8 @@ Result<void> settle_threads(ParsedOptions& draft) {
 }
 
 /// Checks a call with an option, such as --list-events, that asks lauka a question (an inquiry)
-/// instead of measuring. Commands have no effect in such a call, so they are removed or refused.
+/// instead of measuring. Commands have no effect in such a call, so they are refused, except with
+/// --explain-events, which users add to a whole command line. There they are removed.
 Result<void> settle_inquiry(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
@@ -347,7 +349,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   const bool lists_events = inquiry.kind == InquiryKind::ListEvents;
   if (lists_events && inquiry.filter_or_topic.empty() && commands.size() == 1) {
     inquiry.filter_or_topic = commands.front();
-  } else if (!commands.empty()) {
+  } else if (!commands.empty() && inquiry.kind != InquiryKind::ExplainEvents) {
     return Error{fmt::format("{} runs nothing, so {} has no effect", question,
                              cited(lists_events ? commands.back() : commands.front())),
                  "leave it out"};

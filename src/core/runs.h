@@ -105,8 +105,11 @@ class RunColumn {
     if (is_usual(value) && is_usual(at(run))) return;
     const std::size_t place = run % kPieceSize;
     std::vector<Value>& piece = make_piece(run / kPieceSize);
-    if (place >= piece.size()) piece.resize(place + 1, usual_);
-    piece[place] = value;
+    while (piece.size() < place) piece.push_back(usual_);
+    if (place < piece.size())
+      piece[place] = value;
+    else
+      piece.push_back(value);
   }
 
   /// Makes run `i` have the value of the run `order[i]` so far.

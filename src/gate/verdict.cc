@@ -4,6 +4,7 @@
 #include "stats/rank_tests.h"
 #include "stats/resemblance.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -491,6 +492,10 @@ Answer answer_of(Decision decision) {
       break;
   }
   return Answer::Inconclusive;
+}
+
+const Verdict& find_verdict_with_most_rounds(std::span<const Verdict> verdicts) {
+  return *std::ranges::max_element(verdicts, {}, &Verdict::rounds);
 }
 
 Decision Verdict::decision() const {

@@ -166,6 +166,9 @@ struct Verdict {
   bool discards() const { return condition.is_for_keeping() && answer != Answer::Pass; }
 };
 
+/// Returns the first of those `verdicts` that have the most rounds. There must be one.
+const Verdict& find_verdict_with_most_rounds(std::span<const Verdict> verdicts);
+
 /// What a verdict says about the condition's acceptance.
 enum class AcceptanceUse : unsigned char {
   None,       ///< nothing is accepted

@@ -279,9 +279,9 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   if (!do_ends_differ) {
     // A gate may have been decided before the last round. The answer tells the change together with
     // the difference that would have been found, so both must come from as many rounds as possible.
-    const auto with_most_rounds = std::ranges::max_element(verdicts, {}, &gate::Verdict::rounds);
-    record.ends = MeasuredChange{.rounds = with_most_rounds->rounds,
-                                 .change = with_most_rounds->delta,
+    const gate::Verdict& longest = gate::find_verdict_with_most_rounds(verdicts);
+    record.ends = MeasuredChange{.rounds = longest.rounds,
+                                 .change = longest.delta,
                                  .detectable = bad_end.change_of_all_rounds.detectable};
     return take_equal_ends(record);
   }

@@ -434,9 +434,10 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd why_rounds_ended) co
                    .end = why_rounds_ended,
                    .metric = metric().name};
 
-  for (const Series& series : series_by_command)
+  // The runs of a baseline are not among those that were made for the precision.
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
     result.fewest_values_of_command =
-        std::min(result.fewest_values_of_command, series.values.size());
+        std::min(result.fewest_values_of_command, series_by_command[command].values.size());
 
   // Intervals are those of differences from a reference. A command that is compared with nothing
   // has the interval of its mean.

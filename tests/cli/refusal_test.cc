@@ -338,7 +338,8 @@ TEST_CASE("options that cannot both be had are refused") {
 }
 
 TEST_CASE("an export of an answer that is only printed is refused") {
-  for (const char* question : {"--list-events", "--list-metrics", "--tune=list", "--untune"}) {
+  for (const char* question :
+       {"--list-events", "--list-metrics", "--explain-events", "--tune=list", "--untune"}) {
     CAPTURE(question);
     CHECK(answer_to({question, "--export-json", "a.json"}) ==
           fmt::format("the answer to {} is printed, so --export-json has no effect; leave it out",

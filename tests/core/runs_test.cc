@@ -50,6 +50,19 @@ Runs made(std::size_t rounds) {
 
 }  // namespace
 
+TEST_CASE("a value may be set in any order of the runs, and once more") {
+  Runs runs;
+  for (std::size_t round = 0; round < 600; ++round) runs.add(plain_row(0, round));
+  runs.set_value(500, 1, 5.0);
+  runs.set_value(300, 1, 3.0);
+  runs.set_value(500, 1, 6.0);
+  CHECK(runs.value(500, 1) == 6.0);
+  CHECK(runs.value(300, 1) == 3.0);
+  CHECK_FALSE(runs.value(499, 1));
+  CHECK_FALSE(runs.value(301, 1));
+  CHECK_FALSE(runs.value(0, 1));
+}
+
 TEST_CASE("a store gives back all of each run") {
   const Runs runs = made(3);
   REQUIRE(runs.size() == 6);

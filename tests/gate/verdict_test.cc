@@ -46,6 +46,14 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
   CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
+TEST_CASE("of verdicts with the same number of rounds, the first one has the most rounds") {
+  std::vector<Verdict> verdicts(4);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i].candidate = i;
+  verdicts[1].rounds = verdicts[2].rounds = 20;
+  verdicts[3].rounds = 10;
+  CHECK(find_verdict_with_most_rounds(verdicts).candidate == 1);
+}
+
 TEST_CASE("a verdict's delta is the one of the table at one look, and wider at one of several") {
   const Samples samples(41, 10, 0.3, 0.01);
   const Verdict once = decide(kTenPercent, 1, samples.evidence(), 0.95, 1);

@@ -1,7 +1,9 @@
 #include "fakes/gates.h"
+#include "fakes/recorded.h"
 #include "plan/rows.h"
 #include "run/bench.h"
 #include "run/stopping.h"
+#include "session/baseline.h"
 
 #include <cmath>
 #include <cstdint>
@@ -211,6 +213,15 @@ TEST_CASE("the interval of a gated metric is as wide for a precision as it is sh
   // before (Python).
   CHECK(session_of(plan, bench, 1).runs.size() == 2 * 45);
   CHECK(*bench.findings.precision.value().half_width == doctest::Approx(0.0499789).epsilon(1e-5));
+}
+
+TEST_CASE("a precision counts no runs of a baseline") {
+  Plan plan = precise_plan({"one"}, 0.05);
+  REQUIRE(use_baseline(plan, "b.json", fakes::recorded({"old"}, {1.0, 1.0, 1.0})));
+  Bench bench;
+  const std::size_t runs = runs_of(plan, bench, kNone);
+  CHECK(runs >= 10);
+  CHECK(bench.findings.precision.value().fewest_values_of_command == runs);
 }
 
 TEST_CASE("a session cut short says so, and one without a precision says nothing") {

@@ -5,6 +5,7 @@
 #include "app/prepare.h"
 #include "bisect/words.h"
 #include "core/text.h"
+#include "os/files.h"
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/command_layouts.h"
@@ -242,7 +243,7 @@ void Worker::read_build_entry(std::string_view kind, const std::string& tree,
   half_built_.erase(tree);
   if (kind == kBuiltEntry)
     built_ids_[tree] = commit_id;
-  else if (std::filesystem::exists(output_file_of({.id = commit_id})))
+  else if (os::is_there(output_file_of({.id = commit_id})))
     keeps_folder_ = true;
 }
 

@@ -125,10 +125,7 @@ void write_jsonl_lines(const Results& results, const Sink& sink) {
       const auto value = metric.percentile ? std::nullopt : session.runs.value(i, m);
       if (!value) continue;
 
-      // add_sample() writes whole counts without ".0", so its text is what the line gets.
-      std::string number;
-      add_sample(value, metric.unit, number);
-      line["metrics"][metric.name] = Json::parse(number);
+      line["metrics"][metric.name] = json_sample(*value, metric.unit);
     }
 
     sink(json_text(line) + "\n");

@@ -239,13 +239,14 @@ std::string dump(const Json& json, int indent) {
   return has_control_characters ? json.dump(indent, ' ', true, replace) : text;
 }
 
-void add_string(std::string_view text, std::string& to) {
-  const bool is_clean = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (is_clean)
-    (to += '"').append(text) += '"';
-  else
-    to += dump(text, -1);
+/// True for a whole number that a double can tell from its neighbours.
+bool is_whole_number(double value) {
+  constexpr double largest_exact = 9007199254740992.0;  // 2^53
+  return value == std::floor(value) && std::fabs(value) <= largest_exact;
+}
+
+bool is_counted_in(Unit unit) {
+  return unit == Unit::Bytes || unit == Unit::Count;
 }
 
 /// Appends `json` to `text`, in a layout for people: a list or object without inner ones is on one
@@ -305,6 +306,11 @@ Result<ParsedJson> parse_json(const TextSource& source, ListTaker& taker) {
 
 Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted) {
   return parse(source_of(text), wanted, nullptr);
+}
+
+bool read_json(std::string_view text, const std::function<bool(const ParsedJson&)>& read) {
+  const auto json = parse_json(text);
+  return json && read(*json);
 }
 
 std::optional<std::size_t> number_of_taken_list(const ParsedJson& value) {
@@ -378,6 +384,10 @@ std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key
   for (const ParsedJson& item : items_in(object, key))
     if (item.is_string()) texts.push_back(item.get<std::string>());
   return texts;
+}
+
+const ParsedJson* item_at(const ParsedJson& list, std::size_t index) {
+  return list.is_array() && index < list.size() ? &list[index] : nullptr;
 }
 
 bool is_object(const ParsedJson& value) {
@@ -467,6 +477,15 @@ Json& add_item(Json& list) {
   return list.emplace_back();
 }
 
+void add_string(std::string_view text, std::string& to) {
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_clean)
+    (to += '"').append(text) += '"';
+  else
+    to += dump(text, -1);
+}
+
 std::string json_string(std::string_view text) {
   std::string quoted;
   add_string(text, quoted);
@@ -493,21 +512,30 @@ std::string json_text(const Json& json, int indent) {
   return dump(json, indent);
 }
 
+std::string filled_json_text(const std::function<void(Json&)>& fill, int indent) {
+  Json json;
+  fill(json);
+  return json_text(json, indent);
+}
+
 void add_sample(std::optional<double> value, Unit unit, std::string& to) {
   if (!value || !std::isfinite(*value)) {
     to += "null"sv;
     return;
   }
-  constexpr double largest_exact = 9007199254740992.0;  // 2^53
-  const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
-  const bool is_count = unit == Unit::Bytes || unit == Unit::Count;
+  const bool is_whole = is_whole_number(*value);
   if (is_whole && !std::signbit(*value)) {
     const fmt::format_int digits(static_cast<std::uint64_t>(*value));
     to.append(digits.data(), digits.size());
   } else {
     to += report::exact_decimal(*value);
   }
-  if (is_whole && !is_count) to += ".0"sv;
+  if (is_whole && !is_counted_in(unit)) to += ".0"sv;
+}
+
+Json json_sample(double value, Unit unit) {
+  if (is_counted_in(unit) && is_whole_number(value)) return static_cast<std::int64_t>(value);
+  return json_number(value);
 }
 
 Json json_number(std::optional<double> value) {

@@ -49,6 +49,9 @@ Result<ParsedJson> parse_json(const TextSource& source, ListTaker& taker);
 /// values.
 Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted = {});
 
+/// Parses JSON, and calls `read` with it. Returns false if `text` is not JSON, or if `read` does.
+bool read_json(std::string_view text, const std::function<bool(const ParsedJson&)>& read);
+
 /// Returns the number of a list whose items were taken; nullopt for other JSON.
 std::optional<std::size_t> number_of_taken_list(const ParsedJson& value);
 
@@ -73,6 +76,9 @@ std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key
 bool flag_in(const ParsedJson& object, std::string_view key, bool otherwise = false);
 std::optional<double> number_in(const ParsedJson& object, std::string_view key);
 std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_view key);
+
+/// Returns an item of a list; a null pointer if it is missing.
+const ParsedJson* item_at(const ParsedJson& list, std::size_t index);
 
 /// True if `value` is an object.
 bool is_object(const ParsedJson& value);
@@ -116,8 +122,14 @@ Json& add_item(Json& list);
 /// Escapes all characters except printable ASCII if one of them could control a terminal.
 std::string json_text(const Json& json, int indent = -1);
 
+/// Returns the JSON that `fill` sets, as text like json_text().
+std::string filled_json_text(const std::function<void(Json&)>& fill, int indent = -1);
+
 /// Returns `text` as a JSON string in quotes. Replaces invalid UTF-8 by U+FFFD.
 std::string json_string(std::string_view text);
+
+/// Appends `text` as a JSON string, like json_string().
+void add_string(std::string_view text, std::string& to);
 
 /// Returns a number as JSON that reads back as the same double; null if it is not finite.
 std::string json_real(double value);
@@ -125,6 +137,9 @@ std::string json_real(double value);
 /// Appends a value as JSON; null if it is missing or not finite. Counts and bytes that are whole
 /// numbers have no ".0".
 void add_sample(std::optional<double> value, Unit unit, std::string& to);
+
+/// Returns a value that is written as add_sample() does.
+Json json_sample(double value, Unit unit);
 
 /// Returns a JSON number; null if `value` is missing or not finite.
 Json json_number(std::optional<double> value);

@@ -329,10 +329,8 @@ gate::Findings read_findings(const ParsedJson& json, const Recording& session) {
   return findings;
 }
 
-nlohmann::ordered_json to_json(const Machine& machine) {
-  nlohmann::ordered_json json;
-  encode(machine, json);
-  return json;
+void encode_machine(const Machine& machine, Json& to) {
+  encode(machine, to);
 }
 
 void put_session_members(JsonWriter& json, const Results& results, bool complete) {

@@ -34,6 +34,7 @@ void put_session_members(JsonWriter& json, const Results& results, bool complete
 /// Writes members of "lauka" that each benchmark of a suite has, such as order, metrics and gates.
 void put_lauka_benchmark(JsonWriter& json, const Results& results);
 
-Json to_json(const Machine& machine);
+/// Sets `to` to an object with the fields of a machine.
+void encode_machine(const Machine& machine, Json& to);
 
 }  // namespace lauka

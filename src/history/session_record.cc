@@ -701,7 +701,8 @@ bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_v
 }
 
 std::string encode_machine(const Machine& machine) {
-  auto json = to_json(machine);
+  nlohmann::ordered_json json;
+  encode(machine, json);
   for (const char* const key : {"name", "os", "class"}) json.erase(key);
   return json_text(json, -1);
 }

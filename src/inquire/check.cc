@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace lauka::inquire {
 
@@ -306,23 +305,42 @@ CheckLine check_profile_source(const Result<std::string>& profile) {
   return {topic, Severity::Ok, "samples " + *profile};
 }
 
-using Json = nlohmann::ordered_json;
+void encode_texts(const std::vector<std::string>& texts, Json& to) {
+  make_list(to);
+  for (const std::string& text : texts) encode_value(text, add_item(to));
+}
 
-Json to_json(const EngineFacts& engine) {
-  Json json;
-  json["name"] = row_of(engine.engine).name;
-  json["counts"] = !engine.why_unusable.has_value();
-  json["events"] = engine.default_event_names;
-  json["notes"] = engine.notes;
-  if (!engine.counters.empty()) json["counters"] = Json::array();
-  for (const CounterFacts& counters : engine.counters)
-    json["counters"].push_back({{"pmu", counters.pmu},
-                                {"listed", counters.listed_counter_count},
-                                {"free", counters.free_counters},
-                                {"alive", counters.working_counters}});
-  json["why_not"] = engine.why_unusable ? Json(engine.why_unusable->what) : Json(nullptr);
-  json["remedy"] = engine.why_unusable ? Json(engine.why_unusable->remedy) : Json(nullptr);
-  return json;
+void encode_counters(const CounterFacts& counters, Json& to) {
+  encode_value(counters.pmu, add_member(to, "pmu"));
+  encode_value(counters.listed_counter_count, add_member(to, "listed"));
+  encode_value(counters.free_counters, add_member(to, "free"));
+  encode_value(counters.working_counters, add_member(to, "alive"));
+}
+
+void encode_engine(const EngineFacts& engine, Json& to) {
+  encode_value(row_of(engine.engine).name, add_member(to, "name"));
+  encode_value(!engine.why_unusable.has_value(), add_member(to, "counts"));
+  encode_texts(engine.default_event_names, add_member(to, "events"));
+  encode_texts(engine.notes, add_member(to, "notes"));
+
+  if (!engine.counters.empty()) {
+    Json& list = add_member(to, "counters");
+    for (const CounterFacts& counters : engine.counters) encode_counters(counters, add_item(list));
+  }
+
+  if (const std::optional<Error>& why_not = engine.why_unusable) {
+    encode_value(why_not->what, add_member(to, "why_not"));
+    encode_value(why_not->remedy, add_member(to, "remedy"));
+  } else {
+    for (const char* key : {"why_not", "remedy"}) add_member(to, key);  // null
+  }
+}
+
+void encode_line(const CheckLine& line, Json& to) {
+  encode_value(line.topic, add_member(to, "topic"));
+  encode_value(name_of(line.severity), add_member(to, "standing"));
+  encode_value(line.finding, add_member(to, "finding"));
+  encode_word(line.remedy, add_member(to, "remedy"));
 }
 
 }  // namespace
@@ -429,19 +447,20 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines) {
-  Json document;
-  document["machine"] = lauka::to_json(facts.machine);
-  document["engines"] = Json::array();
-  for (const EngineFacts& engine : engines) document["engines"].push_back(to_json(engine));
-  document["checks"] = Json::array();
-  for (const CheckLine& line : lines) {
-    document["checks"].push_back(
-        {{"topic", line.topic},
-         {"standing", name_of(line.severity)},
-         {"finding", line.finding},
-         {"remedy", line.remedy.empty() ? Json(nullptr) : Json(line.remedy)}});
-  }
-  return json_text(Json{{"check", document}}, 2) + "\n";
+  const auto fill = [&](Json& document) {
+    Json& answer = add_member(document, "check");
+    encode_machine(facts.machine, add_member(answer, "machine"));
+
+    Json& engine_list = add_member(answer, "engines");
+    make_list(engine_list);
+    for (const EngineFacts& engine : engines) encode_engine(engine, add_item(engine_list));
+
+    Json& check_list = add_member(answer, "checks");
+    make_list(check_list);
+    for (const CheckLine& line : lines) encode_line(line, add_item(check_list));
+  };
+
+  return filled_json_text(fill, 2) + "\n";
 }
 
 }  // namespace lauka::inquire

@@ -3,6 +3,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/text.h"
+#include "format/json_text.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <type_traits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace lauka::inquire {
 
@@ -291,17 +291,6 @@ std::optional<double> compute_share_of_fastest(const ThreadSample& sample) {
   return divide(sample.work_by_kind.front().cpu_seconds, cpu_seconds_of_all);
 }
 
-/// Appends a JSON string. Most names need no escapes, so they are copied.
-void append_json_string(std::string_view value, std::string& text) {
-  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-  });
-  if (is_plain)
-    text.append("\"").append(value).append("\"");
-  else
-    text += nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string list_events(const Catalog& catalog, std::string_view filter,
@@ -453,7 +442,7 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
   fmt::format_to(std::back_inserter(members.begin("pid")), "{}", sample.process_id);
   members.add("tid", std::optional(sample.thread_id));
-  append_json_string(sample.name, members.begin("name"));
+  add_string(sample.name, members.begin("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
 
@@ -471,7 +460,7 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
 
   for (std::size_t kind = 0; kind < kind_count; ++kind) {
     if (kind > 0) text += ",";
-    append_json_string(kinds[kind], text);
+    add_string(kinds[kind], text);
     text += ":{";
     JsonMembers members_of_kind(text);
     add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);

@@ -3,20 +3,19 @@
 #include "core/fields.h"
 #include "core/metric.h"
 #include "core/sha256.h"
+#include "format/json_text.h"
 
 #include <array>
 #include <chrono>
-#include <exception>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace lauka {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t kTagDigits = 12;
 
@@ -186,6 +185,29 @@ void describe_fields(Visitor& visit, FinishedRounds& of) {
   visit("overheads", of.overheads);
 }
 
+template <typename Visitor>
+void describe_fields(Visitor& visit, std::pair<std::string, std::string>& of) {
+  visit("name", of.first);
+  visit("value", of.second);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, LogHead& of) {
+  visit("seed", of.seed);
+  visit.as(
+      "began",
+      [&] {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+                   of.measuring_began.time_since_epoch())
+            .count();
+      },
+      [&](std::int64_t milliseconds) {
+        of.measuring_began = UtcTime(std::chrono::milliseconds(milliseconds));
+      });
+  visit("settings", of.settings);
+  visit("circumstances", of.circumstances);
+}
+
 /// Writes the keys and types of fields as text, by which a log of another form is known.
 class LayoutWriter : public ShowingVisitor<LayoutWriter> {
  public:
@@ -233,10 +255,10 @@ std::string make_format_tag() {
   layout.add_fields(FinishedRounds{});
   for (const Outcome& outcome : {Outcome(Exited{}), Outcome(Signalled{}), Outcome(TimedOut{})})
     layout.add_fields(outcome);
+  layout.add_fields(LogHead{});
 
   Sha256 hash;
   hash.add(layout.text());
-  hash.add("head: settings circumstances");
   return "lauka-rounds-" + hash.hex_digest().substr(0, kTagDigits);
 }
 
@@ -250,36 +272,49 @@ std::string write_head_begin() {
 }
 
 template <typename T>
-Json encode(const T& value);
+void encode(const T& value, std::string& to);
 template <typename T>
-void decode(const Json& json, T& value);
+bool decode(const ParsedJson& json, T& value);
 
-/// Writes fields into a list, or into an object by their keys.
+enum class Form : unsigned char { List, Object };
+
+/// Appends fields to a text, as the items of a list or as the members of an object.
 class LogEncoder : public ShowingVisitor<LogEncoder> {
  public:
-  explicit LogEncoder(Json& to) : to_(to) {}
+  LogEncoder(Form form, std::string& to) : form_(form), to_(to) {
+    to_ += form_ == Form::List ? '[' : '{';
+  }
+  void close() { to_ += form_ == Form::List ? ']' : '}'; }
 
   template <typename Value>
   void operator()(std::string_view key, const Value& value) {
-    if (to_.is_array())
-      to_.push_back(encode(value));
-    else
-      to_[std::string(key)] = encode(value);
+    if (!is_first_) to_ += ',';
+    is_first_ = false;
+    if (form_ == Form::Object) {
+      add_string(key, to_);
+      to_ += ':';
+    }
+    encode(value, to_);
   }
 
  private:
-  Json& to_;
+  Form form_;
+  std::string& to_;
+  bool is_first_ = true;
 };
 
-/// Reads fields from a list, or from an object by their keys. Throws if a field is missing, or is
-/// of another type.
+/// Reads fields from a list, or from an object by their keys.
 class LogDecoder {
  public:
-  explicit LogDecoder(const Json& from) : from_(from) {}
+  explicit LogDecoder(const ParsedJson& from) : from_(from) {}
+
+  /// False if a field was missing, or of another type.
+  bool found_all() const { return found_all_; }
 
   template <typename Value>
   void operator()(std::string_view key, Value& value) {
-    decode(from_.is_array() ? from_.at(place_++) : from_.at(std::string(key)), value);
+    const ParsedJson* there = is_object(from_) ? member(from_, key) : item_at(from_, place_++);
+    if (there == nullptr || !decode(*there, value)) found_all_ = false;
   }
 
   template <typename Get, typename Set>
@@ -290,82 +325,108 @@ class LogDecoder {
   }
 
  private:
-  const Json& from_;
+  const ParsedJson& from_;
   std::size_t place_ = 0;
+  bool found_all_ = true;
 };
 
-/// Returns a value as JSON for the log that --resume reads. Structs become lists of their fields,
+/// Appends a value as JSON for the log that --resume reads. Structs become lists of their fields,
 /// without the fields' names, so that the log stays small. decode() is the inverse.
 template <typename T>
-Json encode(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    return static_cast<int>(value);
+void encode(const T& value, std::string& to) {
+  if constexpr (std::is_same_v<T, bool>) {
+    to += value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    to += fmt::to_string(static_cast<int>(value));
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
-    return value.count();
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
-    return value;
+    to += fmt::to_string(value.count());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    to += json_real(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    to += fmt::to_string(value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    add_string(value, to);
   } else if constexpr (requires { value.has_value(); }) {
-    const bool has_value = value.has_value();
-    return has_value ? encode(*value) : Json(nullptr);
+    if (value)
+      encode(*value, to);
+    else
+      to += "null";
   } else {
-    Json list = Json::array();
-    constexpr bool is_container = requires {
-      value.begin();
-    };
-    if constexpr (is_container) {
-      for (const auto& element : value) list.push_back(encode(element));
+    LogEncoder encoder(Form::List, to);
+    if constexpr (requires { value.begin(); }) {
+      for (const auto& element : value) encoder({}, element);
     } else {
-      // A struct shows the encoder each of its fields, which the encoder adds to the list.
-      LogEncoder encoder(list);
       show_fields(encoder, value);
     }
-    return list;
+    encoder.close();
   }
 }
 
+/// Returns false if `json` is of another type.
 template <typename T>
-void decode(const Json& json, T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    value = static_cast<T>(json.get<int>());
+bool decode(const ParsedJson& json, T& value) {
+  if constexpr (requires { decode_value(json, value); }) {
+    return decode_value(json, value);
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
-    value = std::chrono::nanoseconds(json.get<std::int64_t>());
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
-    json.get_to(value);
+    std::int64_t count = 0;
+    if (!decode_value(json, count)) return false;
+    value = std::chrono::nanoseconds(count);
+    return true;
+  } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+    std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t> wide = 0;
+    if (!decode_value(json, wide)) return false;
+    value = static_cast<T>(wide);
+    return true;
   } else if constexpr (requires { value.has_value(); }) {
-    if (!json.is_null()) decode(json, value.emplace());
+    if (!decode(json, value.emplace())) value.reset();
+    return true;
   } else if constexpr (requires { value.begin(); }) {
-    for (const Json& item : json) decode(item, value.emplace_back());
+    bool are_all_read = true;
+    const bool is_list = for_each_item(json, [&](const ParsedJson& item) {
+      if (!decode(item, value.emplace_back())) are_all_read = false;
+    });
+    return is_list && are_all_read;
   } else {
     LogDecoder decoder(json);
     describe_fields(decoder, value);
+    return decoder.found_all();
   }
 }
 
 }  // namespace
 
 std::string to_line(std::size_t benchmark, const FinishedRounds& rounds) {
-  Json json = {{"benchmark", benchmark}};
-  LogEncoder encoder(json);
+  std::string line;
+  LogEncoder encoder(Form::Object, line);
+  encoder("benchmark", benchmark);
   show_fields(encoder, rounds);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  encoder.close();
+  return line;
 }
 
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line) {
+  std::pair<std::size_t, FinishedRounds> found;
+  const auto read = [&](const ParsedJson& json) {
+    LogDecoder decoder(json);
+    decoder("benchmark", found.first);
+    describe_fields(decoder, found.second);
+    return decoder.found_all();
+  };
+
   try {
-    const Json json = Json::parse(line);
-    std::pair<std::size_t, FinishedRounds> found;
-    decode(json.at("benchmark"), found.first);
-    decode(json, found.second);
-    return found;
-  } catch (const std::exception&) {
-    return std::nullopt;
+    return read_json(line, read) ? std::optional(std::move(found)) : std::nullopt;
+  } catch (const std::out_of_range&) {
+    return std::nullopt;  // an outcome of an unknown kind
   }
 }
 
 std::string to_line(const LogHead& head) {
-  return Json::array({format_tag(), head.seed, head.measuring_began.time_since_epoch().count(),
-                      head.settings, head.circumstances})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line;
+  LogEncoder encoder(Form::List, line);
+  encoder("format", format_tag());
+  show_fields(encoder, head);
+  encoder.close();
+  return line;
 }
 
 bool may_be_cut_head(std::string_view line) {
@@ -374,14 +435,17 @@ bool may_be_cut_head(std::string_view line) {
 }
 
 std::optional<LogHead> parse_head(std::string_view line) {
-  try {
-    if (!line.starts_with(write_head_begin())) return std::nullopt;
-    const Json json = Json::parse(line);
-    const std::chrono::milliseconds began(json.at(2).get<std::int64_t>());
-    return LogHead{json.at(3), json.at(4), json.at(1), UtcTime(began)};
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
+  if (!line.starts_with(write_head_begin())) return std::nullopt;
+
+  LogHead head;
+  const auto read = [&](const ParsedJson& json) {
+    std::string format;
+    LogDecoder decoder(json);
+    decoder("format", format);
+    describe_fields(decoder, head);
+    return decoder.found_all();
+  };
+  return read_json(line, read) ? std::optional(std::move(head)) : std::nullopt;
 }
 
 }  // namespace lauka

@@ -157,6 +157,19 @@ bool is_always_zero(const Series& series) {
   return std::ranges::all_of(succeeded.candidate, [](double value) { return value == 0.0; });
 }
 
+/// Returns the metric of a function. It is like that of all functions, but no event counts it
+/// alone.
+Metric make_function_metric(const AddedMetric& added, const std::vector<Metric>& metrics) {
+  Metric metric = metrics[added.base];
+  metric.name = added.name;
+  metric.event.reset();
+
+  // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of all
+  // functions. Sampled time keeps its role, by which gates know that its values are from samples.
+  if (metric.role != Role::SampledTime) metric.role = Role::Other;
+  return metric;
+}
+
 }  // namespace
 
 // Lets gates on functions be judged for saved sessions, which have tables of functions but may lack
@@ -177,19 +190,8 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 
   // The values are stored at the indices that the metrics get below.
   set_values(added_metrics, WantedFunctions(functions), session);
-
-  for (const AddedMetric& added : added_metrics) {
-    // The metric of a function is like that of all functions, but no event counts it alone.
-    Metric metric = session.metrics[added.base];
-    metric.name = added.name;
-    metric.event.reset();
-
-    // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of
-    // all functions. Sampled time keeps its role, by which gates know that its values are from
-    // samples.
-    if (metric.role != Role::SampledTime) metric.role = Role::Other;
-    session.metrics.push_back(std::move(metric));
-  }
+  for (const AddedMetric& added : added_metrics)
+    session.metrics.push_back(make_function_metric(added, session.metrics));
   return {};
 }
 
@@ -201,11 +203,30 @@ bool has_samples(const FunctionTable& table) {
   });
 }
 
+/// True for a time that includes what the function called, so that it is known only from call
+/// paths.
+bool is_total_time_of_function(const Metric& metric) {
+  return metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
+}
+
 /// True if a command's call paths say too little about total times.
 bool says_too_little_of_totals(const MeasuredCommand& of) {
   if (of.index >= of.session.function_tables.size()) return true;
   const FunctionTable& table = of.session.function_tables[of.index];
   return (table.paths.empty() && has_samples(table)) || lacks_callers(table.paths);
+}
+
+/// Returns NoCallers if a side's call paths say too little about total times; else None.
+gate::Hindrance find_missing_callers(const Recording& session, const gate::Verdict& verdict) {
+  const Pair pair = pair_of(session, verdict.candidate);
+  const bool candidate_lacks_callers =
+      says_too_little_of_totals(find_measured(session, pair.candidate));
+  const bool reference_lacks_callers =
+      verdict.condition.limit.needs_reference() &&
+      says_too_little_of_totals(find_measured(session, pair.reference));
+  if (!candidate_lacks_callers && !reference_lacks_callers) return {};
+  return {.obstacle = gate::Obstacle::NoCallers,
+          .side = gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
 }
 
 }  // namespace
@@ -227,24 +248,15 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool has_no_sample = is_candidate_zero && (is_reference_zero || !uses_reference);
   if (is_sampled && has_no_sample) return {.obstacle = gate::Obstacle::NoSamples};
 
-  // The total time of a function includes what it called, so it is known only from call paths.
-  const bool is_total_time = metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
-  if (is_total_time) {
-    const Pair pair = pair_of(session, verdict.candidate);
-    const bool candidate_lacks_callers =
-        says_too_little_of_totals(find_measured(session, pair.candidate));
-    const bool reference_lacks_callers =
-        uses_reference && says_too_little_of_totals(find_measured(session, pair.reference));
-    if (candidate_lacks_callers || reference_lacks_callers)
-      return {.obstacle = gate::Obstacle::NoCallers,
-              .side = gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
-  }
+  if (is_total_time_of_function(metric))
+    if (gate::Hindrance hindrance = find_missing_callers(session, verdict);
+        hindrance.obstacle != gate::Obstacle::None)
+      return hindrance;
 
   const bool is_a_side_zero = is_reference_zero || is_candidate_zero;
-  if (is_of_function && is_a_side_zero)
-    return {.obstacle = gate::Obstacle::NoFunction,
-            .side = gate::side_of(is_reference_zero, is_candidate_zero)};
-  return {};
+  if (!is_of_function || !is_a_side_zero) return {};
+  return {.obstacle = gate::Obstacle::NoFunction,
+          .side = gate::side_of(is_reference_zero, is_candidate_zero)};
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,

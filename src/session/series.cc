@@ -66,32 +66,36 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   return result;
 }
 
+/// Sets the counts of failed runs to those of the passes that count. `is_counted`: by the index of
+/// the pass.
+void set_endings(const std::vector<RunsOfPass>& passes, const std::vector<bool>& is_counted,
+                 Series& series) {
+  series.runs_with_ending = 0;
+  series.failed_runs = 0;
+  series.failed_layouts.clear();
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    if (!is_counted[pass]) continue;
+    const Series& endings = passes[pass].endings;
+    series.runs_with_ending += endings.runs_with_ending;
+    series.failed_runs += endings.failed_runs;
+
+    // A build (layout) of the program may fail in several passes, but counts once.
+    for (const std::uint32_t layout : endings.failed_layouts)
+      if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
+        series.failed_layouts.push_back(layout);
+  }
+}
+
 /// Returns the series of a command. Its counts of failed runs are about the passes that give the
 /// metric, because runs with other counters say nothing about it. If the command has no runs in
 /// these passes, the counts are about all its runs.
 /// `gives_metric`: by the index of the pass.
 Series take_series(SeriesByPass&& of_command, const std::vector<bool>& gives_metric) {
+  const std::vector<RunsOfPass>& passes = of_command.passes;
   Series series = std::move(of_command.series);
-  const auto set_endings_of = [&](const std::vector<bool>& is_counted_pass) {
-    series.runs_with_ending = 0;
-    series.failed_runs = 0;
-    series.failed_layouts.clear();
-    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass) {
-      if (!is_counted_pass[pass]) continue;
-      const Series& endings = of_command.passes[pass].endings;
-      series.runs_with_ending += endings.runs_with_ending;
-      series.failed_runs += endings.failed_runs;
-
-      // A build (layout) of the program may fail in several passes, but counts once.
-      for (const std::uint32_t layout : endings.failed_layouts)
-        if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
-          series.failed_layouts.push_back(layout);
-    }
-  };
-
-  set_endings_of(gives_metric);
+  set_endings(passes, gives_metric, series);
   if (series.runs_with_ending == 0)
-    set_endings_of(std::vector<bool>(of_command.passes.size(), true));
+    set_endings(passes, std::vector<bool>(passes.size(), true), series);
   return series;
 }
 

@@ -188,6 +188,12 @@ std::string draw_strip_points(const DrawnMetric& drawing, const std::vector<Samp
                    fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
 }
 
+/// Draws a line that has the CSS class "median", because it looks like the line of a median in
+/// other charts.
+std::string draw_strip_mean(const Axis& axis, double mean) {
+  return svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(axis, mean), kStripHeight));
+}
+
 double mean_of(const std::vector<Sample>& samples) {
   double sum = 0.0;
   for (const Sample& sample : samples) sum += sample.value;
@@ -205,17 +211,12 @@ std::string draw_layout_strip(const DrawnMetric& drawing, const Strip& strip,
   const std::string points =
       draw_strip_points(drawing, thin_out(samples, max_points), strip.css_classes, name);
 
-  // The line has the CSS class "median", because it looks like the line of a median in other
-  // charts.
   const double mean = mean_of(samples);
-  const std::string mean_line = svg_path(
-      "median", fmt::format("M{:.1f} 0v{}", svg_position(drawing.axis, mean), kStripHeight));
-
   const std::string mean_text = quantity(mean, drawing.metric);
   const std::string text_for_screen_readers = name + ": mean " + mean_text;
-  const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.css_classes),
-                                         text_for_screen_readers,
-                                         svg_grid(drawing.axis, kStripHeight) + points + mean_line);
+  const std::string plot = stretched_svg(
+      kStripHeight, fmt::format("plot {}", strip.css_classes), text_for_screen_readers,
+      svg_grid(drawing.axis, kStripHeight) + points + draw_strip_mean(drawing.axis, mean));
   return make_bar_row(label, plot, html_text(mean_text));
 }
 

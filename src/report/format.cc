@@ -291,6 +291,15 @@ int max_ratio_decimals(double ratio) {
                         : max_digits;
 }
 
+/// Returns "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)".
+std::string estimated_ratio_text(const Estimate& ratio, int decimals, const std::string& sign) {
+  const auto format = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+  if (ratio.is_symmetric())
+    return with_uncertainty(format(ratio.value), {.half_width = format(ratio.half_width())}) + sign;
+  return with_uncertainty(format(ratio.value) + sign,
+                          {.low = format(ratio.low), .high = format(ratio.high)});
+}
+
 /// True if different numbers look equal with `decimals`, in percent.
 bool look_equal(double fraction, double other, int decimals) {
   return fraction != other && rounded(100 * fraction, decimals) == rounded(100 * other, decimals);
@@ -582,11 +591,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   const Estimate ratio{
       .value = factor, .low = speed.bounds->low, .high = speed.bounds->high, .neutral = 1.0};
   const int decimals = std::min(choose_ratio_decimals(ratio), std::max(max_decimals, 0));
-  const auto format = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
-  if (ratio.is_symmetric())
-    return with_uncertainty(format(factor), {.half_width = format(ratio.half_width())}) + sign;
-  return with_uncertainty(format(factor) + sign,
-                          {.low = format(ratio.low), .high = format(ratio.high)});
+  return estimated_ratio_text(ratio, decimals, sign);
 }
 
 std::string group_digits(std::string number, std::size_t longest_without_groups) {

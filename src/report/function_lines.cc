@@ -319,29 +319,45 @@ struct TotalsRow {
   std::vector<FunctionChange> totals{};
 };
 
+/// Returns the metric of timed runs that covers what the samples do.
+Role choose_comparable_time(const Metric& sampled) {
+  const bool is_without_kernel =
+      sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
+  return is_without_kernel ? Role::UserTime : Role::CpuTime;
+}
+
+/// Returns the total of one side in a metric of the timed runs; nullopt if it is unknown.
+std::optional<FunctionChange> find_total_of_timed_runs(const Results& results,
+                                                       const Columns& columns, std::size_t side,
+                                                       std::size_t metric) {
+  const std::size_t candidate = columns.sides[side]->candidate;
+  const MetricResult* row = metric_result_of(results.commands[candidate], metric);
+  if (row == nullptr || !row->mean()) return std::nullopt;
+  FunctionChange total;
+  total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
+  if (!columns.is_compared) return total;
+
+  const auto reference = result_of_reference(results, candidate, metric).mean();
+  if (!reference) return std::nullopt;
+  total.own.reference_mean = *reference;
+  return total;
+}
+
 /// Returns the CPU time of the timed runs, which are not sampled. Sampling slows a program, so a
 /// reader wants to compare this time with the total of the samples. Returns nullopt if the time of
 /// any side is unknown.
 std::optional<TotalsRow> collect_totals_of_timed_runs(const Results& results,
                                                       const Columns& columns,
                                                       const Metric& sampled) {
-  const bool is_without_kernel =
-      sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
-  const Role comparable_time = is_without_kernel ? Role::UserTime : Role::CpuTime;
+  const Role comparable_time = choose_comparable_time(sampled);
   const auto time_metric = find_metric(results.session.metrics, comparable_time);
   if (!time_metric) return std::nullopt;
 
   std::vector<FunctionChange> totals;
-  for (const MetricByFunction* side : columns.sides) {
-    const MetricResult* row = metric_result_of(results.commands[side->candidate], *time_metric);
-    if (row == nullptr || !row->mean()) return std::nullopt;
-    FunctionChange& total = totals.emplace_back();
-    total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
-
-    if (!columns.is_compared) continue;
-    const auto reference = result_of_reference(results, side->candidate, *time_metric).mean();
-    if (!reference) return std::nullopt;
-    total.own.reference_mean = *reference;
+  for (std::size_t side = 0; side < columns.sides.size(); ++side) {
+    auto total = find_total_of_timed_runs(results, columns, side, *time_metric);
+    if (!total) return std::nullopt;
+    totals.push_back(*std::move(total));
   }
 
   return TotalsRow{.name = fmt::format("({} of timed runs)", metric_name_of(comparable_time)),
@@ -449,6 +465,16 @@ class TableMaker {
 
   bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
 
+  /// A bar shows the difference in relation to the largest one of this side. That of a rest of
+  /// functions may be larger.
+  Cell make_share_cell(const FunctionChange& change, std::size_t side) const {
+    Cell cell{.text = format_share(change, *columns_.sides[side], columns_.is_compared),
+              .sort_number = change.difference()};
+    if (largest_differences_[side] > 0.0)
+      cell.bar_share = std::min(std::fabs(change.difference() / largest_differences_[side]), 1.0);
+    return cell;
+  }
+
   /// The time of a function with what it called, or the difference of the times.
   Cell make_total_cell(const FunctionChange& change, bool marks_certain) const {
     if (!change.total) return {};
@@ -528,14 +554,7 @@ class TableMaker {
       add_value(change.own.candidate_mean);
       if (columns_.is_compared) row.push_back(make_difference_cell(change, metric_, marks_certain));
 
-      // A bar shows the difference in relation to the largest one of this side. That of a rest of
-      // functions may be larger.
-      row.push_back({.text = format_share(change, *columns_.sides[i], columns_.is_compared),
-                     .sort_number = change.difference()});
-      if (largest_differences_[i] > 0.0)
-        row.back().bar_share =
-            std::min(std::fabs(change.difference() / largest_differences_[i]), 1.0);
-
+      row.push_back(make_share_cell(change, i));
       if (has_totals(i)) row.push_back(make_total_cell(change, marks_certain));
     }
     return row;

@@ -176,6 +176,12 @@ bool claims_change_above_limit(const gate::Verdict& verdict) {
   return (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
 }
 
+/// True if the whole interval is on the side of the limit that the verdict claims.
+bool is_on_claimed_side(const stats::Change& change, const gate::Verdict& verdict) {
+  return find_side_of_limit(change, verdict.condition) ==
+         (claims_change_above_limit(verdict) ? 1 : -1);
+}
+
 /// True if `bound` can be the end of the change's interval that is nearer to the limit. A bound
 /// above the limit must be the lower end. It may come from another test than `change`, and then lie
 /// on the wrong side of `change`, so that it is no end.
@@ -205,12 +211,10 @@ std::string describe_measured_change(stats::Change change, std::optional<double>
 
   // An answer is supported by the end that is nearer to the limit: "+4.2%, at least +3.1%". Without
   // such support, both ends are shown.
-  const bool claims_above = claims_change_above_limit(verdict);
-  const bool supports_answer =
-      is_bound_shown || find_side_of_limit(change, verdict.condition) == (claims_above ? 1 : -1);
+  const bool supports_answer = is_bound_shown || is_on_claimed_side(change, verdict);
   if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
-  if (claims_above) return figures.change + ", at least " + figures.low;
+  if (claims_change_above_limit(verdict)) return figures.change + ", at least " + figures.low;
   return figures.change + ", at most " + figures.high;
 }
 

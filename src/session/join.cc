@@ -177,6 +177,17 @@ Result<Reference> find_named_reference(const std::string& name,
                "write a name as the table shows it, such as " + cited(commands.front().name)};
 }
 
+/// Returns the reference of all commands. The first session does not know the commands of the
+/// others. They are compared with its first reference, or with the one of the same typed command
+/// that has the same parameter values.
+Reference extend_reference(const Reference& of_first_session,
+                           const std::vector<Command>& commands) {
+  const std::size_t first_reference = of_first_session.index_for(0);
+  Reference reference = pair_by_parameters(commands, commands[first_reference].typed_command_index);
+  reference.anchor_index = of_first_session.anchor_index;
+  return reference;
+}
+
 /// Returns what the commands of the joined sessions are compared with: what --reference names, or
 /// else what the first session compared its commands with.
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
@@ -185,15 +196,9 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   if (!options.saved_reference.empty())
     return find_named_reference(options.saved_reference, plan.commands, first_session.file);
 
-  // The first session does not know the commands of the others. They are compared with its first
-  // reference, or with the one of the same typed command that has the same parameter values.
-  Reference reference = first_session.reference;
-  if (sessions.size() > 1) {
-    const std::size_t first_reference = first_session.reference.index_for(0);
-    reference =
-        pair_by_parameters(plan.commands, plan.commands[first_reference].typed_command_index);
-    reference.anchor_index = first_session.reference.anchor_index;
-  }
+  Reference reference = sessions.size() > 1
+                            ? extend_reference(first_session.reference, plan.commands)
+                            : first_session.reference;
 
   // A saved session may have a baseline of its own. A baseline that the user gives now replaces it.
   if (options.gates.baseline_file) reference.baseline.reset();

@@ -415,6 +415,11 @@ void judge_change(const Evidence& evidence, const GateTest& test, Judgement& res
     judge_pass(related, evidence, levels, result);
 }
 
+/// Returns the judgement that `test` would have given at another limit.
+Judgement judge_at_limit(double limit, const Evidence& evidence, const GateTest& test) {
+  return judge(evidence, {.limit = limit, .fails_when = test.fails_when, .levels = test.levels});
+}
+
 bool was_decided_by(const Judgement& judgement, DecidedBy test) {
   return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
 }
@@ -518,11 +523,9 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
                               std::optional<double> estimate) -> std::optional<double> {
     if (!was_decided_by(judgement, deciding_test)) return std::nullopt;
 
-    return find_farthest(test.limit, estimate, [&](double moved_limit) {
-      const Judgement with_moved_limit = judge(
-          evidence, {.limit = moved_limit, .fails_when = test.fails_when, .levels = test.levels});
-      return with_moved_limit.answer == judgement.answer &&
-             was_decided_by(with_moved_limit, deciding_test);
+    return find_farthest(test.limit, estimate, [&](double limit) {
+      const Judgement moved = judge_at_limit(limit, evidence, test);
+      return moved.answer == judgement.answer && was_decided_by(moved, deciding_test);
     });
   };
 

@@ -1113,6 +1113,16 @@ Cell with_limit(Cell cell, const Results& results, const gate::Verdict& verdict)
   return cell;
 }
 
+/// Returns the geometric mean of a figure's changes by --tune.
+std::string describe_mean_change(const std::vector<TunedComparison>& compared,
+                                 TunedChange TunedComparison::*figure) {
+  std::vector<stats::Change> changes;
+  for (const TunedComparison& comparison : compared)
+    if ((comparison.*figure).change) changes.push_back(to_change(comparison.*figure));
+  return changes.empty() ? std::string("an unknown amount")
+                         : delta_text(stats::geometric_mean(changes));
+}
+
 }  // namespace
 
 std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
@@ -1280,19 +1290,12 @@ stats::Change to_change(const TunedChange& change) {
 std::string tuning_line(const std::vector<TunedComparison>& compared) {
   std::size_t untuned_runs = 0;
   for (const TunedComparison& comparison : compared) untuned_runs += comparison.untuned_runs;
-  const auto describe_mean_change = [&](TunedChange TunedComparison::*figure) {
-    std::vector<stats::Change> changes;
-    for (const TunedComparison& comparison : compared)
-      if ((comparison.*figure).change) changes.push_back(to_change(comparison.*figure));
-    return changes.empty() ? std::string("an unknown amount")
-                           : delta_text(stats::geometric_mean(changes));
-  };
   return fmt::format(
       "compared with {}, --tune changed σ by {}, the width of the interval by {}, and the mean by "
       "{}{}",
-      plural(untuned_runs, "untuned run"), describe_mean_change(&TunedComparison::stddev),
-      describe_mean_change(&TunedComparison::interval_width),
-      describe_mean_change(&TunedComparison::mean),
+      plural(untuned_runs, "untuned run"), describe_mean_change(compared, &TunedComparison::stddev),
+      describe_mean_change(compared, &TunedComparison::interval_width),
+      describe_mean_change(compared, &TunedComparison::mean),
       compared.size() > 1 ? " (geometric means)" : "");
 }
 

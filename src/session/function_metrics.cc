@@ -126,6 +126,23 @@ Error make_unknown_function_error(const std::string& unknown,
                .has_similar = !similar.empty()};
 }
 
+/// The names of the functions in tables, and which of the wanted functions are among them.
+struct KnownFunctions {
+  std::set<std::string> names{};
+  std::vector<bool> are_found{};  ///< by the index of the wanted function
+};
+
+/// Adds the functions of a table. A function may have several names for the same code.
+void add_functions(const FunctionTable& table, const WantedFunctions& wanted,
+                   KnownFunctions& known) {
+  for (const auto& [name, values] : table.functions) {
+    const std::vector<std::string> other_names = table.other_names_of(name);
+    known.names.insert(name);
+    known.names.insert(other_names.begin(), other_names.end());
+    for (const std::size_t index : wanted.find(name, other_names)) known.are_found[index] = true;
+  }
+}
+
 /// Returns an error about the first of the functions that gates are on, if neither this session nor
 /// the baseline has it: probably the user mistyped its name. Ignores empty names, which stand for
 /// all functions together.
@@ -133,22 +150,14 @@ std::optional<Error> find_unknown_function(std::span<const std::string> gated_fu
                                            std::span<const FunctionTable> tables,
                                            std::span<const FunctionTable> baseline_tables = {}) {
   const WantedFunctions wanted(gated_functions);
-  std::vector<bool> is_found(gated_functions.size());
-  std::set<std::string> function_names;
-
+  KnownFunctions known;
+  known.are_found.resize(gated_functions.size());
   for (const auto& tables_of_session : {tables, baseline_tables})
-    for (const FunctionTable& table : tables_of_session)
-      for (const auto& [name, values] : table.functions) {
-        // A function may have several names for the same code.
-        const std::vector<std::string> other_names = table.other_names_of(name);
-        function_names.insert(name);
-        function_names.insert(other_names.begin(), other_names.end());
-        for (const std::size_t index : wanted.find(name, other_names)) is_found[index] = true;
-      }
+    for (const FunctionTable& table : tables_of_session) add_functions(table, wanted, known);
 
   for (std::size_t i = 0; i < gated_functions.size(); ++i)
-    if (!gated_functions[i].empty() && !is_found[i])
-      return make_unknown_function_error(gated_functions[i], function_names);
+    if (!gated_functions[i].empty() && !known.are_found[i])
+      return make_unknown_function_error(gated_functions[i], known.names);
   return std::nullopt;
 }
 

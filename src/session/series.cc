@@ -112,6 +112,18 @@ bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
   return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value > 0;
 }
 
+/// Returns for each pass if it gives the metric: if any command has a value in it. A command whose
+/// runs all died in this pass has none, but its failures in the pass have to count.
+std::vector<bool> find_passes_with_metric(std::span<const SeriesByPass> by_command) {
+  std::vector<bool> gives_metric;
+  for (const SeriesByPass& of_command : by_command) {
+    gives_metric.resize(std::max(gives_metric.size(), of_command.passes.size()));
+    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
+      if (has_value_in(of_command, pass)) gives_metric[pass] = true;
+  }
+  return gives_metric;
+}
+
 /// Returns the metric's values of each command. Runs of a command are made in passes, for example
 /// with other counters in each. `has_layouts(command)`: true if several builds of the command were
 /// measured.
@@ -122,15 +134,7 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t c
   for (std::size_t command = 0; command < command_count; ++command)
     by_command.push_back(read_runs(source, command, has_layouts(command)));
 
-  // A pass gives the metric if any command has a value in it. A command whose runs all died in this
-  // pass has none, but its failures in the pass have to count.
-  std::vector<bool> gives_metric;
-  for (const SeriesByPass& of_command : by_command) {
-    gives_metric.resize(std::max(gives_metric.size(), of_command.passes.size()));
-    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
-      if (has_value_in(of_command, pass)) gives_metric[pass] = true;
-  }
-
+  const std::vector<bool> gives_metric = find_passes_with_metric(by_command);
   std::vector<Series> result;
   result.reserve(command_count);
   for (SeriesByPass& of_command : by_command)
@@ -171,9 +175,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
 
   SeriesByPass of_command =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
-  std::vector<bool> gives_metric;
-  for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
-    gives_metric.push_back(has_value_in(of_command, pass));
+  const std::vector<bool> gives_metric = find_passes_with_metric({&of_command, 1});
   return take_series(std::move(of_command), gives_metric);
 }
 

@@ -60,6 +60,20 @@ void add_allowance(const Machine& machine, SettingValues& values) {
       allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
 }
 
+void add_machine(const Machine& machine, SettingValues& values) {
+  values.set_if_known(SettingKind::Host, machine.name);
+  values.set_if_known(SettingKind::Processor, machine.cpu_model);
+  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
+  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Microcode, machine.microcode);
+  values.set_if_known(SettingKind::Architecture, machine.architecture);
+  values.set_if_known(SettingKind::Kernel, machine.kernel);
+  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
+  values.set_if_known(SettingKind::Governor, machine.governor);
+  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
+  values.set_or_none(SettingKind::Tuning, machine.tuning);
+}
+
 /// Returns the part of a run that a counted metric covers.
 std::string describe_counted_part(const Metric& metric) {
   if (metric.of_region) return "the region";
@@ -160,26 +174,12 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
 // that the machine is known not to have.
 SettingValues settings_of_session(const Circumstances& circumstances) {
   SettingValues values;
-  const Machine& machine = circumstances.machine;
-
   if (const auto& priority = circumstances.priority) {
     values[SettingKind::Nice] = std::to_string(priority->nice);
     values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
   }
-
-  values.set_if_known(SettingKind::Host, machine.name);
-  values.set_if_known(SettingKind::Processor, machine.cpu_model);
-  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
-  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
-  values.set_if_known(SettingKind::Microcode, machine.microcode);
-  values.set_if_known(SettingKind::Architecture, machine.architecture);
-  values.set_if_known(SettingKind::Kernel, machine.kernel);
-
-  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
-  values.set_if_known(SettingKind::Governor, machine.governor);
-  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
-  values.set_or_none(SettingKind::Tuning, machine.tuning);
-  add_allowance(machine, values);
+  add_machine(circumstances.machine, values);
+  add_allowance(circumstances.machine, values);
   values.set_if_known(SettingKind::Lauka, circumstances.version);
   return values;
 }

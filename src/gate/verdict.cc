@@ -22,7 +22,7 @@ struct LookTests {
   double ranks_above = 0.0;
 };
 
-/// Tests the changes of rounds in which both commands ran.
+/// Returns the tests of samples that are paired by their rounds.
 LookTests run_paired_tests(const stats::SamplePair& samples, double ratio) {
   const std::span<const double> reference = samples.reference;
   const std::span<const double> candidate = samples.candidate;
@@ -38,7 +38,7 @@ LookTests run_paired_tests(const stats::SamplePair& samples, double ratio) {
           .ranks_above = ranks.positive_sum - rounds * (rounds + 1.0) / 4.0};
 }
 
-/// Tests the difference between independent samples.
+/// Returns the tests of independent samples.
 LookTests run_unpaired_tests(const stats::SamplePair& samples, double ratio) {
   const std::span<const double> reference = samples.reference;
   const std::span<const double> candidate = samples.candidate;
@@ -345,7 +345,7 @@ struct TestsAtLimit {
   bool are_at_limit = false;
 };
 
-/// Returns the tests with "above" as the side on which the gate fails.
+/// Returns the tests turned towards a fail, with what they say about the limit.
 TestsAtLimit relate_to_limit(const LookTests& tests, const GateTest& test) {
   const bool has_noise = tests.mean.t.has_value();
   TestsAtLimit related{

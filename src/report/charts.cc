@@ -582,8 +582,8 @@ struct PointLimits {
   std::size_t max_unthinned = 0;
 };
 
-/// Returns equal shares of a drawing's points. A command may keep half as many again, because it is
-/// not worth it to thin out a few points.
+/// Returns the limits with which commands share the points of a drawing equally. A command may keep
+/// half as many again, because it is not worth it to thin out a few points.
 PointLimits share_points(std::size_t max_points, std::size_t commands) {
   const std::size_t share =
       std::max<std::size_t>(max_points / std::max<std::size_t>(commands, 1), 2);

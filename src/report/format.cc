@@ -282,8 +282,8 @@ int choose_ratio_decimals(const Estimate& ratio) {
   });
 }
 
-/// Returns the decimals of three digits of a ratio. A ratio says how far it is from 1, so its
-/// digits are counted from the first one that differs from 1: 1.00123 has three digits.
+/// Returns how many decimals a ratio with three digits has. A ratio says how far it is from 1, so
+/// its digits are counted from the first one that differs from 1: 1.00123 has three digits.
 int max_ratio_decimals(double ratio) {
   constexpr int max_digits = 3;
   const double distance = std::fabs(ratio - 1.0);
@@ -300,12 +300,13 @@ std::string estimated_ratio_text(const Estimate& ratio, int decimals, const std:
                           {.low = format(ratio.low), .high = format(ratio.high)});
 }
 
-/// True if different numbers look equal with `decimals`, in percent.
+/// True if two fractions differ, but look equal in percent with so many decimals.
 bool look_equal(double fraction, double other, int decimals) {
   return fraction != other && rounded(100 * fraction, decimals) == rounded(100 * other, decimals);
 }
 
-/// Returns an exact change, which is not 0, so that it does not look like `other`.
+/// Returns an exact change other than 0 in percent, with so many decimals that it does not look
+/// like `other`.
 std::string exact_change_text(double change, double other) {
   const int decimals = find_decimals(choose_exact_decimals(change), [&](int candidate) {
     return !look_equal(change, other, candidate);

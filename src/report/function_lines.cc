@@ -465,8 +465,8 @@ class TableMaker {
 
   bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
 
-  /// A bar shows the difference in relation to the largest one of this side. That of a rest of
-  /// functions may be larger.
+  /// Returns the cell with the share of a side. Its bar shows the difference in relation to the
+  /// largest one of this side. That of a rest of functions may be larger.
   Cell make_share_cell(const FunctionChange& change, std::size_t side) const {
     Cell cell{.text = format_share(change, *columns_.sides[side], columns_.is_compared),
               .sort_number = change.difference()};

@@ -157,8 +157,8 @@ std::string name_compared_command(const TunedComparison& comparison) {
                                       : comparison.benchmark + ": " + comparison.command;
 }
 
-/// A program that has changed is drawn as better or worse. Here the program is the same on both
-/// sides, so neither would be true.
+/// Returns the row of a change by --tune. A program that has changed is drawn as better or worse.
+/// Here the program is the same on both sides, so neither would be true.
 ChangeRow make_neutral_row(const std::string& name, const stats::Change& change) {
   return {.name_html = html_text(name),
           .change_html = html_text(delta_text(change)),
@@ -382,7 +382,7 @@ std::span<const ChangeRow> without_geomeans(const Report& suite,
   return std::span(changes).first(changes.size() - suite.geomeans.size());
 }
 
-/// Writes the functions that changed most between a line that counts the gates and a list of gates.
+/// Writes a line that counts the gates, the functions that changed most, and a list of gates.
 /// A gate is a limit that a command must keep. A suite may have hundreds of them, so the list
 /// leaves out those that were passed, unless the wall time rose.
 void write_suite_gates(const Report& suite, const Sink& sink) {

@@ -110,8 +110,8 @@ std::string make_lines_of_candidate(const Results& results, std::size_t candidat
   if (layouts.of_reference == 1) return "";
 
   const MetricResult& row = results.commands[candidate].rows[metric];
-  const std::string lines = make_line_on_both_answers(row, layouts, subject) +
-                            make_line_on_left_out_layouts(row, layouts, subject);
+  std::string lines = make_line_on_both_answers(row, layouts, subject) +
+                      make_line_on_left_out_layouts(row, layouts, subject);
   // Exact values, such as simulated instructions, do not scatter.
   const bool is_exact = row.delta && row.delta->is_exact;
   if (!row.layouts->mean_log_ratio || is_exact) return lines;

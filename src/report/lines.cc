@@ -269,8 +269,8 @@ std::string advise_more_rounds(double factor) {
                      std::max(std::ceil(factor), 2.0));
 }
 
-/// True if the ratio of two half widths is small, or may differ from 1 by chance.
-bool is_too_close(double noise_ratio, std::size_t rounds) {
+/// True if a ratio of noise (of two half widths) is small, or may differ from 1 by chance.
+bool is_little_noisier(double noise_ratio, std::size_t rounds) {
   // Standard error of the logarithm of a ratio of two half-widths, each with a relative error of
   // about 1 / sqrt(2 (n - 1)).
   const double error = 1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(rounds, 2)) - 1.0);
@@ -288,7 +288,7 @@ std::string advise_calmer_metric(const Results& results, const gate::Verdict& ve
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double noise_ratio = *verdict.delta.half_width() / half_width;
-  if (is_too_close(noise_ratio, verdict.rounds)) return "";
+  if (is_little_noisier(noise_ratio, verdict.rounds)) return "";
 
   // All candidates of a series have the same conditions.
   const std::string_view where = results.session.series ? " (in a new series)" : "";

@@ -255,7 +255,8 @@ Recording begin_joined(const std::vector<Recording>& sessions, const Plan& plan)
   return joined;
 }
 
-/// How many commands and passes the sessions before have. A session's own are numbered behind them.
+/// The numbers of commands and passes in the sessions that were joined before. A session's own are
+/// numbered behind them.
 struct CountsBefore {
   std::size_t commands = 0;
   std::size_t passes = 0;
@@ -277,7 +278,7 @@ void join_means(const Recording& session, const CountsBefore& before, Recording&
   }
 }
 
-/// Commands of earlier sessions without functions get empty tables.
+/// Adds the tables of functions. Commands of earlier sessions without functions get empty ones.
 void join_function_tables(const Recording& session, const CountsBefore& before, Recording& joined) {
   if (session.function_tables.empty()) return;
   joined.function_tables.resize(before.commands);

@@ -165,8 +165,8 @@ std::string suite_number_field(const RunRow& run) {
   return (number != 0 ? fmt::to_string(number) : "") + ",";
 }
 
-/// Returns the fields that every export of runs has. Runs, rounds, passes and layouts are stored
-/// from 0, and written from 1.
+/// Returns the fields that every export of runs has. Runs, rounds and passes are stored from
+/// 0, and written from 1.
 std::string make_run_fields(const Recording& session, std::size_t index, const RunRow& run) {
   return fmt::format("{},{},{},{},{},{}", csv_field(session.commands[run.command].name), index + 1,
                      run.round + 1, run.pass + 1, run.status ? fmt::to_string(*run.status) : "",

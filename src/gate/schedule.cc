@@ -16,6 +16,18 @@ constexpr std::size_t kMaxHalvings = 1000;
 
 constexpr double kLooksPerDoubling = 2.0;
 
+/// True if the look can give an answer.
+bool may_decide(const LookErrors& levels) {
+  return levels.error_of_false_fail || levels.error_of_false_pass;
+}
+
+/// Returns what an early look may spend of `error`; nullopt if even rounds that all agree are too
+/// few for an answer at this level.
+std::optional<double> find_level_of_early_look(std::size_t rounds, double error) {
+  const double level = level_of_early_look(error);
+  return rank_test_can_decide(rounds, level) ? std::optional(level) : std::nullopt;
+}
+
 }  // namespace
 
 std::size_t rounds_at_look(std::size_t first, std::size_t look, double looks_per_doubling) {
@@ -103,6 +115,38 @@ bool Schedule::is_early_look(std::size_t rounds) const {
   return next && *next <= rounds;
 }
 
+/// Returns what an early look may spend if a pass keeps a candidate, and a fail discards it.
+/// Whoever discards a candidate claims nothing that may be false, so each look, early or planned,
+/// may spend the whole error on fails. The error of the last look, before this look is counted,
+/// tells the caller whether a pass is still possible.
+LookErrors Schedule::early_levels_for_keeping(std::size_t rounds) const {
+  return {.error_of_false_fail = error_of_fail_,
+          .error_of_false_pass = find_level_of_early_look(rounds, error_of_pass_),
+          .pass_keeps = true,
+          .error_of_pass_at_last_look = level_of_planned_pass()};
+}
+
+/// Returns what an early look at a gate may spend. An early pass needs the consent of a second
+/// test, that of the mean. It also needs so many rounds that one has probably seen even those slow
+/// runs that happen only now and then.
+LookErrors Schedule::early_levels_for_failing(std::size_t rounds) const {
+  LookErrors levels{.error_of_false_fail = find_level_of_early_look(rounds, error_of_fail_),
+                    .max_mean_test_p_of_pass = error_};
+  if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
+    levels.error_of_false_pass = find_level_of_early_look(rounds, error_of_pass_);
+  return levels;
+}
+
+/// Counts an early look for each answer that it could give. The confidence interval of the change
+/// has half of the error at each end. It has its own count of looks, because another error decides
+/// from how many rounds on a look can exclude a change.
+void Schedule::count_early_look(std::size_t rounds, const LookErrors& levels) {
+  if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
+  if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
+  if (find_level_of_early_look(rounds, error_ / 2.0)) ++early_looks_of_interval_;
+  if (may_decide(levels)) ++early_looks_that_may_decide_;
+}
+
 /// At an early look (an interim analysis), a gate may be decided long before all rounds have run.
 /// All looks share one error, so this look counts itself for each answer that it could give, and
 /// the planned looks that follow get less of the error. Returns nullopt if it cannot give any
@@ -114,45 +158,12 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   // which only the latest is taken. is_early_look() asks about the next look that is not reached.
   while (is_early_look(rounds)) ++early_looks_reached_;
 
-  // Returns what the look may spend of an error. Returns nullopt if even rounds that all agree are
-  // too few for an answer at this level.
-  const auto find_level_to_decide = [rounds](double error) -> std::optional<double> {
-    const double level = level_of_early_look(error);
-    return rank_test_can_decide(rounds, level) ? std::optional(level) : std::nullopt;
-  };
+  LookErrors levels =
+      is_for_keeping_ ? early_levels_for_keeping(rounds) : early_levels_for_failing(rounds);
+  count_early_look(rounds, levels);
+  if (!may_decide(levels)) return std::nullopt;
 
-  LookErrors levels;
-  if (is_for_keeping_) {
-    // A pass keeps a candidate, and a fail discards it. Whoever discards a candidate claims nothing
-    // that may be false, so each look, early or planned, may spend the whole error on fails. The
-    // error of the last look, before this look is counted, tells the caller whether a pass is still
-    // possible.
-    levels.error_of_false_fail = error_of_fail_;
-    levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
-    levels.pass_keeps = true;
-    levels.error_of_pass_at_last_look = level_of_planned_pass();
-  } else {
-    levels.error_of_false_fail = find_level_to_decide(error_of_fail_);
-
-    // An early pass needs the consent of a second test, that of the mean. It also needs so many
-    // rounds that one has probably seen even those slow runs that happen only now and then.
-    levels.max_mean_test_p_of_pass = error_;
-    if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
-      levels.error_of_false_pass = find_level_to_decide(error_of_pass_);
-  }
-
-  // The more early looks could have given an answer, the less the planned looks may spend on it.
-  // The confidence interval of the change has half of the error at each end. It has its own count
-  // of looks, because another error decides from how many rounds on a look can exclude a change.
-  if (levels.error_of_false_fail) ++early_looks_that_may_fail_;
-  if (levels.error_of_false_pass) ++early_looks_that_may_pass_;
-  if (find_level_to_decide(error_ / 2.0)) ++early_looks_of_interval_;
-
-  const bool may_decide = levels.error_of_false_fail || levels.error_of_false_pass;
-  if (!may_decide) return std::nullopt;
-
-  ++early_looks_that_may_decide_;
-  levels.tails = tails();  // of the confidence interval, after the looks that were counted above
+  levels.tails = tails();  // of the confidence interval, after this look was counted
   return levels;
 }
 

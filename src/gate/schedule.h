@@ -131,6 +131,9 @@ class Schedule {
 
  private:
   bool is_early_look(std::size_t rounds) const;
+  LookErrors early_levels_for_keeping(std::size_t rounds) const;
+  LookErrors early_levels_for_failing(std::size_t rounds) const;
+  void count_early_look(std::size_t rounds, const LookErrors& levels);
   double level_of_planned_fail() const;
   double level_of_planned_pass() const;
 

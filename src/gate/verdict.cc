@@ -23,39 +23,49 @@ struct LookTests {
   double ranks_above = 0.0;
 };
 
-/// Tests the candidate against `ratio` times the reference, by means and by ranks. `ranks_above` of
-/// the result is how far the rank statistic exceeds what it would be without a change. If
-/// neighbouring rounds resemble each other, `widening` makes the p values larger.
-LookTests run_tests(const Evidence& evidence, double ratio) {
-  const std::span<const double> reference = evidence.reference;
-  const std::span<const double> candidate = evidence.candidate;
-
-  // Each layout (a build with its code at other addresses) counts as one value. The change over
-  // layouts is tested by its mean only.
-  if (evidence.has_layouts())
-    return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
-                                             evidence.gated_quantile)};
-
-  const auto widening = stats::widening_of(evidence.samples());
-  const double rank_test_factor = widening.rank_test_factor(reference.size(), candidate.size());
-
-  if (!evidence.paired) {
-    // Without a change, the candidate is above the reference in half of all pairs of runs.
-    const auto ranks = stats::mann_whitney(reference, candidate, ratio);
-    const double pairs =
-        static_cast<double>(reference.size()) * static_cast<double>(candidate.size());
-    return {.mean = stats::welch_mean_test(reference, candidate, ratio, widening),
-            .ranks = stats::widen_tails(ranks.tails, rank_test_factor),
-            .ranks_above = ranks.u - pairs / 2.0};
-  }
+/// Returns the tests of samples that are paired by their rounds.
+LookTests run_paired_tests(const stats::SamplePair& samples, double ratio) {
+  const std::span<const double> reference = samples.reference;
+  const std::span<const double> candidate = samples.candidate;
+  const auto widening = stats::widening_of(samples);
 
   // Without a change, half of the sum of all ranks, n (n + 1) / 2, belongs to rounds in which the
   // candidate is above the reference.
   const auto ranks = stats::signed_rank(reference, candidate, ratio);
   const auto rounds = static_cast<double>(ranks.ranked_rounds);
   return {.mean = stats::paired_mean_test(reference, candidate, ratio, widening),
-          .ranks = stats::widen_tails(ranks.tails, rank_test_factor),
+          .ranks = stats::widen_tails(
+              ranks.tails, widening.rank_test_factor(reference.size(), candidate.size())),
           .ranks_above = ranks.positive_sum - rounds * (rounds + 1.0) / 4.0};
+}
+
+/// Returns the tests of independent samples.
+LookTests run_unpaired_tests(const stats::SamplePair& samples, double ratio) {
+  const std::span<const double> reference = samples.reference;
+  const std::span<const double> candidate = samples.candidate;
+  const auto widening = stats::widening_of(samples);
+
+  // Without a change, the candidate is above the reference in half of all pairs of runs.
+  const auto ranks = stats::mann_whitney(reference, candidate, ratio);
+  const double pairs =
+      static_cast<double>(reference.size()) * static_cast<double>(candidate.size());
+  return {.mean = stats::welch_mean_test(reference, candidate, ratio, widening),
+          .ranks = stats::widen_tails(
+              ranks.tails, widening.rank_test_factor(reference.size(), candidate.size())),
+          .ranks_above = ranks.u - pairs / 2.0};
+}
+
+/// Tests the candidate against `ratio` times the reference, by means and by ranks. If neighbouring
+/// rounds resemble each other, the p values are larger.
+LookTests run_tests(const Evidence& evidence, double ratio) {
+  // Each layout (a build with its code at other addresses) counts as one value. The change over
+  // layouts is tested by its mean only.
+  if (evidence.has_layouts())
+    return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
+                                             evidence.gated_quantile)};
+
+  return evidence.paired ? run_paired_tests(evidence.samples(), ratio)
+                         : run_unpaired_tests(evidence.samples(), ratio);
 }
 
 /// Returns the tests with "above" as the side on which the gate fails.
@@ -115,11 +125,14 @@ DecidedBy find_passing_tests(const LookTests& tests, const DecidingTests& decidi
   return find_deciding_tests(tests.ranks.below, tests.mean.tails.below, deciding);
 }
 
+bool is_fail_likelier(const Judgement& judgement) {
+  return judgement.p_value_of_fail < judgement.p_value_of_pass;
+}
+
 /// Returns the error that a look may spend on the likelier answer.
 std::optional<double> level_of_likelier_answer(const Judgement& judgement,
                                                const LookErrors& levels) {
-  const bool is_fail_likelier = judgement.p_value_of_fail < judgement.p_value_of_pass;
-  return is_fail_likelier ? levels.error_of_false_fail : levels.error_of_false_pass;
+  return is_fail_likelier(judgement) ? levels.error_of_false_fail : levels.error_of_false_pass;
 }
 
 void judge_quantile(const Evidence& evidence, const GateTest& test, Judgement& result) {
@@ -202,6 +215,26 @@ double chance_to_decide(double times, double deviate, const LookErrors& levels) 
          chance(levels.error_of_false_pass, -expected);
 }
 
+/// Returns the smallest factor of the number of rounds with which a new session decides in four of
+/// five cases; nullopt if even kMaxFactorWorthTelling is too small. `deviate`: as in
+/// chance_to_decide().
+std::optional<double> find_smallest_rounds_factor(double deviate, const LookErrors& levels) {
+  const auto is_enough = [&](double times) {
+    return chance_to_decide(times, deviate, levels) >= stats::kChanceOfAdvice;
+  };
+  double too_few = 1.0;
+  double enough = kMaxFactorWorthTelling;
+  if (!is_enough(enough)) return std::nullopt;
+
+  // Bisects on a logarithmic scale.
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = std::sqrt(too_few * enough);
+    (is_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 /// Advises how many times as many rounds a new session needs to decide in four of five cases,
 /// whatever its answer. Returns nullopt if more rounds would not help, or if there is too little
 /// evidence for advice. `scripts/bench gate` checks this rate.
@@ -218,26 +251,7 @@ std::optional<double> estimate_rounds_factor(const Judgement& judgement, const E
 
   // The deviate tells by how many standard errors the change is beyond the limit.
   const double distance = stats::normal_quantile_above(p_value);
-  const bool is_beyond_limit = judgement.p_value_of_fail < judgement.p_value_of_pass;
-  const double deviate = is_beyond_limit ? distance : -distance;
-  const auto is_enough = [&](double times) {
-    return chance_to_decide(times, deviate, levels) >= stats::kChanceOfAdvice;
-  };
-
-  // Searches for the smallest factor that is enough, by bisection on a logarithmic scale.
-  double too_few = 1.0;
-  double enough = kMaxFactorWorthTelling;
-  if (!is_enough(enough)) return std::nullopt;
-
-  constexpr int halvings = 40;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = std::sqrt(too_few * enough);
-    if (is_enough(middle))
-      enough = middle;
-    else
-      too_few = middle;
-  }
-  return enough;
+  return find_smallest_rounds_factor(is_fail_likelier(judgement) ? distance : -distance, levels);
 }
 
 /// True if the rounds until the last look would hardly keep the candidate.
@@ -257,32 +271,20 @@ bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
 
-/// Turns the outcome of a look's tests (`judgement`) into the verdict that the user sees: the
-/// answer, the change with its interval and, depending on the answer, its bounds or advice.
-void enter_judgement(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
-                     Verdict& verdict) {
-  const LookErrors& levels = test.levels;
-  verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
-  verdict.p_value_of_fail = judgement.p_value_of_fail;
-  verdict.p_value_of_pass = judgement.p_value_of_pass;
-  verdict.spendable_error = judgement.allowed_error;
-  verdict.decided_by = judgement.decided_by;
+/// Returns the change of the evidence: over layouts, if it has any.
+stats::Delta estimate_change(const Evidence& evidence, const stats::IntervalTails& tails) {
+  return evidence.has_layouts()
+             ? stats::delta_over_layouts(evidence.samples_with_layouts(), tails,
+                                         evidence.gated_quantile)
+             : stats::estimate_delta(evidence.samples(), tails, evidence.gated_quantile);
+}
 
-  verdict.delta =
-      evidence.has_layouts()
-          ? stats::delta_over_layouts(evidence.samples_with_layouts(), levels.tails,
-                                      evidence.gated_quantile)
-          : stats::estimate_delta(evidence.samples(), levels.tails, evidence.gated_quantile);
-
-  if (verdict.answer != Answer::Inconclusive) {
-    verdict.bounds = decision_bounds(judgement, evidence, test, verdict.delta);
-    return;
-  }
-
-  // An inconclusive verdict says what prevented an answer, or what would lead to one: more rounds
-  // or, with --layouts, more layouts (builds of each command).
+/// Sets what prevented the answer of an inconclusive verdict, or what would lead to one: more
+/// rounds or, with --layouts, more layouts (builds of each command).
+void enter_advice(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
+                  Verdict& verdict) {
   if (!evidence.has_layouts()) {
-    verdict.rounds_factor = estimate_rounds_factor(judgement, evidence, levels);
+    verdict.rounds_factor = estimate_rounds_factor(judgement, evidence, test.levels);
     return;
   }
 
@@ -290,6 +292,23 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
     verdict.hindrance = {.obstacle = Obstacle::FewLayouts};
   if (verdict.delta.change)
     verdict.layouts_to_decide = estimate_layouts_to_decide(judgement, evidence, test);
+}
+
+/// Turns the outcome of a look's tests (`judgement`) into the verdict that the user sees: the
+/// answer, the change with its interval and, depending on the answer, its bounds or advice.
+void enter_judgement(const Judgement& judgement, const Evidence& evidence, const GateTest& test,
+                     Verdict& verdict) {
+  verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
+  verdict.p_value_of_fail = judgement.p_value_of_fail;
+  verdict.p_value_of_pass = judgement.p_value_of_pass;
+  verdict.spendable_error = judgement.allowed_error;
+  verdict.decided_by = judgement.decided_by;
+  verdict.delta = estimate_change(evidence, test.levels.tails);
+
+  if (verdict.answer == Answer::Inconclusive)
+    enter_advice(judgement, evidence, test, verdict);
+  else
+    verdict.bounds = decision_bounds(judgement, evidence, test, verdict.delta);
 }
 
 /// Returns the indices of p values, that of the smallest first.
@@ -318,6 +337,156 @@ std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
   return is_hopeless ? at_look.lasting : Hindrance{Obstacle::NoCommonRound};
 }
 
+/// The tests of one look, and how they relate to the limit.
+struct TestsAtLimit {
+  LookTests towards_fail{};  ///< "above" is the side on which the gate fails
+  bool has_noise = false;
+  /// True if rounds are all exactly at the limit, which shows that a candidate is not better than
+  /// that.
+  bool are_at_limit = false;
+};
+
+/// Returns the tests turned towards a fail, with what they say about the limit.
+TestsAtLimit relate_to_limit(const LookTests& tests, const GateTest& test) {
+  const bool has_noise = tests.mean.t.has_value();
+  TestsAtLimit related{
+      .towards_fail = turn_towards_fail(tests, test.fails_when),
+      .has_noise = has_noise,
+      .are_at_limit = test.levels.pass_keeps && !has_noise && tests.mean.difference == 0.0};
+  if (related.are_at_limit) {
+    auto& tails = related.towards_fail.mean.tails;
+    std::swap(tails.above, tails.below);
+  }
+  return related;
+}
+
+/// Enters in `result` whether the gate fails, at a look that can fail.
+void judge_fail(const TestsAtLimit& tests, const Evidence& evidence, double level,
+                Judgement& result) {
+  const stats::TailProbabilities& ranks = tests.towards_fail.ranks;
+  const stats::MeanTest& mean = tests.towards_fail.mean;
+  const bool may_ranks_decide = are_enough_for_ranks(evidence, level);
+  result.p_value_of_fail = combine_p_values(ranks.above, mean.tails.above, may_ranks_decide);
+  result.decided_by =
+      find_deciding_tests(ranks.above, mean.tails.above,
+                          {.level = level,
+                           .may_ranks_decide = may_ranks_decide,
+                           .may_mean_decide = mean.difference > 0 || tests.are_at_limit});
+  if (result.decided_by == DecidedBy::Nothing) return;
+
+  result.answer = Answer::Fail;
+  result.allowed_error = level;
+}
+
+/// Enters in `result` whether the gate passes, unless it has failed or the look cannot pass. The p
+/// value is entered in any case.
+void judge_pass(const TestsAtLimit& tests, const Evidence& evidence, const LookErrors& levels,
+                Judgement& result) {
+  const stats::TailProbabilities& ranks = tests.towards_fail.ranks;
+  const stats::MeanTest& mean = tests.towards_fail.mean;
+  const double level = levels.error_of_false_pass.value_or(0.0);
+  const bool may_ranks_decide = are_enough_for_ranks(evidence, level);
+  const bool ranks_alone = levels.pass_keeps && tests.has_noise && !evidence.has_layouts();
+  result.p_value_of_pass =
+      ranks_alone ? ranks.below : combine_p_values(ranks.below, mean.tails.below, may_ranks_decide);
+
+  if (!levels.error_of_false_pass || result.answer == Answer::Fail) return;
+  result.decided_by =
+      find_passing_tests(tests.towards_fail, {.level = level, .may_ranks_decide = may_ranks_decide},
+                         ranks_alone, levels.max_mean_test_p_of_pass);
+  if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
+}
+
+/// Enters in `result` what the tests of the mean and of the ranks, or over layouts, say.
+void judge_change(const Evidence& evidence, const GateTest& test, Judgement& result) {
+  const LookErrors& levels = test.levels;
+  const LookTests tests = run_tests(evidence, 1.0 + test.limit);
+  result.mean_difference = tests.mean.difference;
+  result.mean_test_tails = tests.mean.tails;
+  result.rank_test_tails = tests.ranks;
+
+  const TestsAtLimit related = relate_to_limit(tests, test);
+  if (related.towards_fail.mean.difference > 0)
+    result.allowed_error = levels.error_of_false_fail.value_or(0.0);
+  if (levels.error_of_false_fail)
+    judge_fail(related, evidence, *levels.error_of_false_fail, result);
+
+  // A look that is too early to keep a candidate still tells how likely a later look keeps it.
+  if (levels.error_of_false_pass || levels.pass_keeps)
+    judge_pass(related, evidence, levels, result);
+}
+
+/// Returns the judgement that `test` would have given at another limit.
+Judgement judge_at_limit(double limit, const Evidence& evidence, const GateTest& test) {
+  return judge(evidence, {.limit = limit, .fails_when = test.fails_when, .levels = test.levels});
+}
+
+bool was_decided_by(const Judgement& judgement, DecidedBy test) {
+  return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
+}
+
+/// True if the samples can be tested. A change from a reference is tested in percent, which is not
+/// defined for negative values. A limit that is a value needs no percentage.
+bool can_be_tested(const Comparison& samples, const GateLimit& limit) {
+  const bool has_needed_percentage =
+      !limit.needs_reference() || stats::allows_percentages(samples.reference, samples.candidate);
+  return !samples.is_empty() && has_needed_percentage;
+}
+
+/// Enters what the test of the evidence decides. Returns false if the rounds must go on.
+bool decide_by_test(Verdict& verdict, const Evidence& evidence, const LookErrors& levels,
+                    const Look& look) {
+  const GateTest test{.limit = verdict.condition.limit.fraction(),
+                      .fails_when = fails_when(verdict.condition),
+                      .levels = levels,
+                      .is_last_look = look.last};
+  Judgement judgement = judge(evidence, test);
+
+  // A gate that decides whether a candidate is kept gives up if the remaining rounds would hardly
+  // keep it.
+  if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
+    judgement.answer = Answer::Inconclusive;
+    verdict.is_given_up = true;
+  }
+  if (!judgement.answer) return false;
+
+  enter_judgement(judgement, evidence, test, verdict);
+  verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+  verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
+  return true;
+}
+
+std::vector<Verdict*> list_verdicts(std::span<Findings* const> findings) {
+  std::vector<Verdict*> verdicts;
+  for (Findings* benchmark : findings)
+    for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
+  return verdicts;
+}
+
+/// Returns the p value of each gate over all looks. A gate that failed by itself spent at most its
+/// own part of the error, so its p value is at most this part.
+std::vector<double> list_p_values(const std::vector<Verdict*>& verdicts, double error) {
+  const double gates = static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
+  const double error_of_gate = error / gates;
+  std::vector<double> p_values;
+  p_values.reserve(verdicts.size());
+  for (const Verdict* verdict : verdicts) {
+    const bool has_failed = verdict->answer == Answer::Fail;
+    p_values.push_back(has_failed ? std::min(verdict->p_over_all_looks, error_of_gate)
+                                  : verdict->p_over_all_looks);
+  }
+  return p_values;
+}
+
+/// Fails a gate that was inconclusive. The verdict now has an answer, so it needs no advice on how
+/// to get one.
+void make_fail(Verdict& verdict) {
+  verdict.answer = Answer::Fail;
+  verdict.decided_by = DecidedBy::Both;
+  verdict.rounds_factor.reset();
+  verdict.layouts_to_decide.reset();
+}
+
 }  // namespace
 
 Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quantile) {
@@ -334,65 +503,16 @@ Evidence evidence_of(const Comparison& samples, std::optional<double> gated_quan
 // for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
 // mean nor the ranks are beyond the limit.
 Judgement judge(const Evidence& evidence, const GateTest& test) {
-  const LookErrors& levels = test.levels;
   Judgement result;
   // Before the last look, no answer means that further rounds are made.
   if (test.is_last_look) result.answer = Answer::Inconclusive;
-  result.allowed_error = levels.error_of_false_pass.value_or(0.0);
+  result.allowed_error = test.levels.error_of_false_pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
-  if (evidence.gated_quantile && !evidence.has_layouts()) {
+  if (evidence.gated_quantile && !evidence.has_layouts())
     judge_quantile(evidence, test, result);
-    return result;
-  }
-
-  // In `tests`, "above" is the side on which the gate fails.
-  const LookTests tests_of_change = run_tests(evidence, 1.0 + test.limit);
-  LookTests tests = turn_towards_fail(tests_of_change, test.fails_when);
-  const bool has_noise = tests_of_change.mean.t.has_value();
-
-  // Rounds that are all exactly at the limit show that a candidate is not better than that.
-  const bool are_at_limit =
-      levels.pass_keeps && !has_noise && tests_of_change.mean.difference == 0.0;
-  if (are_at_limit) std::swap(tests.mean.tails.above, tests.mean.tails.below);
-
-  result.mean_difference = tests_of_change.mean.difference;
-  result.mean_test_tails = tests_of_change.mean.tails;
-  result.rank_test_tails = tests_of_change.ranks;
-  if (tests.mean.difference > 0) result.allowed_error = levels.error_of_false_fail.value_or(0.0);
-
-  if (levels.error_of_false_fail) {
-    const double level_of_fail = *levels.error_of_false_fail;
-    const bool ranks_can_fail = are_enough_for_ranks(evidence, level_of_fail);
-    result.p_value_of_fail =
-        combine_p_values(tests.ranks.above, tests.mean.tails.above, ranks_can_fail);
-    result.decided_by =
-        find_deciding_tests(tests.ranks.above, tests.mean.tails.above,
-                            {.level = level_of_fail,
-                             .may_ranks_decide = ranks_can_fail,
-                             .may_mean_decide = tests.mean.difference > 0 || are_at_limit});
-    if (result.decided_by != DecidedBy::Nothing) {
-      result.answer = Answer::Fail;
-      result.allowed_error = level_of_fail;
-    }
-  }
-
-  // A look that is too early to keep a candidate still tells how likely a later look keeps it.
-  const bool has_level_of_pass = levels.error_of_false_pass.has_value();
-  if (!has_level_of_pass && !levels.pass_keeps) return result;
-  const double level_of_pass = levels.error_of_false_pass.value_or(0.0);
-  const bool ranks_can_pass = are_enough_for_ranks(evidence, level_of_pass);
-  const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
-  result.p_value_of_pass =
-      ranks_alone ? tests.ranks.below
-                  : combine_p_values(tests.ranks.below, tests.mean.tails.below, ranks_can_pass);
-
-  if (!has_level_of_pass || result.answer == Answer::Fail) return result;
-  const DecidingTests deciding{.level = level_of_pass, .may_ranks_decide = ranks_can_pass};
-  result.decided_by =
-      find_passing_tests(tests, deciding, ranks_alone, levels.max_mean_test_p_of_pass);
-  if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
-
+  else
+    judge_change(evidence, test, result);
   return result;
 }
 
@@ -402,15 +522,11 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
   // The bound of a test is the farthest limit at which it would still have given this answer.
   const auto find_bound = [&](DecidedBy deciding_test,
                               std::optional<double> estimate) -> std::optional<double> {
-    const auto was_decided_by_test = [deciding_test](const Judgement& judged) {
-      return judged.decided_by == deciding_test || judged.decided_by == DecidedBy::Both;
-    };
-    if (!was_decided_by_test(judgement)) return std::nullopt;
+    if (!was_decided_by(judgement, deciding_test)) return std::nullopt;
 
-    return find_farthest(test.limit, estimate, [&](double moved_limit) {
-      const Judgement with_moved_limit = judge(
-          evidence, {.limit = moved_limit, .fails_when = test.fails_when, .levels = test.levels});
-      return with_moved_limit.answer == judgement.answer && was_decided_by_test(with_moved_limit);
+    return find_farthest(test.limit, estimate, [&](double limit) {
+      const Judgement moved = judge_at_limit(limit, evidence, test);
+      return moved.answer == judgement.answer && was_decided_by(moved, deciding_test);
     });
   };
 
@@ -425,36 +541,10 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
 /// says why nothing can decide, or leaves the gate to a later look.
 bool decide_at_look(Verdict& verdict, const SamplesAtLook& at_look, const LookErrors& levels,
                     Look look) {
-  const Condition& condition = verdict.condition;
   const Comparison& samples = at_look.samples;
-  const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
-
-  // A change from a reference is tested in percent, which is not defined for negative values. A
-  // limit that is a value needs no percentage.
-  const bool has_needed_percentage =
-      !condition.limit.needs_reference() ||
-      stats::allows_percentages(samples.reference, samples.candidate);
-  const bool can_be_tested = !samples.is_empty() && has_needed_percentage;
-
-  if (can_be_tested) {
-    const GateTest test{.limit = condition.limit.fraction(),
-                        .fails_when = fails_when(condition),
-                        .levels = levels,
-                        .is_last_look = look.last};
-    Judgement judgement = judge(evidence, test);
-
-    // A gate that decides whether a candidate is kept gives up if the remaining rounds would hardly
-    // keep it.
-    if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
-      judgement.answer = Answer::Inconclusive;
-      verdict.is_given_up = true;
-    }
-    const bool needs_more_rounds = !judgement.answer;
-    if (needs_more_rounds) return false;
-
-    enter_judgement(judgement, evidence, test, verdict);
-    verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
-    verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
+  if (can_be_tested(samples, verdict.condition.limit)) {
+    const Evidence evidence = evidence_of(samples, at_look.gated_quantile);
+    if (!decide_by_test(verdict, evidence, levels, look)) return false;
   } else {
     const auto hindrance = find_hindrance_to_compare(at_look, look.last);
     if (!hindrance) return false;
@@ -581,35 +671,14 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
 /// values of all gates, a less strict procedure controls the same error rate, and may fail more
 /// gates.
 void fail_gates_by_error_rate(std::span<Findings* const> findings, double error, ErrorRate risk) {
-  std::vector<Verdict*> verdicts;
-  for (Findings* benchmark : findings)
-    for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
-  const double gates = static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
-  const double error_of_gate = error / gates;
-
-  // A gate that failed by itself spent at most its own part of the error, so its p value is at most
-  // this part.
-  std::vector<double> p_values;
-  p_values.reserve(verdicts.size());
-  for (const Verdict* verdict : verdicts) {
-    const bool has_failed = verdict->answer == Answer::Fail;
-    p_values.push_back(has_failed ? std::min(verdict->p_over_all_looks, error_of_gate)
-                                  : verdict->p_over_all_looks);
-  }
+  const std::vector<Verdict*> verdicts = list_verdicts(findings);
+  const std::vector<double> p_values = list_p_values(verdicts, error);
 
   // What is rejected is the hypothesis that the gate should not fail.
   const auto is_rejected =
       risk == ErrorRate::AnyFalseFail ? holm(p_values, error) : benjamini_hochberg(p_values, error);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    Verdict& verdict = *verdicts[i];
-    if (!is_rejected[i] || verdict.answer != Answer::Inconclusive) continue;
-
-    // The verdict now has an answer, so it needs no advice on how to get one.
-    verdict.answer = Answer::Fail;
-    verdict.decided_by = DecidedBy::Both;
-    verdict.rounds_factor.reset();
-    verdict.layouts_to_decide.reset();
-  }
+  for (std::size_t i = 0; i < verdicts.size(); ++i)
+    if (is_rejected[i] && verdicts[i]->answer == Answer::Inconclusive) make_fail(*verdicts[i]);
 }
 
 }  // namespace lauka::gate

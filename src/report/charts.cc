@@ -174,40 +174,83 @@ struct Strip {
   std::string_view css_classes{};
 };
 
+/// Draws samples as a row of points. The page shows the number of the run below the mouse pointer,
+/// so each point has its number.
+std::string draw_strip_points(const DrawnMetric& drawing, const std::vector<Sample>& drawn,
+                              std::string_view css_classes, std::string_view name) {
+  std::vector<Spot> spots;
+  std::string run_numbers;
+  for (const Sample& sample : drawn) {
+    spots.push_back({drawing.position_of(sample.value), kStripHeight / 2});
+    run_numbers += (run_numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
+  }
+  return svg_spots(spots, css_classes,
+                   fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
+}
+
+/// Draws a line that has the CSS class "median", because it looks like the line of a median in
+/// other charts.
+std::string draw_strip_mean(const Axis& axis, double mean) {
+  return svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(axis, mean), kStripHeight));
+}
+
+double mean_of(const std::vector<Sample>& samples) {
+  double sum = 0.0;
+  for (const Sample& sample : samples) sum += sample.value;
+  return sum / static_cast<double>(samples.size());
+}
+
 /// Draws the runs of one layout (one of several builds of a command, whose code lies at other
 /// addresses) as a row of points with a line at their mean. Draws about `max_points` points at
 /// most, but the mean is that of all `samples`.
 std::string draw_layout_strip(const DrawnMetric& drawing, const Strip& strip,
                               const std::vector<Sample>& samples, std::size_t max_points) {
-  // The page shows the number of the run below the mouse pointer, so each point has its number.
-  std::vector<Spot> spots;
-  std::string run_numbers;
-  for (const Sample& sample : thin_out(samples, max_points)) {
-    spots.push_back({drawing.position_of(sample.value), kStripHeight / 2});
-    run_numbers += (run_numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
-  }
-
-  double sum = 0.0;
-  for (const Sample& sample : samples) sum += sample.value;
-  const double mean = sum / static_cast<double>(samples.size());
-
   const std::string label = fmt::format("layout {}", strip.layout + 1);
   const std::string name =
       fmt::format("{}, {}", drawing.results.session.commands[strip.command].name, label);
-  const std::string mean_text = quantity(mean, drawing.metric);
   const std::string points =
-      svg_spots(spots, strip.css_classes,
-                fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
+      draw_strip_points(drawing, thin_out(samples, max_points), strip.css_classes, name);
 
-  // The line has the CSS class "median", because it looks like the line of a median in other
-  // charts.
-  const std::string mean_line = svg_path(
-      "median", fmt::format("M{:.1f} 0v{}", svg_position(drawing.axis, mean), kStripHeight));
+  const double mean = mean_of(samples);
+  const std::string mean_text = quantity(mean, drawing.metric);
   const std::string text_for_screen_readers = name + ": mean " + mean_text;
-  const std::string plot = stretched_svg(kStripHeight, fmt::format("plot {}", strip.css_classes),
-                                         text_for_screen_readers,
-                                         svg_grid(drawing.axis, kStripHeight) + points + mean_line);
+  const std::string plot = stretched_svg(
+      kStripHeight, fmt::format("plot {}", strip.css_classes), text_for_screen_readers,
+      svg_grid(drawing.axis, kStripHeight) + points + draw_strip_mean(drawing.axis, mean));
   return make_bar_row(label, plot, html_text(mean_text));
+}
+
+/// Returns the number of strips that a chart of layouts would have.
+std::size_t count_strips(const Results& results) {
+  return results.session.setting.layouts * results.commands.size();
+}
+
+/// Returns the samples of each layout.
+std::vector<std::vector<Sample>> group_by_layout(const Recording& session,
+                                                 const std::vector<Sample>& samples) {
+  const std::uint32_t layouts = session.setting.layouts;
+  std::vector<std::vector<Sample>> samples_by_layout(layouts);
+  for (const Sample& sample : samples) {
+    // A damaged results file may contain a layout beyond the number of layouts.
+    const std::uint32_t layout = session.runs.row(sample.run).layout;
+    if (layout < layouts) samples_by_layout[layout].push_back(sample);
+  }
+  return samples_by_layout;
+}
+
+/// Writes the strips of a command below its name.
+void write_layout_strips(const DrawnMetric& drawing, std::size_t command,
+                         std::string_view css_classes, const Sink& sink) {
+  const Results& results = drawing.results;
+  const auto samples_by_layout = group_by_layout(results.session, drawing.samples[command]);
+  sink(make_bar_row(command_html(results, command, css_classes), "", ""));
+
+  const std::size_t max_points_of_strip = kMaxDrawnPoints / count_strips(results);
+  for (std::uint32_t layout = 0; layout < results.session.setting.layouts; ++layout) {
+    const std::vector<Sample>& samples = samples_by_layout[layout];
+    const Strip strip{.command = command, .layout = layout, .css_classes = css_classes};
+    if (!samples.empty()) sink(draw_layout_strip(drawing, strip, samples, max_points_of_strip));
+  }
 }
 
 constexpr std::size_t kOverviewHeight = 30;
@@ -249,35 +292,42 @@ std::optional<stats::IntervalEnds> estimate_median_interval(const std::vector<do
                              ascending[static_cast<std::size_t>(high_rank) - 1]};
 }
 
-/// Returns what the overview chart shows of each command: where its runs lie, and their median or
-/// mean with its confidence interval. Commands without values of the metric have no row.
+std::vector<double> sort_values(const std::vector<Sample>& samples) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(sample.value);
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// Returns what the overview chart shows of a command: where its runs lie, and their median or mean
+/// with its confidence interval.
+OverviewRow make_overview_row(const Results& results, std::size_t metric, std::size_t command,
+                              const stats::Summary& summary) {
+  const std::vector<Sample> samples = values_with_runs(results, command, metric);
+  OverviewRow row{.command = command,
+                  .values = sort_values(samples),
+                  .center = summary.median,
+                  .whiskers = find_whiskers(samples, summary)};
+  row.interval = estimate_median_interval(row.values, results.session.confidence);
+
+  // The interval of the median tells how far more runs of the same builds could move it. A user who
+  // measures several builds with different addresses (layouts) asks about all such builds, so the
+  // row has the mean over the layouts. It has no interval if there are too few layouts.
+  if (count_layouts(results.session, command) > 1) {
+    const auto estimate =
+        estimate_mean(results.commands[command].rows[metric], results.session.confidence);
+    row.center = estimate ? estimate->mean : summary.mean;
+    row.interval = estimate ? estimate->bounds : std::nullopt;
+  }
+  return row;
+}
+
+/// Returns the rows of all commands that have values of the metric.
 std::vector<OverviewRow> make_overview_rows(const Results& results, std::size_t metric) {
   std::vector<OverviewRow> rows;
-  for (std::size_t command = 0; command < results.commands.size(); ++command) {
-    const stats::Summary* summary = find_summary(results, command, metric);
-    if (summary == nullptr) continue;
-    const std::vector<Sample> samples = values_with_runs(results, command, metric);
-
-    OverviewRow row{.command = command,
-                    .values = {},
-                    .center = summary->median,
-                    .whiskers = find_whiskers(samples, *summary)};
-    for (const Sample& sample : samples) row.values.push_back(sample.value);
-    std::sort(row.values.begin(), row.values.end());
-    row.interval = estimate_median_interval(row.values, results.session.confidence);
-
-    // The interval of the median tells how far more runs of the same builds could move it. A user
-    // who measures several builds with different addresses (layouts) asks about all such builds, so
-    // the row has the mean over the layouts. It has no interval if there are too few layouts.
-    if (count_layouts(results.session, command) > 1) {
-      const auto estimate =
-          estimate_mean(results.commands[command].rows[metric], results.session.confidence);
-      row.center = estimate ? estimate->mean : summary->mean;
-      row.interval = estimate ? estimate->bounds : std::nullopt;
-    }
-
-    rows.push_back(std::move(row));
-  }
+  for (std::size_t command = 0; command < results.commands.size(); ++command)
+    if (const stats::Summary* summary = find_summary(results, command, metric); summary != nullptr)
+      rows.push_back(make_overview_row(results, metric, command, *summary));
   return rows;
 }
 
@@ -302,6 +352,62 @@ Axis choose_overview_axis(const std::vector<OverviewRow>& rows, View view) {
   return axis;
 }
 
+/// The bins of a distribution, along an axis.
+struct Bins {
+  double left = 0.0;   ///< position of the first bin that has values, in SVG units
+  double width = 0.0;  ///< in SVG units
+  /// Number of values in each bin. A further bin at each end stays empty, so that the shape tapers
+  /// to the center line.
+  std::vector<double> counts{};
+};
+
+/// Returns the bins between the whiskers, with the values that lie there. There are no counts if
+/// all values have one position on the axis, as values have that differ by rounding only.
+Bins count_in_bins(const OverviewRow& row, const Axis& axis) {
+  constexpr std::size_t bin_count = 32;
+  const auto [low, high] = row.whiskers;
+  Bins bins{.left = svg_position(axis, low)};
+  bins.width = (svg_position(axis, high) - bins.left) / static_cast<double>(bin_count - 1);
+  if (bins.width <= 0.0) return bins;
+
+  bins.counts.assign(bin_count + 2, 0.0);
+  for (const double value : row.values) {
+    if (value < low || value > high) continue;
+    const double bin = (svg_position(axis, value) - bins.left) / bins.width;
+    bins.counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
+  }
+  return bins;
+}
+
+/// Smooths counts twice with the weights 1, 2 and 1, so that chance differences between
+/// neighbouring bins do not catch the eye.
+std::vector<double> smooth_twice(std::vector<double> counts) {
+  for (int pass = 0; pass < 2; ++pass) {
+    std::vector<double> smooth = counts;
+    for (std::size_t i = 1; i + 1 < counts.size(); ++i)
+      smooth[i] = (counts[i - 1] + 2 * counts[i] + counts[i + 1]) / 4;
+    counts = std::move(smooth);
+  }
+  return counts;
+}
+
+/// Returns the SVG path of an outline, which runs from left to right above the center line, and
+/// back below it.
+std::string trace_outline(const Bins& bins) {
+  const double largest_count = *std::ranges::max_element(bins.counts);
+  std::string above;
+  std::string below;
+  constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
+  constexpr double largest_half_height = middle - 2;  // leaves two pixels free above and below
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    const double x = bins.left + bins.width * (static_cast<double>(i) - 1.0);
+    const double half_height = bins.counts[i] / largest_count * largest_half_height;
+    above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half_height);
+    below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half_height));
+  }
+  return above + below + "z";
+}
+
 /// Draws the distribution of a command's runs as an outline around the center line of its row. The
 /// outline is wide where many runs lie. Outliers, which lie outside the whiskers, are left out.
 std::string draw_shape(const OverviewRow& row, const Axis& axis) {
@@ -309,44 +415,10 @@ std::string draw_shape(const OverviewRow& row, const Axis& axis) {
   const bool has_distribution = row.values.size() >= kMinForIntervalAndShape && high > low;
   if (!has_distribution) return "";
 
-  constexpr std::size_t bins = 32;
-  const double left = svg_position(axis, low);
-  const double bin_width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
-
-  // Values that differ by rounding only may have one position on the axis, and no shape.
-  if (bin_width <= 0.0) return "";
-
-  // A further bin at each end stays empty, so that the shape tapers to the center line.
-  std::vector<double> counts(bins + 2, 0.0);
-  for (const double value : row.values) {
-    if (value < low || value > high) continue;
-    const double bin = (svg_position(axis, value) - left) / bin_width;
-    counts[static_cast<std::size_t>(std::lround(bin)) + 1] += 1.0;
-  }
-
-  // Smooths the outline twice with the weights 1, 2 and 1, so that chance differences between
-  // neighbouring bins do not catch the eye.
-  for (int pass = 0; pass < 2; ++pass) {
-    std::vector<double> smooth = counts;
-    for (std::size_t i = 1; i + 1 < counts.size(); ++i)
-      smooth[i] = (counts[i - 1] + 2 * counts[i] + counts[i + 1]) / 4;
-    counts = std::move(smooth);
-  }
-
-  // The outline runs from left to right above the center line, and back below it.
-  const double largest_count = *std::ranges::max_element(counts);
-  std::string above;
-  std::string below;
-  constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
-  constexpr double largest_half_height = middle - 2;  // leaves two pixels free above and below
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double x = left + bin_width * (static_cast<double>(i) - 1.0);
-    const double half_height = counts[i] / largest_count * largest_half_height;
-    above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half_height);
-    below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half_height));
-  }
-
-  return svg_path("shape", above + below + "z");
+  Bins bins = count_in_bins(row, axis);
+  if (bins.counts.empty()) return "";
+  bins.counts = smooth_twice(std::move(bins.counts));
+  return svg_path("shape", trace_outline(bins));
 }
 
 /// The values of a metric, a row for each command.
@@ -356,36 +428,43 @@ struct Overview {
   std::vector<OverviewRow> rows{};
 };
 
+/// Returns "old: median 591ms (583ms … 605ms)". The numbers have as many decimals as the width of
+/// the interval makes meaningful.
+std::string describe_center(const Overview& overview, const OverviewRow& row) {
+  const Results& results = overview.results;
+  std::optional<double> half_width;
+  if (row.interval) half_width = (row.interval->high - row.interval->low) / 2.0;
+  const Notation notation =
+      notation_of(row.center, half_width, results.session.metrics[overview.metric]);
+  std::string text = fmt::format("{}: {} {}", results.session.commands[row.command].name,
+                                 name_of_center(results, row.command), notation.text(row.center));
+  if (row.interval)
+    text += fmt::format(" ({} … {})", notation.text(row.interval->low),
+                        notation.text(row.interval->high));
+  return text;
+}
+
+/// Draws the center of a row as a dot on a bar, which is its interval.
+std::string draw_center(const OverviewRow& row, const Axis& axis) {
+  const double middle = static_cast<double>(kOverviewHeight) / 2;
+  std::string marks;
+  if (row.interval)
+    marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, row.interval->low),
+                                         middle, svg_position(axis, row.interval->high)));
+  return marks +
+         svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, row.center), middle));
+}
+
 /// Draws a command's row of the overview chart: a dot at its median or mean (the center), a bar for
 /// the confidence interval, and the shape of the distribution. The numbers are in the tooltip.
 std::string draw_overview_row(const Overview& overview, const OverviewRow& row, const Axis& axis,
                               std::string_view classes) {
-  const Results& results = overview.results;
-  const Metric& metric = results.session.metrics[overview.metric];
-  const double middle = static_cast<double>(kOverviewHeight) / 2;
-
-  // The numbers have as many decimals as the width of the interval makes meaningful.
-  std::optional<double> half_width;
-  if (row.interval) half_width = (row.interval->high - row.interval->low) / 2.0;
-  const Notation notation = notation_of(row.center, half_width, metric);
-  std::string tooltip =
-      fmt::format("{}: {} {}", results.session.commands[row.command].name,
-                  name_of_center(results, row.command), notation.text(row.center));
-
-  std::string marks;
-  if (row.interval) {
-    const auto [low, high] = *row.interval;
-    marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
-                                         svg_position(axis, high)));
-    tooltip += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
-  }
-  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, row.center), middle));
-
   // Screen readers read the same text that the tooltip shows.
-  const std::string& text_for_screen_readers = tooltip;
-  return stretched_svg(kOverviewHeight, classes, text_for_screen_readers,
+  const std::string tooltip = describe_center(overview, row);
+  return stretched_svg(kOverviewHeight, classes, tooltip,
                        fmt::format("<title>{}</title>", html_text(tooltip)) +
-                           svg_grid(axis, kOverviewHeight) + draw_shape(row, axis) + marks);
+                           svg_grid(axis, kOverviewHeight) + draw_shape(row, axis) +
+                           draw_center(row, axis));
 }
 
 std::string make_numbers_html(const Results& results, std::size_t metric, const OverviewRow& row) {
@@ -477,6 +556,102 @@ std::string_view choose_text_anchor(double position_percent) {
   return "middle";
 }
 
+/// Draws a line of a tick's label. `bottom`: lower end of the line, in pixels from the axis.
+std::string draw_label_line(double position_percent, std::string_view text, std::size_t bottom) {
+  constexpr std::size_t below_baseline = 3;  // space for the lower part of letters such as g
+  return fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
+                     position_percent, bottom - below_baseline,
+                     choose_text_anchor(position_percent), html_text(text));
+}
+
+/// Returns an axis as page/drawing.js reads it: its ends, its unit and its ticks.
+std::string encode_axis(const DrawnMetric& drawing) {
+  const Notation notation = choose_axis_notation(drawing.axis, drawing.metric);
+  std::string axis = fmt::format(
+      "{:.9g} {:.9g} {} {} {}", drawing.axis.low, drawing.axis.high, notation.divisor_of_base_units,
+      drawing.axis.is_logarithmic ? 1 : 0, notation.power_of_ten_text + notation.suffix);
+  for (const TickLabel& label : make_tick_labels(drawing.axis, drawing.metric))
+    axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
+  return axis;
+}
+
+/// How many points of a command are drawn: those of all its samples or, if they are more than
+/// `max_unthinned`, about `after_thinning`.
+struct PointLimits {
+  std::size_t after_thinning = 0;
+  std::size_t max_unthinned = 0;
+};
+
+/// Returns the limits with which commands share the points of a drawing equally. A command may keep
+/// half as many again, because it is not worth it to thin out a few points.
+PointLimits share_points(std::size_t max_points, std::size_t commands) {
+  const std::size_t share =
+      std::max<std::size_t>(max_points / std::max<std::size_t>(commands, 1), 2);
+  return {.after_thinning = share, .max_unthinned = share + share / 2};
+}
+
+std::vector<Sample> choose_drawn_samples(const std::vector<Sample>& samples,
+                                         const PointLimits& limits) {
+  return samples.size() <= limits.max_unthinned ? samples
+                                                : thin_out(samples, limits.after_thinning);
+}
+
+/// Returns the positions of a box plot's lines: the whiskers, the quartiles and the median.
+std::string encode_box(const DrawnMetric& drawing, const std::vector<Sample>& samples,
+                       const stats::Summary& summary) {
+  const auto [low_whisker, high_whisker] = find_whiskers(samples, summary);
+  std::string box;
+  for (const double value : {low_whisker, summary.q1, summary.median, summary.q3, high_whisker})
+    box += encode_position(drawing, value);
+  return box;
+}
+
+std::string encode_positions(const DrawnMetric& drawing, const std::vector<Sample>& drawn) {
+  std::string positions;
+  for (const Sample& sample : drawn) positions += encode_position(drawing, sample.value);
+  return positions;
+}
+
+/// Returns an axis from which the shortest bar of a race can be seen. It belongs to the command
+/// that left first. If it would be too short beside the longest, the axis is logarithmic, and
+/// begins at half of its rounds.
+Axis choose_race_axis(const gate::RaceResult& race) {
+  const auto last_round = static_cast<double>(race.rounds);
+  const double first_exit =
+      race.exits.empty() ? last_round : static_cast<double>(race.exits.front().rounds);
+  return needs_logarithmic_axis(first_exit, last_round)
+             ? logarithmic_axis(first_exit / 2.0, last_round)
+             : linear_axis(0.0, last_round);
+}
+
+/// Returns a command's row in the chart of a race: a bar as long as the rounds that it took part
+/// in.
+std::string make_race_row(const Results& results, const Axis& axis, std::size_t command,
+                          std::string_view css_classes) {
+  constexpr std::size_t height = 12;
+  const gate::RaceResult& race = *results.findings.race;
+  const gate::RaceExit* exit = race.find_exit(command);
+  const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
+  const std::string outcome =
+      exit == nullptr ? "left over" : fmt::format("left the race in round {}", rounds);
+
+  const double bar_end = svg_position(axis, static_cast<double>(rounds));
+  const std::string bar = svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2, bar_end));
+  const std::string text_for_screen_readers =
+      results.session.commands[command].name + ": " + outcome;
+  return make_bar_row(
+      command_html(results, command, css_classes),
+      stretched_svg(height, css_classes, text_for_screen_readers, svg_grid(axis, height) + bar),
+      "<span>" + outcome + "</span>");
+}
+
+std::vector<TickLabel> make_round_labels(const Axis& axis) {
+  std::vector<TickLabel> labels;
+  for (const double tick : axis.ticks)
+    labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
+  return labels;
+}
+
 }  // namespace
 
 double Axis::percent(double value) const {
@@ -566,26 +741,16 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   constexpr std::size_t tick_length = 4;
   constexpr std::size_t gap_above_line = 5;  // below the tick; the second line needs none
   constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - gap_above_line;
-  constexpr std::size_t below_baseline = 3;  // space for the lower part of letters such as g
 
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"{1}\" class=\"tick\"/>\n",
                            label.position_percent, tick_length);
-
-    // A label is centered below its tick, except near an end of the axis, where it would be cut
-    // off.
-    const auto add_line = [&](std::string_view text, std::size_t bottom) {
-      content +=
-          fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
-                      label.position_percent, bottom - below_baseline,
-                      choose_text_anchor(label.position_percent), html_text(text));
-    };
-    add_line(label.text, kAxisHeight);
+    content += draw_label_line(label.position_percent, label.text, kAxisHeight);
 
     if (label.second_line.empty()) continue;
-    add_line(label.second_line, height_of_two_lines);
+    content += draw_label_line(label.position_percent, label.second_line, height_of_two_lines);
     height = height_of_two_lines;
   }
 
@@ -687,23 +852,21 @@ std::string commands_for_page_script(const Results& results) {
   return names;
 }
 
+/// Returns a command's `run_distances` (encode_run_distances()); empty if its first metric has the
+/// same. Most metrics of a command have values of the same runs. To keep the page small, the runs
+/// are written again only for a metric whose runs differ.
+std::string MetricDrawings::omit_known_runs(std::size_t command, std::string run_distances) {
+  const auto [written, is_first_metric] =
+      run_distances_by_command_.try_emplace(command, run_distances);
+  if (!is_first_metric && run_distances == written->second) run_distances.clear();
+  return run_distances;
+}
+
 /// Encodes what the page's script (page/drawing.js, `draw`) needs to draw a metric: one axis, and
 /// for each command a box plot and the values of its runs. Very many values are thinned out.
 std::string MetricDrawings::make_attributes(std::size_t metric) {
   const DrawnMetric drawing = prepare_drawing(results_, metric);
-
-  const Notation notation = choose_axis_notation(drawing.axis, drawing.metric);
-  std::string axis = fmt::format(
-      "{:.9g} {:.9g} {} {} {}", drawing.axis.low, drawing.axis.high, notation.divisor_of_base_units,
-      drawing.axis.is_logarithmic ? 1 : 0, notation.power_of_ten_text + notation.suffix);
-  for (const TickLabel& label : make_tick_labels(drawing.axis, drawing.metric))
-    axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
-
-  // The commands share the points of a drawing equally. A command may keep half as many again,
-  // because it is not worth it to thin out a few points.
-  const std::size_t commands = std::max<std::size_t>(results_.commands.size(), 1);
-  const std::size_t points_after_thinning = std::max<std::size_t>(max_points_ / commands, 2);
-  const std::size_t max_points_unthinned = points_after_thinning + points_after_thinning / 2;
+  const PointLimits limits = share_points(max_points_, results_.commands.size());
 
   bool is_any_thinned = false;
   std::string rows;
@@ -712,30 +875,17 @@ std::string MetricDrawings::make_attributes(std::size_t metric) {
     if (summary == nullptr) continue;
 
     const std::vector<Sample>& samples = drawing.samples[c];
-    const std::vector<Sample> drawn =
-        samples.size() <= max_points_unthinned ? samples : thin_out(samples, points_after_thinning);
+    const std::vector<Sample> drawn = choose_drawn_samples(samples, limits);
     is_any_thinned = is_any_thinned || drawn.size() < samples.size();
 
-    const auto [low_whisker, high_whisker] = find_whiskers(samples, *summary);
-    std::string box;
-    for (const double value :
-         {low_whisker, summary->q1, summary->median, summary->q3, high_whisker})
-      box += encode_position(drawing, value);
-    std::string positions;
-    for (const Sample& sample : drawn) positions += encode_position(drawing, sample.value);
-
-    // Most metrics of a command have values of the same runs. To keep the page small, the runs are
-    // written with the first metric only, and again only for a metric whose runs differ.
-    std::string run_distances = encode_run_distances(drawn);
-    const auto [written, is_first_metric] = run_distances_by_command_.try_emplace(c, run_distances);
-    if (!is_first_metric && run_distances == written->second) run_distances.clear();
-
-    rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
-                        quantity(summary->median, drawing.metric), box, run_distances, positions,
-                        encode_shape(drawing, samples, max_points_unthinned));
+    rows += fmt::format(
+        "{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
+        quantity(summary->median, drawing.metric), encode_box(drawing, samples, *summary),
+        omit_known_runs(c, encode_run_distances(drawn)), encode_positions(drawing, drawn),
+        encode_shape(drawing, samples, limits.max_unthinned));
   }
 
-  return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
+  return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(encode_axis(drawing)), rows,
                      is_any_thinned ? " data-thinned" : "");
 }
 
@@ -743,35 +893,16 @@ std::string MetricDrawings::make_attributes(std::size_t metric) {
 /// builds of the same command whose code lies at other addresses; each gets a strip with its runs.
 void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
   constexpr std::size_t max_strips = 200;  // more would make the page too long
-  const std::uint32_t layouts = results.session.setting.layouts;
-  const std::size_t strips = layouts * results.commands.size();
-  if (layouts == 1 || strips > max_strips) return;
+  if (results.session.setting.layouts == 1 || count_strips(results) > max_strips) return;
 
   const DrawnMetric drawing = prepare_drawing(results, metric);
   const std::vector<std::string> classes = command_classes(results);
   sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
                    hover_attributes(drawing.axis, drawing.metric, "x")));
 
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    // If sessions of several files are joined, some of them may have been measured without layouts.
-    if (count_layouts(results.session, c) == 1) continue;
-
-    // A damaged results file may contain a layout beyond the number of layouts.
-    std::vector<std::vector<Sample>> samples_by_layout(layouts);
-    for (const Sample& sample : drawing.samples[c]) {
-      const std::uint32_t layout = results.session.runs.row(sample.run).layout;
-      if (layout < layouts) samples_by_layout[layout].push_back(sample);
-    }
-
-    const std::string heading = command_html(results, c, classes[c]);
-    sink(make_bar_row(heading, "", ""));
-    for (std::uint32_t layout = 0; layout < layouts; ++layout) {
-      const std::vector<Sample>& samples = samples_by_layout[layout];
-      const std::size_t max_points_of_strip = kMaxDrawnPoints / strips;
-      const Strip strip{.command = c, .layout = layout, .css_classes = classes[c]};
-      if (!samples.empty()) sink(draw_layout_strip(drawing, strip, samples, max_points_of_strip));
-    }
-  }
+  // If sessions of several files are joined, some of them may have been measured without layouts.
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (count_layouts(results.session, c) != 1) write_layout_strips(drawing, c, classes[c], sink);
 
   const std::string ticks = svg_tick_labels(make_tick_labels(drawing.axis, drawing.metric));
   sink(make_bar_row("", ticks, "") +
@@ -823,37 +954,12 @@ std::string race_chart(const Results& results) {
   const bool has_rounds = results.findings.race && results.findings.race->rounds > 0;
   if (!has_rounds) return "";
   const gate::RaceResult& race = *results.findings.race;
-  constexpr std::size_t height = 12;
 
-  // The shortest bar belongs to the command that left first. If it would be too short to see
-  // beside the longest, the axis is logarithmic, and begins at half of its rounds.
-  const auto last_round = static_cast<double>(race.rounds);
-  const double first_exit =
-      race.exits.empty() ? last_round : static_cast<double>(race.exits.front().rounds);
-  const Axis axis = needs_logarithmic_axis(first_exit, last_round)
-                        ? logarithmic_axis(first_exit / 2.0, last_round)
-                        : linear_axis(0.0, last_round);
-
+  const Axis axis = choose_race_axis(race);
   const std::vector<std::string> classes = command_classes(results);
   std::string html = "<div class=\"chart bars\">\n";
-  for (const std::size_t c : race.order()) {
-    const gate::RaceExit* exit = race.find_exit(c);
-    const std::size_t rounds = exit == nullptr ? race.rounds : exit->rounds;
-    const std::string outcome =
-        exit == nullptr ? "left over" : fmt::format("left the race in round {}", rounds);
-    const double bar_end = svg_position(axis, static_cast<double>(rounds));
-    const std::string bar = svg_path("span", fmt::format("M0 {}H{:.1f}", height / 2, bar_end));
-    const std::string text_for_screen_readers = results.session.commands[c].name + ": " + outcome;
-    html += make_bar_row(
-        command_html(results, c, classes[c]),
-        stretched_svg(height, classes[c], text_for_screen_readers, svg_grid(axis, height) + bar),
-        "<span>" + outcome + "</span>");
-  }
-
-  std::vector<TickLabel> round_labels;
-  for (const double tick : axis.ticks)
-    round_labels.push_back({axis.percent(tick), fmt::format("{:.0f}", tick)});
-  return html + make_bar_row("", svg_tick_labels(round_labels), "") + "</div>\n";
+  for (const std::size_t c : race.order()) html += make_race_row(results, axis, c, classes[c]);
+  return html + make_bar_row("", svg_tick_labels(make_round_labels(axis)), "") + "</div>\n";
 }
 
 std::string delta_chart(const Results& results, std::size_t metric) {

@@ -150,6 +150,8 @@ class MetricDrawings {
   std::string make_attributes(std::size_t metric);
 
  private:
+  std::string omit_known_runs(std::size_t command, std::string run_distances);
+
   const Results& results_;
   std::size_t max_points_;
   std::map<std::size_t, std::string> run_distances_by_command_{};  // of its first metric

@@ -150,40 +150,74 @@ struct RunColumns {
   bool has_layouts = false;
 };
 
+/// Returns the index of each metric; nullopt for a metric that only other benchmarks have.
+std::vector<std::optional<std::size_t>> find_metrics(const std::vector<Metric>& metrics,
+                                                     const std::vector<std::string>& names) {
+  std::vector<std::optional<std::size_t>> indices;
+  indices.reserve(names.size());
+  for (const std::string& name : names) indices.push_back(find_metric(metrics, name));
+  return indices;
+}
+
+/// Returns the run's number in the whole suite with its comma; only the comma if it has none.
+std::string suite_number_field(const RunRow& run) {
+  const std::uint32_t number = run.details.number_in_suite;
+  return (number != 0 ? fmt::to_string(number) : "") + ",";
+}
+
+/// Returns the fields that every export of runs has. Runs, rounds and passes are stored from
+/// 0, and written from 1.
+std::string make_run_fields(const Recording& session, std::size_t index, const RunRow& run) {
+  return fmt::format("{},{},{},{},{},{}", csv_field(session.commands[run.command].name), index + 1,
+                     run.round + 1, run.pass + 1, run.status ? fmt::to_string(*run.status) : "",
+                     ending_word(run.ending));
+}
+
+/// Returns a comma, and the run's layout if its command has several.
+std::string layout_field(const Recording& session, const RunRow& run) {
+  return "," + (count_layouts(session, run.command) > 1 ? fmt::to_string(run.layout + 1) : "");
+}
+
 /// Writes a CSV row for each run of one benchmark. The file has the columns of all benchmarks of
 /// the suite, so a field stays empty if this benchmark does not have it.
 void write_run_rows(const Results& results, const RunColumns& columns, const Sink& sink) {
+  const Recording& session = results.session;
   const std::string benchmark = benchmark_field(results);
+  const auto metric_indices = find_metrics(session.metrics, columns.metrics);
 
-  // nullopt for the column of a metric that only other benchmarks have.
-  std::vector<std::optional<std::size_t>> metric_indices;
-  metric_indices.reserve(columns.metrics.size());
-  for (const std::string& name : columns.metrics)
-    metric_indices.push_back(find_metric(results.session.metrics, name));
-
-  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
-    const RunRow run = results.session.runs.row(i);
-
-    // In a suite, each row begins with the benchmark and the run's number in the whole suite.
+  for (std::size_t i = 0; i < session.runs.size(); ++i) {
+    const RunRow run = session.runs.row(i);
     sink(benchmark);
     const bool is_in_suite = !benchmark.empty();
-    if (is_in_suite) {
-      const std::uint32_t number = run.details.number_in_suite;
-      const bool is_numbered = number != 0;
-      sink((is_numbered ? fmt::to_string(number) : "") + ",");
-    }
-
-    // Runs, rounds, passes and layouts are stored from 0, and written from 1.
-    sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
-                     i + 1, run.round + 1, run.pass + 1,
-                     run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
-
-    if (columns.has_layouts)
-      sink("," +
-           (count_layouts(results.session, run.command) > 1 ? fmt::to_string(run.layout + 1) : ""));
+    if (is_in_suite) sink(suite_number_field(run));
+    sink(make_run_fields(session, i, run));
+    if (columns.has_layouts) sink(layout_field(session, run));
     for (const auto& metric : metric_indices)
-      sink("," + (metric ? format_number(results.session.runs.value(i, *metric)) : ""));
-    sink(parameter_fields(results.session.commands[run.command], columns.parameters) + kLineEnd);
+      sink("," + (metric ? format_number(session.runs.value(i, *metric)) : ""));
+    sink(parameter_fields(session.commands[run.command], columns.parameters) + kLineEnd);
+  }
+}
+
+/// The columns of --export-csv that not every export has.
+struct SummaryColumns {
+  std::vector<std::string> parameters{};
+  bool shows_races = false;
+};
+
+/// Writes a CSV row for each metric of a command.
+void write_summary_rows(const Results& results, std::size_t command, const SummaryColumns& columns,
+                        const Sink& sink) {
+  const Command& shown = results.session.commands[command];
+  for (const MetricResult& row : results.commands[command].rows) {
+    const Metric& metric = results.session.metrics[row.metric_index];
+    // The optional fields bring their commas: benchmark_field() has one at its end, race_field()
+    // and parameter_fields() have one before each value.
+    sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", benchmark_field(results),
+                     csv_field(shown.name), csv_field(metric.name), unit_symbol(metric.unit),
+                     row.runs, make_summary_fields(row), delta_fields(row.delta),
+                     failed_field(results.commands[command].endings),
+                     columns.shows_races ? race_field(results, command) : "",
+                     parameter_fields(shown, columns.parameters), kLineEnd));
   }
 }
 
@@ -218,11 +252,10 @@ std::string make_full_name(const Command& command, const ExportedCommandName& na
   return text;
 }
 
-/// Writes a line in Go's benchmark format for each run of a benchmark: a name, the number of
-/// iterations, and values with their units.
-void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& sink) {
-  // Go takes lines with equal names for runs of one command. `known` numbers equal names of
-  // different commands, which it tells apart by a key: the benchmark and the command's index.
+/// Returns the name of each command. Go takes lines with equal names for runs of one command.
+/// `known` numbers equal names of different commands, which it tells apart by a key: the benchmark
+/// and the command's index.
+std::vector<std::string> list_full_names(const Results& results, KnownNames& known) {
   std::vector<std::string> names;
   for (const ExportedCommandName& name : exported_command_names(results)) {
     const std::size_t command = names.size();
@@ -230,22 +263,34 @@ void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& 
     names.push_back(known.full_names.name_of(
         key, make_full_name(results.session.commands[command], name, known)));
   }
+  return names;
+}
 
+/// Returns " 0.591 sec/op 1234 cycles": the run's values with their units.
+std::string list_values(const Recording& session, std::size_t run) {
+  std::string values_and_units;
+  for (std::size_t m = 0; m < session.metrics.size(); ++m) {
+    const Metric& metric = session.metrics[m];
+    // A percentile is a statistic of all runs, so a single run has no value of it.
+    if (metric.percentile) continue;
+    const auto value = session.runs.value(run, m);
+    if (!value || !std::isfinite(*value)) continue;
+    values_and_units +=
+        fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
+  }
+  return values_and_units;
+}
+
+/// Writes a line in Go's benchmark format for each run of a benchmark: a name, the number of
+/// iterations, and values with their units.
+void write_benchfmt_runs(const Results& results, KnownNames& known, const Sink& sink) {
+  const std::vector<std::string> names = list_full_names(results, known);
   for (std::size_t run = 0; run < results.session.runs.size(); ++run) {
-    std::string values_and_units;
-    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const Metric& metric = results.session.metrics[m];
-      // A percentile is a statistic of all runs, so a single run has no value of it.
-      if (metric.percentile) continue;
-      const auto value = results.session.runs.value(run, m);
-      if (!value || !std::isfinite(*value)) continue;
-      values_and_units +=
-          fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
-    }
+    std::string values_and_units = list_values(results.session, run);
 
-    const RunRow row = results.session.runs.row(run);
     // If any run of the command failed, all its runs have this value, so that its mean is the share
     // of failures.
+    const RunRow row = results.session.runs.row(run);
     const bool has_failed_runs = !results.commands[row.command].endings.failed_run_groups.empty();
     if (has_failed_runs)
       values_and_units += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
@@ -360,33 +405,37 @@ std::string asciidoc_head(const Table& table) {
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
 }
 
-/// Escapes text for Org, the markup of Emacs. Org has no escape character, but it shows entities
-/// such as \vert{} as the characters that they name.
-std::string org_text(std::string_view text) {
+/// Returns the entity by which Org shows the character at `at`; empty if the character has no
+/// special meaning there.
+std::string_view find_org_entity(const std::string& line, std::size_t at) {
   // Each special character has its entity at the same index.
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
   constexpr auto entities = std::to_array<std::string_view>(
       {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
        "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
+  const std::size_t index = special.find(line[at]);
+  if (index == special.npos) return "";
 
+  // Org takes / = + ~ for the beginning of markup, such as italic text or code, only at the
+  // beginning of a word. Elsewhere they are not escaped, so that paths stay readable in the file.
+  const bool is_at_word_begin =
+      at == 0 || std::string_view(" -('\"{").find(line[at - 1]) != line.npos;
+  const bool is_special_at_word_begin_only = std::string_view("/=+~").find(line[at]) != line.npos;
+  return is_at_word_begin || !is_special_at_word_begin_only ? entities[index] : "";
+}
+
+/// Escapes text for Org, the markup of Emacs. Org has no escape character, but it shows entities
+/// such as \vert{} as the characters that they name.
+std::string org_text(std::string_view text) {
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const std::size_t index = special.find(line[i]);
-    // Org takes / = + ~ for the beginning of markup, such as italic text or code, only at the
-    // beginning of a word. Elsewhere they are not escaped, so that paths stay readable in the file.
-    const bool is_at_word_begin =
-        i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
-    const bool is_special_at_word_begin_only = std::string_view("/=+~").find(line[i]) != line.npos;
-
-    const bool is_special =
-        index != special.npos && (is_at_word_begin || !is_special_at_word_begin_only);
-    if (is_special)
-      escaped += fmt::format("\\{}{{}}", entities[index]);
-    else
+    const std::string_view entity = find_org_entity(line, i);
+    if (entity.empty())
       escaped += line[i];
+    else
+      escaped += fmt::format("\\{}{{}}", entity);
   }
-
   return escaped;
 }
 
@@ -478,6 +527,30 @@ std::string make_caveats(const Report& report, const Markup& markup) {
                      plural(warnings.size(), "caveat"), caveats);
 }
 
+std::string make_list(const std::string& lines, const Markup& markup) {
+  return make_bullet_list(lines_with_text(lines), markup.bullet, markup.format_text);
+}
+
+constexpr bool kUsesColors = false;
+
+/// Returns the lists below the tables of a suite.
+std::string make_suite_lists(const Report& report, const Markup& markup) {
+  return make_list(suite_layout_lines(report), markup) +
+         make_list(gates_in_one_line(report) +
+                       suite_gate_lines(report, ListedGates::AllButPlainPasses, kUsesColors),
+                   markup) +
+         make_list(suite_race_lines(report), markup);
+}
+
+/// Returns the lists below the tables of a session.
+std::string make_session_lists(const Results& results, const Markup& markup) {
+  return make_list(race_line(results), markup) + make_list(comparison_lines(results, {}), markup) +
+         make_list(layout_lines(results), markup) + make_list(function_summary(results), markup) +
+         make_list(precision_line(results) + gate_lines(results, kUsesColors) +
+                       shell_start_time_lines(results),
+                   markup);
+}
+
 /// Writes a report for a pull request or a document: the tables, and below them lists with what the
 /// screen shows as lines. `markup` tells how the language, such as Markdown, writes each part.
 void write_markup(const Report& report, Markup markup, const Sink& sink) {
@@ -488,32 +561,54 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     markup.worse = "💩 ";
   }
 
-  const auto make_list = [&](const std::string& lines) {
-    return make_bullet_list(lines_with_text(lines), markup.bullet, markup.format_text);
-  };
-
-  constexpr bool uses_colors = false;
-  std::string lists;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
-    for (const Results& results : report.benchmarks) write_function_tables(results, markup, sink);
-
-    lists = make_list(suite_layout_lines(report)) +
-            make_list(gates_in_one_line(report) +
-                      suite_gate_lines(report, ListedGates::AllButPlainPasses, uses_colors)) +
-            make_list(suite_race_lines(report));
   } else {
     write_markup_tables(first, markup, sink);
-    write_function_tables(first, markup, sink);
-
-    lists = make_list(race_line(first)) + make_list(comparison_lines(first, {})) +
-            make_list(layout_lines(first)) + make_list(function_summary(first)) +
-            make_list(precision_line(first) + gate_lines(first, uses_colors) +
-                      shell_start_time_lines(first));
   }
+  for (const Results& results : report.benchmarks) write_function_tables(results, markup, sink);
 
+  const std::string lists =
+      report.is_suite() ? make_suite_lists(report, markup) : make_session_lists(first, markup);
   sink(lists + make_caveats(report, markup));
+}
+
+/// Returns the names without abbreviation; in a suite, they have roles.
+std::vector<ExportedCommandName> list_whole_names(const Results& results) {
+  const bool is_in_suite = !results.benchmark.empty();
+  std::vector<ExportedCommandName> names;
+  for (std::size_t c = 0; c < results.session.commands.size(); ++c) {
+    const std::string_view role = is_in_suite ? role_of(results.session.reference, c) : "";
+    names.push_back({.benchmark = results.benchmark,
+                     .role = std::string(role),
+                     .command = results.session.commands[c].name});
+  }
+  return names;
+}
+
+/// Returns the name of a command as short as its role allows, and different from that of each
+/// earlier command.
+ExportedCommandName abbreviate_name(const std::vector<ExportedCommandName>& whole_names,
+                                    std::size_t command) {
+  ExportedCommandName name = whole_names[command];
+  const auto has_same_role = [&](const ExportedCommandName& other) {
+    return other.role == whole_names[command].role;
+  };
+  const auto has_same_name = [&](const ExportedCommandName& other) {
+    return has_same_role(other) && other.command == whole_names[command].command;
+  };
+
+  // A role that no other command has names the command by itself.
+  const bool is_in_suite = !name.benchmark.empty();
+  const bool is_named_by_role =
+      is_in_suite && std::ranges::count_if(whole_names, has_same_role) == 1;
+  if (is_named_by_role) name.command.clear();
+
+  const auto end = whole_names.begin() + static_cast<std::ptrdiff_t>(command);
+  const auto earlier = std::count_if(whole_names.begin(), end, has_same_name);
+  if (earlier > 0) name.duplicate_suffix = fmt::format("#{}", earlier + 1);
+  return name;
 }
 
 }  // namespace
@@ -532,31 +627,18 @@ std::string csv_field(std::string_view text) {
 /// Each row has the statistics of one metric of one command. The columns are the same for all
 /// benchmarks of a suite; fields that a row does not have are empty.
 void write_summary_csv(const Report& report, const Sink& sink) {
-  const std::vector<std::string> parameters = list_parameters(report);
+  // The column is only written if there is a race, because few sessions have one.
+  const SummaryColumns columns{.parameters = list_parameters(report),
+                               .shows_races = has_races(report)};
   const std::string heading = "command,metric,unit,runs," + make_statistic_headings() +
                               ",delta_percent,delta_low_percent,delta_high_percent,failed_runs";
-  // The column is only written if there is a race, because few sessions have one.
-  const bool shows_races = has_races(report);
-  sink(benchmark_heading(report) + heading + (shows_races ? ",left_in_round" : "") +
-       parameter_headings(parameters) + kLineEnd);
+  sink(benchmark_heading(report) + heading + (columns.shows_races ? ",left_in_round" : "") +
+       parameter_headings(columns.parameters) + kLineEnd);
 
-  for (const Results& results : report.benchmarks) {
-    // A reference is followed by the commands that are compared with it.
-    for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
-      const Command& command = results.session.commands[c];
-      for (const MetricResult& row : results.commands[c].rows) {
-        const Metric& metric = results.session.metrics[row.metric_index];
-        // The optional fields bring their commas: benchmark_field() has one at its end,
-        // race_field() and parameter_fields() have one before each value.
-        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}{}", benchmark_field(results),
-                         csv_field(command.name), csv_field(metric.name), unit_symbol(metric.unit),
-                         row.runs, make_summary_fields(row), delta_fields(row.delta),
-                         failed_field(results.commands[c].endings),
-                         shows_races ? race_field(results, c) : "",
-                         parameter_fields(command, parameters), kLineEnd));
-      }
-    }
-  }
+  // A reference is followed by the commands that are compared with it.
+  for (const Results& results : report.benchmarks)
+    for (const std::size_t c : order_by_group(results.session.reference, results.commands.size()))
+      write_summary_rows(results, c, columns, sink);
 }
 
 void write_runs_csv(const Report& report, const Sink& sink) {
@@ -638,34 +720,10 @@ std::string ExportedCommandName::text() const {
 /// Programs such as Bencher follow a command over time by its name. In a suite, the role (reference
 /// or candidate) is the name if it is enough, because it stays when the command line changes.
 std::vector<ExportedCommandName> exported_command_names(const Results& results) {
-  const bool is_in_suite = !results.benchmark.empty();
-  std::vector<ExportedCommandName> whole_names;
-  for (std::size_t c = 0; c < results.session.commands.size(); ++c) {
-    const std::string_view role = is_in_suite ? role_of(results.session.reference, c) : "";
-    whole_names.push_back({.benchmark = results.benchmark,
-                           .role = std::string(role),
-                           .command = results.session.commands[c].name});
-  }
-
-  std::vector<ExportedCommandName> names = whole_names;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const auto has_same_role = [&](const ExportedCommandName& other) {
-      return other.role == whole_names[c].role;
-    };
-    const auto has_same_name = [&](const ExportedCommandName& other) {
-      return has_same_role(other) && other.command == whole_names[c].command;
-    };
-
-    // A role that no other command has names the command by itself.
-    const bool is_named_by_role =
-        is_in_suite && std::ranges::count_if(whole_names, has_same_role) == 1;
-    if (is_named_by_role) names[c].command.clear();
-
-    const auto command = whole_names.begin() + static_cast<std::ptrdiff_t>(c);
-    const auto earlier = std::count_if(whole_names.begin(), command, has_same_name);
-    if (earlier > 0) names[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
-  }
-
+  const std::vector<ExportedCommandName> whole_names = list_whole_names(results);
+  std::vector<ExportedCommandName> names;
+  for (std::size_t c = 0; c < whole_names.size(); ++c)
+    names.push_back(abbreviate_name(whole_names, c));
   return names;
 }
 

@@ -124,37 +124,45 @@ Notation make_notation_with_power(double leading, const Scale& scale,
   return notation_with_power();
 }
 
+/// Returns the notation in a unit that the user chose (--unit), so that its prefix stays. A number
+/// that would need too many decimals or too many digits before the point gets a power of ten:
+/// 1.2e-09.
+Notation make_notation_in_chosen_unit(double leading, const Scale& unit,
+                                      std::span<const SignificantDigits> digits) {
+  constexpr int max_decimals = 6;
+  constexpr int max_digits_before_point = 15;
+  constexpr int usual_digits = 3;
+  const int exponent = exponent_of({leading / unit.size, usual_digits});
+  const bool is_readable = exponent >= -max_decimals && exponent < max_digits_before_point;
+  return is_readable ? make_notation(unit.size, unit.suffix, digits)
+                     : make_notation_with_power(leading, unit, digits);
+}
+
+/// Returns the notation in the first scale, such as ns, µs or ms, in which the rounded number is
+/// below the scale's limit. Returns nullopt if the number is too small even for the first scale, or
+/// too large for the last.
+std::optional<Notation> find_notation_that_fits(double leading, std::span<const Scale> scales,
+                                                std::span<const SignificantDigits> digits) {
+  constexpr double smallest_shown = 1e-3;
+  for (const Scale& scale : scales) {
+    Notation notation = make_notation(scale.size, scale.suffix, digits);
+    const double shown = rounded_in_notation(leading, notation);
+    const bool is_first_scale = &scale == &scales.front();
+    if (is_first_scale && shown < smallest_shown) return std::nullopt;
+    if (shown < scale.limit) return notation;
+  }
+  return std::nullopt;
+}
+
 /// Returns the notation (unit prefix, decimals, power of ten) for all numbers that stand together,
 /// such as a mean with its standard deviation. `leading` decides the prefix, so that it has a
 /// readable size: 1.5 ms. `digits` says how many digits each of the numbers needs.
 Notation choose_notation(double leading, const Metric& metric,
                          std::span<const SignificantDigits> digits) {
   const Scale base = scale_of(metric);
-
-  // The user chose the unit (--unit), so its prefix stays. A number that would need too many
-  // decimals or too many digits before the point gets a power of ten: 1.2e-09.
-  if (metric.shown_in != nullptr) {
-    constexpr int max_decimals = 6;
-    constexpr int max_digits_before_point = 15;
-    constexpr int usual_digits = 3;
-    const int exponent = exponent_of({leading / base.size, usual_digits});
-    const bool is_readable = exponent >= -max_decimals && exponent < max_digits_before_point;
-    return is_readable ? make_notation(base.size, base.suffix, digits)
-                       : make_notation_with_power(leading, base, digits);
-  }
-
-  // Otherwise takes the first scale, such as ns, µs or ms, in which the rounded number is below the
-  // scale's limit. A number that is too small even for the first scale gets a power of ten.
-  constexpr double smallest_shown = 1e-3;
-  const std::span<const Scale> scales = scales_of(metric.unit);
-  for (const Scale& scale : scales) {
-    Notation notation = make_notation(scale.size, scale.suffix, digits);
-    const double shown = rounded_in_notation(leading, notation);
-    const bool is_first_scale = &scale == &scales.front();
-    if (is_first_scale && shown < smallest_shown) break;
-    if (shown < scale.limit) return notation;
-  }
-
+  if (metric.shown_in != nullptr) return make_notation_in_chosen_unit(leading, base, digits);
+  if (auto notation = find_notation_that_fits(leading, scales_of(metric.unit), digits))
+    return *std::move(notation);
   return make_notation_with_power(leading, base, digits);
 }
 
@@ -272,6 +280,38 @@ int choose_ratio_decimals(const Estimate& ratio) {
                            ? rounds_closely(rounded(ratio.half_width(), n), ratio.half_width())
                            : ratio.shows_bounds_well(n));
   });
+}
+
+/// Returns how many decimals a ratio with three digits has. A ratio says how far it is from 1, so
+/// its digits are counted from the first one that differs from 1: 1.00123 has three digits.
+int max_ratio_decimals(double ratio) {
+  constexpr int max_digits = 3;
+  const double distance = std::fabs(ratio - 1.0);
+  return distance > 0.0 ? max_digits - 1 - static_cast<int>(std::floor(std::log10(distance)))
+                        : max_digits;
+}
+
+/// Returns "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)".
+std::string estimated_ratio_text(const Estimate& ratio, int decimals, const std::string& sign) {
+  const auto format = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+  if (ratio.is_symmetric())
+    return with_uncertainty(format(ratio.value), {.half_width = format(ratio.half_width())}) + sign;
+  return with_uncertainty(format(ratio.value) + sign,
+                          {.low = format(ratio.low), .high = format(ratio.high)});
+}
+
+/// True if two fractions differ, but look equal in percent with so many decimals.
+bool look_equal(double fraction, double other, int decimals) {
+  return fraction != other && rounded(100 * fraction, decimals) == rounded(100 * other, decimals);
+}
+
+/// Returns an exact change other than 0 in percent, with so many decimals that it does not look
+/// like `other`.
+std::string exact_change_text(double change, double other) {
+  const int decimals = find_decimals(choose_exact_decimals(change), [&](int candidate) {
+    return !look_equal(change, other, candidate);
+  });
+  return with_uncertainty(signed_percent(change, decimals), {.is_exact = true});
 }
 
 bool are_finite(const std::optional<stats::IntervalEnds>& bounds) {
@@ -511,28 +551,20 @@ std::string delta_text(const stats::Change& delta) {
 /// The texts have enough decimals that a reader sees on which side of `other` the change lies: a
 /// change of 5.04% that exceeds a limit of 5% must not be shown as 5.0%.
 ChangeTexts change_texts(const stats::Change& delta, double other) {
-  const auto looks_like_other = [&](double end, int decimals) {
-    return end != other && rounded(100 * end, decimals) == rounded(100 * other, decimals);
-  };
   const bool is_exact_difference = delta.change && delta.is_exact && *delta.change != 0.0;
-  if (is_exact_difference) {
-    const int usual_decimals = choose_exact_decimals(*delta.change);
-    const int decimals = find_decimals(
-        usual_decimals, [&](int candidate) { return !looks_like_other(*delta.change, candidate); });
-    return {with_uncertainty(signed_percent(*delta.change, decimals), {.is_exact = true})};
-  }
+  if (is_exact_difference) return {exact_change_text(*delta.change, other)};
 
   const bool has_interval = delta.change && delta.bounds && !delta.is_exact;
   if (!has_interval) return {delta_text(delta)};
 
   // What is compared with `other` is not the change itself, but the ends of its interval.
-  const int usual_decimals = choose_delta_decimals(to_percent(*delta.change, *delta.bounds));
+  const stats::IntervalEnds& ends = *delta.bounds;
+  const int usual_decimals = choose_delta_decimals(to_percent(*delta.change, ends));
   const int decimals = find_decimals(usual_decimals, [&](int candidate) {
-    return !looks_like_other(delta.bounds->low, candidate) &&
-           !looks_like_other(delta.bounds->high, candidate);
+    return !look_equal(ends.low, other, candidate) && !look_equal(ends.high, other, candidate);
   });
-  return {signed_percent(*delta.change, decimals), signed_percent(delta.bounds->low, decimals),
-          signed_percent(delta.bounds->high, decimals)};
+  return {signed_percent(*delta.change, decimals), signed_percent(ends.low, decimals),
+          signed_percent(ends.high, decimals)};
 }
 
 std::string interval_text(const stats::Change& delta) {
@@ -551,30 +583,16 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   const bool is_small_enough = factor < kMinLargePercent;
   if (!has_bounds || !is_small_enough) return quantity(factor, Unit::Ratio) + sign;
 
-  const stats::IntervalEnds bounds =
-      speed.is_exact ? stats::IntervalEnds{factor, factor} : *speed.bounds;
-  const Estimate ratio{.value = factor, .low = bounds.low, .high = bounds.high, .neutral = 1.0};
-
-  // A ratio says how far it is from 1, so its digits are counted from the first one that differs
-  // from 1: 1.00123 has three digits.
-  constexpr int max_digits = 3;
-  const double distance = std::fabs(factor - 1.0);
-  int max_decimals = max_digits;
-  if (distance > 0.0)
-    max_decimals = max_digits - 1 - static_cast<int>(std::floor(std::log10(distance)));
-
-  // An exact ratio has all these digits, and an estimate only those that its interval makes
+  // An exact ratio has all its digits, and an estimate only those that its interval makes
   // meaningful.
-  const int decimals = speed.is_exact
-                           ? std::clamp(max_decimals, 0, kMaxDecimals)
-                           : std::min(choose_ratio_decimals(ratio), std::max(max_decimals, 0));
-  const auto format = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+  const int max_decimals = max_ratio_decimals(factor);
+  if (speed.is_exact)
+    return fmt::format("{:.{}f}{}", factor, std::clamp(max_decimals, 0, kMaxDecimals), sign);
 
-  if (speed.is_exact) return format(ratio.value) + sign;
-  if (ratio.is_symmetric())
-    return with_uncertainty(format(ratio.value), {.half_width = format(ratio.half_width())}) + sign;
-  return with_uncertainty(format(ratio.value) + sign,
-                          {.low = format(ratio.low), .high = format(ratio.high)});
+  const Estimate ratio{
+      .value = factor, .low = speed.bounds->low, .high = speed.bounds->high, .neutral = 1.0};
+  const int decimals = std::min(choose_ratio_decimals(ratio), std::max(max_decimals, 0));
+  return estimated_ratio_text(ratio, decimals, sign);
 }
 
 std::string group_digits(std::string number, std::size_t longest_without_groups) {

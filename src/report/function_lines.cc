@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -164,30 +165,40 @@ bool matches(const Pattern& pattern, std::string_view name) {
   return answer && *answer;
 }
 
+/// The rows of a table by the names of their functions.
+using RowOfName = std::map<std::string_view, std::size_t>;
+
+std::vector<std::string_view> list_names(const FunctionChange& function) {
+  std::vector<std::string_view> names = {function.name};
+  names.insert(names.end(), function.other_names.begin(), function.other_names.end());
+  return names;
+}
+
+/// Returns the row that a function of `column` joins: that of the first of its names that has one,
+/// or else a new row. It cannot join a row in which another function of its column already stands.
+std::size_t find_row_to_join(const std::vector<FunctionByColumn>& rows,
+                             const RowOfName& row_of_name,
+                             const std::vector<std::string_view>& names, std::size_t column) {
+  for (const std::string_view name : names) {
+    const auto named_row = row_of_name.find(name);
+    if (named_row == row_of_name.end()) continue;
+    const bool is_free = rows[named_row->second][column] == nullptr;
+    if (is_free) return named_row->second;
+  }
+  return rows.size();
+}
+
 /// Returns the functions of all columns, one row for each. Two columns share a row if their
 /// functions have a name in common: a function has other names if the linker folded equal functions
 /// into one.
 std::vector<FunctionByColumn> join_columns(const Columns& columns) {
   std::vector<FunctionByColumn> rows;
-  std::map<std::string_view, std::size_t> row_of_name;
+  RowOfName row_of_name;
 
   for (std::size_t column = 0; column < columns.sides.size(); ++column)
     for (const FunctionChange& function : columns.sides[column]->functions) {
-      std::vector<std::string_view> names = {function.name};
-      names.insert(names.end(), function.other_names.begin(), function.other_names.end());
-
-      // The function joins the row of the first of its names that has one. It cannot join a row in
-      // which another function of its column already stands.
-      std::size_t row = rows.size();
-      for (const std::string_view name : names) {
-        const auto named_row = row_of_name.find(name);
-        if (named_row == row_of_name.end()) continue;
-        const bool is_free = rows[named_row->second][column] == nullptr;
-        if (!is_free) continue;
-        row = named_row->second;
-        break;
-      }
-
+      const std::vector<std::string_view> names = list_names(function);
+      const std::size_t row = find_row_to_join(rows, row_of_name, names, column);
       const bool is_new_row = row == rows.size();
       if (is_new_row) rows.emplace_back(columns.sides.size());
       rows[row][column] = &function;
@@ -236,30 +247,35 @@ std::optional<Pattern> compile_pattern(const FunctionChoice& wanted) {
   return *std::move(compiled);
 }
 
+/// True if the function may get a row of its own: if it matches the pattern or, without a pattern,
+/// if it differs.
+bool is_eligible(const RankedFunction& function, const std::optional<Pattern>& pattern) {
+  if (!pattern) return function.largest_difference != 0.0;
+  return std::ranges::any_of(function.columns, [&](const FunctionChange* change) {
+    return matches_any_name(*pattern, change);
+  });
+}
+
+/// True if `a` stands above `b`. The largest difference comes first. Among equal ones, one that is
+/// certain does, and then the name decides.
+bool stands_above(const RankedFunction& a, const RankedFunction& b) {
+  return std::tuple(-a.largest_difference, !a.is_certain, a.name) <
+         std::tuple(-b.largest_difference, !b.is_certain, b.name);
+}
+
 /// Chooses the functions that get a row of their own: all that match the user's pattern or, without
 /// a pattern, those with the largest differences. The others are counted, and share one row.
 ChosenFunctions choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   const std::optional<Pattern> pattern = compile_pattern(wanted);
-  const auto matches_pattern = [&](const FunctionChange* change) {
-    return matches_any_name(*pattern, change);
-  };
-
   std::vector<RankedFunction> eligible;
   std::size_t count = 0;  // of the functions that are eligible or have a value
   for (FunctionByColumn& function : join_columns(columns)) {
     RankedFunction ranked = rank_function(std::move(function));
-    const bool is_eligible = pattern ? std::ranges::any_of(ranked.columns, matches_pattern)
-                                     : ranked.largest_difference != 0.0;
-    if (is_eligible || ranked.has_own_value) ++count;
-    if (is_eligible) eligible.push_back(std::move(ranked));
+    const bool may_have_row = is_eligible(ranked, pattern);
+    if (may_have_row || ranked.has_own_value) ++count;
+    if (may_have_row) eligible.push_back(std::move(ranked));
   }
-
-  // The largest difference comes first. Among equal ones, one that is certain does, and then the
-  // name decides.
-  std::ranges::stable_sort(eligible, [](const RankedFunction& a, const RankedFunction& b) {
-    return std::tuple(-a.largest_difference, !a.is_certain, a.name) <
-           std::tuple(-b.largest_difference, !b.is_certain, b.name);
-  });
+  std::ranges::stable_sort(eligible, stands_above);
 
   ChosenFunctions choice;
   const std::size_t rows = pattern ? eligible.size() : std::min(eligible.size(), wanted.most);
@@ -303,33 +319,63 @@ struct TotalsRow {
   std::vector<FunctionChange> totals{};
 };
 
+/// Returns the metric of timed runs that covers what the samples do.
+Role choose_comparable_time(const Metric& sampled) {
+  const bool is_without_kernel =
+      sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
+  return is_without_kernel ? Role::UserTime : Role::CpuTime;
+}
+
+/// Returns the total of one side in a metric of the timed runs; nullopt if it is unknown.
+std::optional<FunctionChange> find_total_of_timed_runs(const Results& results,
+                                                       const Columns& columns, std::size_t side,
+                                                       std::size_t metric) {
+  const std::size_t candidate = columns.sides[side]->candidate;
+  const MetricResult* row = metric_result_of(results.commands[candidate], metric);
+  if (row == nullptr || !row->mean()) return std::nullopt;
+  FunctionChange total;
+  total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
+  if (!columns.is_compared) return total;
+
+  const auto reference = result_of_reference(results, candidate, metric).mean();
+  if (!reference) return std::nullopt;
+  total.own.reference_mean = *reference;
+  return total;
+}
+
 /// Returns the CPU time of the timed runs, which are not sampled. Sampling slows a program, so a
 /// reader wants to compare this time with the total of the samples. Returns nullopt if the time of
 /// any side is unknown.
 std::optional<TotalsRow> collect_totals_of_timed_runs(const Results& results,
                                                       const Columns& columns,
                                                       const Metric& sampled) {
-  const bool is_without_kernel =
-      sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
-  const Role comparable_time = is_without_kernel ? Role::UserTime : Role::CpuTime;
+  const Role comparable_time = choose_comparable_time(sampled);
   const auto time_metric = find_metric(results.session.metrics, comparable_time);
   if (!time_metric) return std::nullopt;
 
   std::vector<FunctionChange> totals;
-  for (const MetricByFunction* side : columns.sides) {
-    const MetricResult* row = metric_result_of(results.commands[side->candidate], *time_metric);
-    if (row == nullptr || !row->mean()) return std::nullopt;
-    FunctionChange& total = totals.emplace_back();
-    total.own = {.candidate_mean = *row->mean(), .certainty = Certainty::Exact};
-
-    if (!columns.is_compared) continue;
-    const auto reference = result_of_reference(results, side->candidate, *time_metric).mean();
-    if (!reference) return std::nullopt;
-    total.own.reference_mean = *reference;
+  for (std::size_t side = 0; side < columns.sides.size(); ++side) {
+    auto total = find_total_of_timed_runs(results, columns, side, *time_metric);
+    if (!total) return std::nullopt;
+    totals.push_back(*std::move(total));
   }
 
   return TotalsRow{.name = fmt::format("({} of timed runs)", metric_name_of(comparable_time)),
                    .totals = std::move(totals)};
+}
+
+/// Returns the change of each side, which is empty if the side lacks the function. Not every side
+/// has the function, so the first has the names of the last one that does.
+std::vector<FunctionChange> list_changes(const FunctionByColumn& function) {
+  std::vector<FunctionChange> changes;
+  for (const FunctionChange* change : function) {
+    changes.push_back(change != nullptr ? *change : FunctionChange{});
+    if (change == nullptr) continue;
+    changes.front().name = change->name;
+    changes.front().other_names = change->other_names;
+    changes.front().paired_by = change->paired_by;
+  }
+  return changes;
 }
 
 class TableMaker {
@@ -351,20 +397,8 @@ class TableMaker {
     table_.heading_ink = Ink::Bold;
 
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
-      const MetricByFunction& side = *columns.sides[i];
-      largest_differences_.push_back(find_largest_difference(side));
-      // Neighbouring sides with the same reference share its column.
-      if (has_reference(i)) add_column(reference_of(i).name);
-      add_column(results.session.commands[side.candidate].name);
-      if (columns.is_compared)
-        table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
-      table_.columns.push_back({.heading = {columns.is_compared ? "of the reference" : "share"}});
-      // Only sampled time has totals, which are the times of functions with what they called.
-      if (has_totals(i))
-        table_.columns.push_back(
-            {.heading = {std::string(kTotalTime)},
-             .cell_content = columns.is_compared ? CellContent::Delta : CellContent::Number,
-             .dropped_when_omitting = OmittedPart::Values});
+      largest_differences_.push_back(find_largest_difference(*columns.sides[i]));
+      add_columns_of(i);
     }
   }
 
@@ -372,37 +406,12 @@ class TableMaker {
   /// marks_certain(). May be called once.
   Table make(const ChosenFunctions& choice) {
     marks_certain_ = has_certain_and_uncertain(choice);
+    for (const FunctionByColumn& function : choice.rows) add_function(function);
 
-    std::vector<FunctionChange> totals;
-    for (const MetricByFunction* side : columns_.sides)
-      totals.push_back({.own = {.reference_mean = side->mean_of_whole_reference,
-                                .candidate_mean = side->mean_of_whole_candidate,
-                                .certainty = Certainty::Exact}});
-
-    // What is left of the totals without the chosen functions belongs to the row of all others.
-    std::vector<FunctionChange> rests = totals;
-    for (const FunctionByColumn& function : choice.rows) {
-      std::vector<FunctionChange> changes;
-      for (std::size_t i = 0; i < function.size(); ++i) {
-        changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
-        rests[i].own.reference_mean -= changes[i].own.reference_mean;
-        rests[i].own.candidate_mean -= changes[i].own.candidate_mean;
-
-        // Not every column has the function, so the row has the names of the last one that does.
-        if (function[i] == nullptr) continue;
-        changes.front().name = function[i]->name;
-        changes.front().other_names = function[i]->other_names;
-        changes.front().paired_by = function[i]->paired_by;
-      }
-
-      // The cell has short names, and its tooltip has all of them.
-      Cell& name = add_row(shorten_names(changes.front()), changes, marks_certain_).front();
-      name.whole_text = list_all_names(changes.front());
-    }
-    for (std::size_t i = 0; i < rests.size(); ++i) drop_rounding_errors(totals[i], rests[i]);
-
+    const std::vector<FunctionChange> totals = list_totals();
     if (choice.other_count > 0)
-      add_last(fmt::format("({})", plural(choice.other_count, "other function")), rests);
+      add_last(fmt::format("({})", plural(choice.other_count, "other function")),
+               list_rests(totals, choice));
     add_last("(total)", totals);
     if (is_sampled_time(metric_))
       if (const auto timed = collect_totals_of_timed_runs(results_, columns_, metric_))
@@ -430,7 +439,41 @@ class TableMaker {
     return columns_.is_compared && has_certain && has_uncertain;
   }
 
+  /// Returns the whole of each side.
+  std::vector<FunctionChange> list_totals() const {
+    std::vector<FunctionChange> totals;
+    for (const MetricByFunction* side : columns_.sides)
+      totals.push_back({.own = {.reference_mean = side->mean_of_whole_reference,
+                                .candidate_mean = side->mean_of_whole_candidate,
+                                .certainty = Certainty::Exact}});
+    return totals;
+  }
+
+  /// Returns what is left of the totals without the chosen functions.
+  static std::vector<FunctionChange> list_rests(const std::vector<FunctionChange>& totals,
+                                                const ChosenFunctions& choice) {
+    std::vector<FunctionChange> rests = totals;
+    for (const FunctionByColumn& function : choice.rows)
+      for (std::size_t i = 0; i < function.size(); ++i) {
+        if (function[i] == nullptr) continue;
+        rests[i].own.reference_mean -= function[i]->own.reference_mean;
+        rests[i].own.candidate_mean -= function[i]->own.candidate_mean;
+      }
+    for (std::size_t i = 0; i < rests.size(); ++i) drop_rounding_errors(totals[i], rests[i]);
+    return rests;
+  }
+
   bool has_totals(std::size_t side) const { return !columns_.sides[side]->paths.empty(); }
+
+  /// Returns the cell with the share of a side. Its bar shows the difference in relation to the
+  /// largest one of this side. That of a rest of functions may be larger.
+  Cell make_share_cell(const FunctionChange& change, std::size_t side) const {
+    Cell cell{.text = format_share(change, *columns_.sides[side], columns_.is_compared),
+              .sort_number = change.difference()};
+    if (largest_differences_[side] > 0.0)
+      cell.bar_share = std::min(std::fabs(change.difference() / largest_differences_[side]), 1.0);
+    return cell;
+  }
 
   /// The time of a function with what it called, or the difference of the times.
   Cell make_total_cell(const FunctionChange& change, bool marks_certain) const {
@@ -474,6 +517,30 @@ class TableMaker {
                               .cut = Cut::Middle});
   }
 
+  /// Adds the columns of one side.
+  void add_columns_of(std::size_t side) {
+    // Neighbouring sides with the same reference share its column.
+    if (has_reference(side)) add_column(reference_of(side).name);
+    add_column(results_.session.commands[columns_.sides[side]->candidate].name);
+    const bool is_compared = columns_.is_compared;
+    if (is_compared)
+      table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+    table_.columns.push_back({.heading = {is_compared ? "of the reference" : "share"}});
+    // Only sampled time has totals, which are the times of functions with what they called.
+    if (has_totals(side))
+      table_.columns.push_back(
+          {.heading = {std::string(kTotalTime)},
+           .cell_content = is_compared ? CellContent::Delta : CellContent::Number,
+           .dropped_when_omitting = OmittedPart::Values});
+  }
+
+  /// Adds the row of a function. The cell has short names, and its tooltip has all of them.
+  void add_function(const FunctionByColumn& function) {
+    const std::vector<FunctionChange> changes = list_changes(function);
+    Cell& name = add_row(shorten_names(changes.front()), changes, marks_certain_).front();
+    name.whole_text = list_all_names(changes.front());
+  }
+
   /// Adds a row with the cells of all columns, and returns it. `changes`: one for each side.
   TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes,
                     bool marks_certain) {
@@ -487,14 +554,7 @@ class TableMaker {
       add_value(change.own.candidate_mean);
       if (columns_.is_compared) row.push_back(make_difference_cell(change, metric_, marks_certain));
 
-      // A bar shows the difference in relation to the largest one of this side. That of a rest of
-      // functions may be larger.
-      row.push_back({.text = format_share(change, *columns_.sides[i], columns_.is_compared),
-                     .sort_number = change.difference()});
-      if (largest_differences_[i] > 0.0)
-        row.back().bar_share =
-            std::min(std::fabs(change.difference() / largest_differences_[i]), 1.0);
-
+      row.push_back(make_share_cell(change, i));
       if (has_totals(i)) row.push_back(make_total_cell(change, marks_certain));
     }
     return row;
@@ -518,6 +578,66 @@ class TableMaker {
   Table table_{};
 };
 
+/// Returns the label of the line of the largest certain difference, which says whether it explains
+/// most of the whole change.
+std::string_view label_largest_certain(const MetricByFunction& changes,
+                                       const FunctionChange& largest_certain) {
+  const double whole = changes.difference();
+  const double share_of_whole = whole == 0.0 ? 0.0 : largest_certain.difference() / whole;
+  if (share_of_whole >= 0.5) return "most of it";
+  return changes.functions.front().is_certain() ? "the largest" : "certain";
+}
+
+/// A line about a function, and the function's difference as a share of the whole reference.
+struct WeighedLine {
+  double share_of_reference = 0.0;
+  std::string text{};
+};
+
+/// Returns the lines about a candidate of a suite. The functions of one metric are enough to say
+/// where a candidate changed.
+std::vector<WeighedLine> weigh_function_lines(const Results& results, std::size_t candidate) {
+  const auto metric_index = find_first_changed_metric(results, candidate);
+  if (!metric_index) return {};
+  const MetricByFunction* changes = find_changes(results, *metric_index, candidate);
+  if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) return {};
+
+  const Metric& metric = results.session.metrics[*metric_index];
+  std::vector<WeighedLine> lines;
+  for (const FunctionChange* change : list_certain(*changes)) {
+    const double size = std::fabs(change->difference());
+    lines.push_back(
+        {.share_of_reference = size / changes->mean_of_whole_reference,
+         .text = fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(metric.name),
+                             write_function_line(*change, *changes, metric))});
+  }
+  return lines;
+}
+
+/// True if there are metrics with values by function, but --metrics has hidden all of them.
+bool are_hidden(const Results& results, const std::vector<std::size_t>& metrics) {
+  return !metrics.empty() && std::ranges::none_of(metrics, [&](std::size_t metric) {
+    return results.session.metrics[metric].shown == Shown::Always;
+  });
+}
+
+/// Returns which file of results has no functions, and what to do; empty if none is used.
+std::string describe_file_without_functions(const Recording& session) {
+  // If this session has functions, the session that it is compared with lacks them.
+  const std::string* baseline = earlier_file(session);
+  if (baseline != nullptr && !session.function_tables.empty())
+    return fmt::format(
+        "there is no table of functions, because the baseline {} has none; measure it with "
+        "--engine cachegrind or --profile",
+        cited(*baseline));
+
+  if (session.file.empty()) return "";
+  return fmt::format(
+      "there is no table of functions, because {} has none; measure it with --engine cachegrind "
+      "or --profile",
+      cited(session.file));
+}
+
 }  // namespace
 
 /// Explains a change of the metric by the functions that changed most. Only functions whose
@@ -539,12 +659,7 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   const FunctionChange& largest = changes->functions.front();
   if (!largest.is_certain()) add_line("the largest, but not certain", largest);
 
-  // The line of the largest certain difference says whether it explains most of the whole change.
-  const FunctionChange& largest_certain = *certain.front();
-  const double whole = changes->difference();
-  const double share_of_whole = whole == 0.0 ? 0.0 : largest_certain.difference() / whole;
-  std::string_view label = largest.is_certain() ? "the largest" : "certain";
-  if (share_of_whole >= 0.5) label = "most of it";
+  std::string_view label = label_largest_certain(*changes, *certain.front());
   for (const FunctionChange* change : certain) {
     add_line(label, *change);
     label = "also";
@@ -580,30 +695,11 @@ std::string function_summary(const Results& results) {
 /// Only functions whose difference is certain (significant) have a line. Benchmarks of a suite may
 /// take very different times, so a difference is weighed as a share of the whole reference.
 std::string largest_function_change_lines(const Report& suite) {
-  struct WeighedLine {
-    double share_of_reference = 0.0;
-    std::string text{};
-  };
-
   std::vector<WeighedLine> weighed_lines;
-  for (const Results& results : suite.benchmarks) {
-    for (const std::size_t candidate : find_candidates(results)) {
-      // The functions of one metric are enough to say where a candidate changed.
-      const auto metric_index = find_first_changed_metric(results, candidate);
-      if (!metric_index) continue;
-      const MetricByFunction* changes = find_changes(results, *metric_index, candidate);
-      if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
-
-      const Metric& metric = results.session.metrics[*metric_index];
-      for (const FunctionChange* change : list_certain(*changes)) {
-        const double size = std::fabs(change->difference());
-        weighed_lines.push_back(
-            {.share_of_reference = size / changes->mean_of_whole_reference,
-             .text = fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(metric.name),
-                                 write_function_line(*change, *changes, metric))});
-      }
-    }
-  }
+  for (const Results& results : suite.benchmarks)
+    for (const std::size_t candidate : find_candidates(results))
+      std::ranges::move(weigh_function_lines(results, candidate),
+                        std::back_inserter(weighed_lines));
 
   std::ranges::stable_sort(weighed_lines, std::greater<>(), &WeighedLine::share_of_reference);
   std::string lines;
@@ -636,12 +732,8 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
 
-  // These metrics have values by function, but --metrics may have hidden them.
   const std::vector<std::size_t> metrics = function_metrics(results);
-  const auto is_shown_metric = [&](std::size_t metric) {
-    return results.session.metrics[metric].shown == Shown::Always;
-  };
-  if (!metrics.empty() && std::ranges::none_of(metrics, is_shown_metric))
+  if (are_hidden(results, metrics))
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
                        results.session.metrics[metrics.front()].name);
 
@@ -652,19 +744,8 @@ std::string why_no_functions(const Results& results) {
     return "there is no table of functions, because some runs failed, and functions of failed runs "
            "are not compared";
 
-  // If this session has functions, the session that it is compared with lacks them.
-  const std::string* baseline = earlier_file(results.session);
-  if (baseline != nullptr && !results.session.function_tables.empty())
-    return fmt::format(
-        "there is no table of functions, because the baseline {} has none; measure it with "
-        "--engine cachegrind or --profile",
-        cited(*baseline));
-  const bool was_read_from_file = !results.session.file.empty();
-  if (was_read_from_file)
-    return fmt::format(
-        "there is no table of functions, because {} has none; measure it with --engine cachegrind "
-        "or --profile",
-        cited(results.session.file));
+  if (std::string text = describe_file_without_functions(results.session); !text.empty())
+    return text;
   return "there is no table of functions, because no simulated or sampled run has functions for "
          "both sides";
 }

@@ -16,6 +16,7 @@
 #include "report/table.h"
 #include "results/analyse.h"
 
+#include <array>
 #include <functional>
 #include <span>
 
@@ -138,32 +139,47 @@ std::string make_caveats(const std::vector<std::string>& warnings,
   return html;
 }
 
+/// A figure of the runs that --tune may change.
+struct TunedFigure {
+  std::string_view name;
+  TunedChange TunedComparison::*change;
+};
+
+constexpr auto kTunedFigures = std::to_array<TunedFigure>({
+    {"σ", &TunedComparison::stddev},
+    {"width of the interval", &TunedComparison::interval_width},
+    {"mean", &TunedComparison::mean},
+});
+
+/// Returns the command with its benchmark, which it has only in a suite.
+std::string name_compared_command(const TunedComparison& comparison) {
+  return comparison.benchmark.empty() ? comparison.command
+                                      : comparison.benchmark + ": " + comparison.command;
+}
+
+/// Returns the row of a change by --tune. A program that has changed is drawn as better or worse.
+/// Here the program is the same on both sides, so neither would be true.
+ChangeRow make_neutral_row(const std::string& name, const stats::Change& change) {
+  return {.name_html = html_text(name),
+          .change_html = html_text(delta_text(change)),
+          .css_class = "neutral",
+          .change = change};
+}
+
 /// Draws what --tune, which makes the machine quieter, was good for: how much the scatter, the
 /// width of the interval and the mean of tuned runs differ from those of untuned runs.
 std::string chart_changes_by_tuning(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& comparison : tuning.compare) {
-    // A session outside a suite has no name of a benchmark.
-    std::string name_of_command = comparison.command;
-    if (!comparison.benchmark.empty())
-      name_of_command = comparison.benchmark + ": " + comparison.command;
-
-    const auto add_row = [&](std::string_view quantity, const TunedChange& tuned_change) {
+    for (const TunedFigure& figure : kTunedFigures) {
       // The chart draws intervals, so a change without one has no row.
-      const bool has_interval = tuned_change.low && tuned_change.high;
-      if (!has_interval) return;
-
-      // A program that has changed is drawn as better or worse. Here the program is the same on
-      // both sides, so neither would be true.
-      const stats::Change change = to_change(tuned_change);
-      rows.push_back({.name_html = html_text(fmt::format("{}, {}", name_of_command, quantity)),
-                      .change_html = html_text(delta_text(change)),
-                      .css_class = "neutral",
-                      .change = change});
-    };
-    add_row("σ", comparison.stddev);
-    add_row("width of the interval", comparison.interval_width);
-    add_row("mean", comparison.mean);
+      const TunedChange& change = comparison.*figure.change;
+      const bool has_interval = change.low && change.high;
+      if (!has_interval) continue;
+      const std::string name =
+          fmt::format("{}, {}", name_compared_command(comparison), figure.name);
+      rows.push_back(make_neutral_row(name, to_change(change)));
+    }
   }
   if (rows.empty()) return "";
   return "<p class=\"faint\">Tuned runs compared with untuned ones</p>\n" + change_chart(rows);
@@ -261,6 +277,29 @@ std::string explain_values(const Results& results) {
   return "<p class=\"aside\">" + text + "</p>\n";
 }
 
+void write_race_part(const Results& results, const Sink& sink) {
+  const std::string race = race_chart(results);
+  if (!race.empty())
+    sink("<h2>When each command left the race</h2>\n" + race +
+         "<p class=\"aside\">Each bar is as long as the rounds that the command took part "
+         "in.</p>\n");
+}
+
+/// Returns what the commands are compared with: a file of an earlier session (--baseline), or a
+/// command of this session.
+std::string name_reference_html(const Results& results) {
+  const std::string* baseline = earlier_file(results.session);
+  return baseline != nullptr ? html_text(*baseline)
+                             : "<code>" + html_text(name_of_references(results)) + "</code>";
+}
+
+void write_difference_part(const Results& results, const Sink& sink) {
+  const std::string difference_table = differences_html(results);
+  if (difference_table.empty()) return;
+  sink(fmt::format("<h2>Differences from {}</h2>\n", name_reference_html(results)));
+  sink(difference_table);
+}
+
 /// Writes the part of a session's page that compares the commands at a glance, by the metric that
 /// matters most. The charts that only some sessions have (of a race, a scan, or many differences)
 /// come last.
@@ -277,26 +316,10 @@ void write_overview(const Results& results, const Sink& sink) {
   // Only percentages need to be explained, and without deltas there are none.
   if (has_deltas_of(results, *metric)) sink(explain_values(results));
 
-  const std::string race = race_chart(results);
-  if (!race.empty())
-    sink("<h2>When each command left the race</h2>\n" + race +
-         "<p class=\"aside\">Each bar is as long as the rounds that the command took part "
-         "in.</p>\n");
-
+  write_race_part(results, sink);
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
-
-  const std::string difference_table = differences_html(results);
-  if (!difference_table.empty()) {
-    // The commands are compared with a file of an earlier session (--baseline), or with one command
-    // of this session.
-    const std::string* baseline = earlier_file(results.session);
-    const std::string reference =
-        baseline != nullptr ? html_text(*baseline)
-                            : "<code>" + html_text(name_of_references(results)) + "</code>";
-    sink(fmt::format("<h2>Differences from {}</h2>\n", reference));
-    sink(difference_table);
-  }
+  write_difference_part(results, sink);
 }
 
 /// Writes the charts of the metrics. With many commands, all charts are folded, and only the
@@ -352,24 +375,17 @@ std::string count_changes(std::span<const ChangeRow> changes) {
                      std::ssize(changes) - worse - better);
 }
 
-/// Writes the page of a suite: first what all benchmarks say together, and then each benchmark in a
-/// folded part.
-void write_suite_page(const Report& suite, const Sink& sink) {
-  if (!suite.complete()) sink(kCutShortNote);
+/// Returns the changes of the benchmarks alone. After them, the list has their geometric means,
+/// which are no further changes.
+std::span<const ChangeRow> without_geomeans(const Report& suite,
+                                            const std::vector<ChangeRow>& changes) {
+  return std::span(changes).first(changes.size() - suite.geomeans.size());
+}
 
-  // After the changes of the benchmarks, the list has their geometric means. These are no further
-  // changes, so they are not counted.
-  const std::vector<ChangeRow> changes = suite_changes(suite);
-  const auto changes_of_benchmarks =
-      std::span(changes).first(changes.size() - suite.geomeans.size());
-  sink(make_paragraphs(count_changes(changes_of_benchmarks), "answer"));
-
-  // In a race, a command of a benchmark is no longer run once another one was shown to be better.
-  sink(make_paragraphs(suite_race_lines(suite)));
-
-  // A gate is a limit that a command must keep. A suite may have hundreds of them, so one line
-  // counts all gates, and the list after it leaves out those that were passed, unless the wall time
-  // rose.
+/// Writes a line that counts the gates, the functions that changed most, and a list of gates.
+/// A gate is a limit that a command must keep. A suite may have hundreds of them, so the list
+/// leaves out those that were passed, unless the wall time rose.
+void write_suite_gates(const Report& suite, const Sink& sink) {
   sink(make_paragraphs(gates_in_one_line(suite)) +
        make_paragraphs(largest_function_change_lines(suite)));
   constexpr bool lists_passes = false;
@@ -377,6 +393,38 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   for (const Results* results : benchmarks_in_table_order(suite))
     gate_items += list_gates(*results, lists_passes, results->benchmark);
   sink(wrap_gate_items(gate_items));
+}
+
+/// Returns how many points a chart of a benchmark may have. All benchmarks together draw only so
+/// many points that a browser shows the page quickly. In a huge suite, each chart keeps a few
+/// points all the same.
+std::size_t max_points_of_benchmark(const Report& suite) {
+  constexpr std::size_t points_of_suite = 16'000;
+  constexpr std::size_t fewest_points = 16;
+  return std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), fewest_points,
+                                 kMaxDrawnPoints);
+}
+
+/// Writes the folded part of a suite's benchmark.
+void write_benchmark_part(const Results& results, std::size_t max_points, const Sink& sink) {
+  constexpr bool shows_every_metric = true;
+  sink("<details>\n<summary>" + html_text(results.benchmark) + "</summary>\n" +
+       make_verdict_part(results) + make_part_on_profiled_functions(results) +
+       call_path_graphs(results) +
+       table_html(metrics_table(results, shows_every_metric), "matrix metrics"));
+  write_charts(results, {.max_points = max_points}, sink);
+  sink("</details>\n");
+}
+
+/// Writes the page of a suite: first what all benchmarks say together, and then each benchmark in a
+/// folded part.
+void write_suite_page(const Report& suite, const Sink& sink) {
+  if (!suite.complete()) sink(kCutShortNote);
+
+  const std::vector<ChangeRow> changes = suite_changes(suite);
+  sink(make_paragraphs(count_changes(without_geomeans(suite, changes)), "answer"));
+  sink(make_paragraphs(suite_race_lines(suite)));
+  write_suite_gates(suite, sink);
 
   // The benchmarks of a suite share their circumstances, so those of the first stand for all.
   sink(describe_circumstances(suite.benchmarks.front().session.circumstances));
@@ -389,23 +437,8 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   // Without scripts, the charts of the benchmarks are missing, so the page says so above them.
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
-
-  // All benchmarks together draw only so many points that a browser shows the page quickly. In a
-  // huge suite, each chart keeps a few points all the same.
-  constexpr std::size_t points_of_suite = 16'000;
-  constexpr std::size_t fewest_points_of_benchmark = 16;
-  const std::size_t max_points = std::clamp<std::size_t>(
-      points_of_suite / suite.benchmarks.size(), fewest_points_of_benchmark, kMaxDrawnPoints);
-
-  constexpr bool shows_every_metric = true;
-  for (const Results* results : benchmarks_in_table_order(suite)) {
-    sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
-         make_verdict_part(*results) + make_part_on_profiled_functions(*results) +
-         call_path_graphs(*results) +
-         table_html(metrics_table(*results, shows_every_metric), "matrix metrics"));
-    write_charts(*results, {.max_points = max_points}, sink);
-    sink("</details>\n");
-  }
+  for (const Results* results : benchmarks_in_table_order(suite))
+    write_benchmark_part(*results, max_points_of_benchmark(suite), sink);
 }
 
 void write_session_page(const Report& report, const Sink& sink) {
@@ -421,6 +454,24 @@ void write_session_page(const Report& report, const Sink& sink) {
   write_drawings(results, sink);
   write_tables(results, sink);
   if (is_scan(results)) sink("</div>\n");
+}
+
+bool has_function_table(const Results& results) {
+  return results.presentation.functions && !function_metrics(results).empty();
+}
+
+bool has_call_paths(const Results& results) {
+  return std::ranges::any_of(results.session.function_tables,
+                             [](const FunctionTable& table) { return !table.paths.empty(); });
+}
+
+/// Returns the scripts that the page needs: all pages draw charts, tables of functions can be
+/// sorted, and call paths are drawn as icicle graphs.
+std::string choose_scripts(const Report& report) {
+  std::string scripts(page_files::kDrawingJs);
+  if (std::ranges::any_of(report.benchmarks, has_function_table)) scripts += page_files::kSortingJs;
+  if (std::ranges::any_of(report.benchmarks, has_call_paths)) scripts += page_files::kIcicleJs;
+  return scripts;
 }
 
 }  // namespace
@@ -452,20 +503,7 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   sink(describe_tuned_machine(first.session.circumstances));
 
-  const auto has_function_table = [](const Results& results) {
-    return results.presentation.functions && !function_metrics(results).empty();
-  };
-  const auto has_paths = [](const Results& results) {
-    return std::ranges::any_of(results.session.function_tables,
-                               [](const FunctionTable& table) { return !table.paths.empty(); });
-  };
-
-  // A page gets only the scripts that it needs: all pages draw charts, tables of functions can be
-  // sorted, and call paths are drawn as icicle graphs.
-  std::string scripts(page_files::kDrawingJs);
-  if (std::ranges::any_of(report.benchmarks, has_function_table)) scripts += page_files::kSortingJs;
-  if (std::ranges::any_of(report.benchmarks, has_paths)) scripts += page_files::kIcicleJs;
-  write_page_end(scripts, sink);
+  write_page_end(choose_scripts(report), sink);
 }
 
 }  // namespace lauka::report

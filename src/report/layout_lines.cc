@@ -100,6 +100,25 @@ std::string make_lines_of_only_command(const Results& results, const MetricResul
   return start + mean_text(mean.value, reach, metric) + "\n" + make_scatter_line(mean, metric, "");
 }
 
+/// Returns the lines about a candidate's change in `metric`, each of which begins with `subject`.
+std::string make_lines_of_candidate(const Results& results, std::size_t candidate,
+                                    std::size_t metric, const std::string& subject) {
+  const Pair pair = pair_of(results.session, candidate);
+  const LayoutCounts layouts{.of_reference = count_layouts(results.session, pair.reference),
+                             .of_candidate = count_layouts(results.session, pair.candidate)};
+  // A reference without layouts allows no comparison over layouts. A warning says so.
+  if (layouts.of_reference == 1) return "";
+
+  const MetricResult& row = results.commands[candidate].rows[metric];
+  std::string lines = make_line_on_both_answers(row, layouts, subject) +
+                      make_line_on_left_out_layouts(row, layouts, subject);
+  // Exact values, such as simulated instructions, do not scatter.
+  const bool is_exact = row.delta && row.delta->is_exact;
+  if (!row.layouts->mean_log_ratio || is_exact) return lines;
+  return lines +
+         make_scatter_line(*row.layouts->mean_log_ratio, results.session.metrics[metric], subject);
+}
+
 }  // namespace
 
 std::string layouts_advice_line(const Results& results) {
@@ -129,31 +148,19 @@ std::string layout_lines(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
   if (results.session.setting.layouts == 1 || !primary) return "";
 
-  const Metric& metric = results.session.metrics[*primary];
   const bool has_several_candidates = find_candidates(results).size() > 1;
-
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult& row = results.commands[c].rows[*primary];
     if (!row.layouts) continue;
 
-    const std::string subject =
-        has_several_candidates ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
-      const Pair pair = pair_of(results.session, c);
-      const LayoutCounts layouts{.of_reference = count_layouts(results.session, pair.reference),
-                                 .of_candidate = count_layouts(results.session, pair.candidate)};
-      // A reference without layouts allows no comparison over layouts. A warning says so.
-      if (layouts.of_reference == 1) continue;
-      lines += make_line_on_both_answers(row, layouts, subject) +
-               make_line_on_left_out_layouts(row, layouts, subject);
-      // Exact values, such as simulated instructions, do not scatter.
-      const bool is_exact = row.delta && row.delta->is_exact;
-      if (row.layouts->mean_log_ratio && !is_exact)
-        lines += make_scatter_line(*row.layouts->mean_log_ratio, metric, subject);
+      const std::string subject =
+          has_several_candidates ? results.session.commands[c].name + ": " : "";
+      lines += make_lines_of_candidate(results, c, *primary, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       // Nothing is compared, so the line is about the command itself.
-      lines += make_lines_of_only_command(results, row, metric);
+      lines += make_lines_of_only_command(results, row, results.session.metrics[*primary]);
     }
   }
 

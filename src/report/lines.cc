@@ -75,25 +75,29 @@ struct Claims {
   std::string fail;
 };
 
+/// Returns the claims with a limit of 0%, which have only the direction of the change: "slower",
+/// "not slower".
+Claims make_claims_of_direction(const Condition& condition) {
+  const std::string worse = change_in_words(condition, 0.0);
+  if (!condition.is_for_keeping()) return {.pass = "not " + worse, .fail = worse};
+
+  // A candidate is kept if it goes in the opposite direction.
+  Condition opposite = condition;
+  opposite.fails_below_limit = !condition.fails_below_limit;
+  const std::string better = change_in_words(opposite, 0.0);
+  return {.pass = better, .fail = "not " + better};
+}
+
 /// A condition either fails a gate ("wall_time > 5%") or keeps a candidate ("keep if wall_time <
 /// -1%"), in both cases only beyond its limit. So a gate passes at the limit itself ("at most 5%
 /// slower"), but a candidate is not kept ("at most 1% faster").
 Claims make_claims(const Condition& condition) {
   const bool compares = condition.limit.needs_reference();
   const double number = condition.limit.number;
+  if (compares && number == 0) return make_claims_of_direction(condition);
+
   const std::string limit =
       compares ? change_in_words(condition, number) : format_limit(condition.limit);
-
-  // With a limit of 0%, a claim has only the direction of the change: "slower", "not slower".
-  if (compares && number == 0) {
-    if (!condition.is_for_keeping()) return {.pass = "not " + limit, .fail = limit};
-
-    // `limit` is the direction in which a candidate is not kept. It must go in the opposite one.
-    Condition opposite = condition;
-    opposite.fails_below_limit = !condition.fails_below_limit;
-    const std::string better = change_in_words(opposite, number);
-    return {.pass = better, .fail = "not " + better};
-  }
 
   // A negative change is named without its sign: -5% is "5% faster". Below a negative limit, such a
   // size becomes larger: -7% is "more than 5% faster".
@@ -118,6 +122,25 @@ std::string choose_claim(const gate::Verdict& verdict) {
   return verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail;
 }
 
+/// Returns a value without noise. A count was whole before it was divided by a gate's limit.
+std::string format_exact_value(double value, const Metric& metric) {
+  const double rounded = std::round(value);
+  const bool is_whole = stats::is_rounding_error(value - rounded, value);
+  return with_uncertainty(exact_quantity(is_whole ? rounded : value, metric), {.is_exact = true});
+}
+
+/// Returns `notation` with so many more decimals that a reader sees on which side of the limit an
+/// interval ends: until none of its ends looks like the limit.
+Notation add_decimals(Notation notation, const stats::IntervalEnds& ends, double limit) {
+  const auto looks_like_limit = [&](double end) {
+    return end != limit && notation.text(end) == notation.text(limit);
+  };
+  constexpr int max_more_decimals = 6;
+  for (int more = 0; more < max_more_decimals; ++more)
+    if (looks_like_limit(ends.low) || looks_like_limit(ends.high)) ++notation.decimals;
+  return notation;
+}
+
 /// Returns the numbers for the line of a gate: changes in percent if its limit is a change
 /// ("+4.2%"), and values in the metric's unit if its limit is a value ("250ms").
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
@@ -129,30 +152,14 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   // from the limit.
   const double limit = condition.limit.number;
   const double value = (1 + *change.change) * limit;
-
-  if (change.is_exact) {
-    // A count was whole before it was divided by the limit.
-    const double rounded = std::round(value);
-    const bool is_whole = stats::is_rounding_error(value - rounded, value);
-    return {
-        with_uncertainty(exact_quantity(is_whole ? rounded : value, metric), {.is_exact = true})};
-  }
-
+  if (change.is_exact) return {format_exact_value(value, metric)};
   if (!change.bounds) return {quantity(value, metric)};
-  const double low = (1 + change.bounds->low) * limit;
-  const double high = (1 + change.bounds->high) * limit;
 
-  // A reader must see on which side of the limit the interval ends, so its ends get more decimals
-  // as long as one of them looks like the limit.
-  Notation notation = notation_of(value, std::fabs(high - low) / 2.0, metric);
-  const auto looks_like_limit = [&](double end) {
-    return end != limit && notation.text(end) == notation.text(limit);
-  };
-  constexpr int max_more_decimals = 6;
-  for (int more = 0; more < max_more_decimals; ++more)
-    if (looks_like_limit(low) || looks_like_limit(high)) ++notation.decimals;
-
-  return {notation.text(value), notation.text(low), notation.text(high)};
+  const stats::IntervalEnds ends{.low = (1 + change.bounds->low) * limit,
+                                 .high = (1 + change.bounds->high) * limit};
+  const double half_width = std::fabs(ends.high - ends.low) / 2.0;
+  const Notation notation = add_decimals(notation_of(value, half_width, metric), ends, limit);
+  return {notation.text(value), notation.text(ends.low), notation.text(ends.high)};
 }
 
 /// Returns 1 if the whole interval is above the limit, -1 if it is below, and 0 if it contains the
@@ -163,6 +170,32 @@ int find_side_of_limit(const stats::Change& change, const Condition& condition) 
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
+/// True if the verdict claims a change above the limit. A gate that fails above its limit does if
+/// it fails, and one that fails below its limit does if it passes.
+bool claims_change_above_limit(const gate::Verdict& verdict) {
+  return (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
+}
+
+/// True if the whole interval is on the side of the limit that the verdict claims.
+bool is_on_claimed_side(const stats::Change& change, const gate::Verdict& verdict) {
+  return find_side_of_limit(change, verdict.condition) ==
+         (claims_change_above_limit(verdict) ? 1 : -1);
+}
+
+/// True if `bound` can be the end of the change's interval that is nearer to the limit. A bound
+/// above the limit must be the lower end. It may come from another test than `change`, and then lie
+/// on the wrong side of `change`, so that it is no end.
+bool is_usable_end(std::optional<double> bound, double change, const gate::Verdict& verdict) {
+  return bound && (claims_change_above_limit(verdict) ? *bound <= change : *bound >= change);
+}
+
+/// Returns the change with `bound` as the end of its interval that is nearer to the limit.
+stats::Change with_end(stats::Change change, double bound, const gate::Verdict& verdict) {
+  if (!change.bounds) change.bounds = stats::IntervalEnds{bound, bound};
+  (claims_change_above_limit(verdict) ? change.bounds->low : change.bounds->high) = bound;
+  return change;
+}
+
 /// Returns the change with the evidence for the answer: "+4.2%, at most +4.9%". `bound`: end of the
 /// interval with which the gate was decided, if it is known.
 std::string describe_measured_change(stats::Change change, std::optional<double> bound,
@@ -171,34 +204,17 @@ std::string describe_measured_change(stats::Change change, std::optional<double>
     return "a change that has no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
-  // A gate that fails above its limit claims a change above it if it fails, and one that fails
-  // below its limit does if it passes.
-  const bool claims_above =
-      (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
-
-  // A bound above the limit must be the lower end of the interval. It may come from another test
-  // than `change`, and then lie on the wrong side of `change`, so that it is no end.
-  const bool is_usable_end =
-      bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
-  if (is_usable_end) {
-    if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
-    if (claims_above)
-      change.bounds->low = *bound;
-    else
-      change.bounds->high = *bound;
-  }
-
-  // An answer is supported by the end that is nearer to the limit: "+4.2%, at least +3.1%".
+  const bool is_bound_shown = is_usable_end(bound, *change.change, verdict);
+  if (is_bound_shown) change = with_end(change, *bound, verdict);
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
 
-  // Without such support, both ends are shown.
-  const int claimed_side = claims_above ? 1 : -1;
-  const bool supports_answer =
-      is_usable_end || find_side_of_limit(change, verdict.condition) == claimed_side;
+  // An answer is supported by the end that is nearer to the limit: "+4.2%, at least +3.1%". Without
+  // such support, both ends are shown.
+  const bool supports_answer = is_bound_shown || is_on_claimed_side(change, verdict);
   if (verdict.answer == gate::Answer::Inconclusive || !supports_answer)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
-  if (claims_above) return figures.change + ", at least " + figures.low;
+  if (claims_change_above_limit(verdict)) return figures.change + ", at least " + figures.low;
   return figures.change + ", at most " + figures.high;
 }
 
@@ -243,9 +259,23 @@ bool is_about_mean(const gate::Verdict& verdict) {
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_and_typical_differ);
 }
 
+/// Returns the change that a verdict is about.
+const stats::Change& gated_change(const gate::Verdict& verdict) {
+  return is_about_mean(verdict) ? verdict.delta.change_of_mean : verdict.delta;
+}
+
 std::string advise_more_rounds(double factor) {
   return fmt::format("about {:.0f} times as many rounds would probably be enough to decide",
                      std::max(std::ceil(factor), 2.0));
+}
+
+/// True if a ratio of noise (of two half widths) is small, or may differ from 1 by chance.
+bool is_little_noisier(double noise_ratio, std::size_t rounds) {
+  // Standard error of the logarithm of a ratio of two half-widths, each with a relative error of
+  // about 1 / sqrt(2 (n - 1)).
+  const double error = 1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(rounds, 2)) - 1.0);
+  constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
+  return noise_ratio < 2 || std::log(noise_ratio) < sure * error;
 }
 
 /// Returns advice to decide on CPU time if CPU time is clearly less noisy than wall time; else
@@ -258,12 +288,8 @@ std::string advise_calmer_metric(const Results& results, const gate::Verdict& ve
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double noise_ratio = *verdict.delta.half_width() / half_width;
-  // Standard error of the logarithm of a ratio of two half-widths, each with a relative error of
-  // about 1 / sqrt(2 (n - 1)).
-  const double error =
-      1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
-  constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
-  if (noise_ratio < 2 || std::log(noise_ratio) < sure * error) return "";
+  if (is_little_noisier(noise_ratio, verdict.rounds)) return "";
+
   // All candidates of a series have the same conditions.
   const std::string_view where = results.session.series ? " (in a new series)" : "";
   return fmt::format("{} on cpu_time{}, which is {:.0f} times less noisy here",
@@ -344,61 +370,116 @@ std::string list_obstructed_commands(const Results& results, const gate::Verdict
 constexpr std::string_view kHintOnMissingFunction =
     "the function may be inlined or have another name there (--functions lists the names)";
 
-/// Returns why a gate could not decide, in a main clause; empty if it has decided, or if the values
-/// were only too noisy.
-std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
-  const std::string kind_of_run = run_words(results.session.metrics[verdict.metric]);
-  const std::string metric = metric_in_words(verdict.condition.metric);
-
+std::string describe_lack_of_success(const Results& results, const gate::Verdict& verdict) {
   // A gate without a reference is about one command, and then "one command" would be misleading.
   const bool is_about_one_of_two =
       verdict.condition.limit.needs_reference() && verdict.hindrance.side != gate::Side::Both;
+  // The commands need no names here, because the line goes on with their failures.
+  return fmt::format("no {}{} succeeded", run_words(results.session.metrics[verdict.metric]),
+                     is_about_one_of_two ? " of one command" : "");
+}
 
-  switch (verdict.hindrance.obstacle) {
-    case gate::Obstacle::NoSuccess:
-      // The commands need no names here, because the line goes on with their failures.
-      return fmt::format("no {}{} succeeded", kind_of_run,
-                         is_about_one_of_two ? " of one command" : "");
-    case gate::Obstacle::FailureRates:
-      return "the commands failed at different rates";
-    case gate::Obstacle::NoValue:
-      return fmt::format("no {} of {} gave a value for this metric", kind_of_run,
-                         list_obstructed_commands(results, verdict, "or"));
-    case gate::Obstacle::NoCommonRound:
-      return "no round measured both commands";
-    case gate::Obstacle::UpperBounds:
-      return fmt::format("{} of {} is below what can be measured here", metric,
-                         list_obstructed_commands(results, verdict, "and"));
-    case gate::Obstacle::NoPercentage:
-      return "the metric has values below 0, so a change in percent is not defined";
-    case gate::Obstacle::FewLayouts:
-      return "too few layouts ran without failures";
-    case gate::Obstacle::NoFunction:
-      return fmt::format(
-          "no {} of {} was in a function of this name; {}",
-          results.session.metrics[verdict.metric].role == Role::SampledTime ? "sample" : "run",
-          list_obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
-    case gate::Obstacle::NoCallers:
-      return fmt::format(
-          "the callers of much of the sampled time of {} are not known, so a total time would be "
-          "incomplete; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
-          list_obstructed_commands(results, verdict, "and"));
-    case gate::Obstacle::NoSamples:
-      return "no sample of this event was taken";
-    case gate::Obstacle::SameRuns:
-      return "both sides are the same runs of one session";
-    case gate::Obstacle::OtherSettings:
-      return "the two sides were measured with different settings, and cannot be compared";
-    case gate::Obstacle::CutShort:
-      return verdict.rounds == 0 ? std::string("the session was cut short before the first round")
-                                 : fmt::format("the session was cut short after {}",
-                                               describe_rounds(results, verdict));
-    case gate::Obstacle::NotRecorded:
-      return "the decision is not in the file of the series";
-    case gate::Obstacle::None:
-      break;
-  }
-  return "";
+std::string describe_lack_of_values(const Results& results, const gate::Verdict& verdict) {
+  return fmt::format("no {} of {} gave a value for this metric",
+                     run_words(results.session.metrics[verdict.metric]),
+                     list_obstructed_commands(results, verdict, "or"));
+}
+
+std::string describe_too_small_values(const Results& results, const gate::Verdict& verdict) {
+  return fmt::format("{} of {} is below what can be measured here",
+                     metric_in_words(verdict.condition.metric),
+                     list_obstructed_commands(results, verdict, "and"));
+}
+
+std::string describe_missing_function(const Results& results, const gate::Verdict& verdict) {
+  return fmt::format(
+      "no {} of {} was in a function of this name; {}",
+      results.session.metrics[verdict.metric].role == Role::SampledTime ? "sample" : "run",
+      list_obstructed_commands(results, verdict, "or"), kHintOnMissingFunction);
+}
+
+std::string describe_missing_callers(const Results& results, const gate::Verdict& verdict) {
+  return fmt::format(
+      "the callers of much of the sampled time of {} are not known, so a total time would be "
+      "incomplete; compile with -fno-omit-frame-pointer, and measure with --call-graph fp",
+      list_obstructed_commands(results, verdict, "and"));
+}
+
+std::string describe_cut(const Results& results, const gate::Verdict& verdict) {
+  return verdict.rounds == 0
+             ? std::string("the session was cut short before the first round")
+             : fmt::format("the session was cut short after {}", describe_rounds(results, verdict));
+}
+
+/// The words for an obstacle: in a word or two for a cell, and in a main clause for a line.
+struct ObstacleWords {
+  gate::Obstacle obstacle;
+  std::string_view short_reason;
+  std::string_view clause{};
+  /// Makes the clause from the verdict if `clause` is empty.
+  std::string (*make_clause)(const Results& results, const gate::Verdict& verdict) = nullptr;
+};
+
+constexpr auto kObstacleWords = std::to_array<ObstacleWords>({
+    {.obstacle = gate::Obstacle::NoSuccess,
+     .short_reason = "no run succeeded",
+     .make_clause = describe_lack_of_success},
+    {.obstacle = gate::Obstacle::FailureRates,
+     .short_reason = "failure rates differ",
+     .clause = "the commands failed at different rates"},
+    {.obstacle = gate::Obstacle::NoValue,
+     .short_reason = "no value",
+     .make_clause = describe_lack_of_values},
+    {.obstacle = gate::Obstacle::NoCommonRound,
+     .short_reason = "no common round",
+     .clause = "no round measured both commands"},
+    {.obstacle = gate::Obstacle::UpperBounds,
+     .short_reason = "too small",
+     .make_clause = describe_too_small_values},
+    {.obstacle = gate::Obstacle::NoPercentage,
+     .short_reason = "values below 0",
+     .clause = "the metric has values below 0, so a change in percent is not defined"},
+    {.obstacle = gate::Obstacle::FewLayouts,
+     .short_reason = "too few layouts",
+     .clause = "too few layouts ran without failures"},
+    {.obstacle = gate::Obstacle::NoFunction,
+     .short_reason = "no such function",
+     .make_clause = describe_missing_function},
+    {.obstacle = gate::Obstacle::NoCallers,
+     .short_reason = "no callers",
+     .make_clause = describe_missing_callers},
+    {.obstacle = gate::Obstacle::NoSamples,
+     .short_reason = "no samples",
+     .clause = "no sample of this event was taken"},
+    {.obstacle = gate::Obstacle::OtherSettings,
+     .short_reason = "other settings",
+     .clause = "the two sides were measured with different settings, and cannot be compared"},
+    {.obstacle = gate::Obstacle::SameRuns,
+     .short_reason = "same runs",
+     .clause = "both sides are the same runs of one session"},
+    {.obstacle = gate::Obstacle::CutShort,
+     .short_reason = "cut short",
+     .make_clause = describe_cut},
+    {.obstacle = gate::Obstacle::NotRecorded,
+     .short_reason = "not recorded",
+     .clause = "the decision is not in the file of the series"},
+});
+
+static_assert(kObstacleWords.size() == static_cast<std::size_t>(gate::Obstacle::NotRecorded),
+              "kObstacleWords lacks an obstacle, or NotRecorded is not the last one");
+
+/// Returns the words for an obstacle; null for None.
+const ObstacleWords* find_words_for(gate::Obstacle obstacle) {
+  const auto found = std::ranges::find(kObstacleWords, obstacle, &ObstacleWords::obstacle);
+  return found == kObstacleWords.end() ? nullptr : &*found;
+}
+
+/// Returns why a gate could not decide, in a main clause; empty if it has decided, or if the values
+/// were only too noisy.
+std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
+  const ObstacleWords* words = find_words_for(verdict.hindrance.obstacle);
+  if (words == nullptr) return "";
+  return words->clause.empty() ? words->make_clause(results, verdict) : std::string(words->clause);
 }
 
 /// Returns "; jobs: 1 for 'old', 2 for 'new'" for each difference that an obstacle has.
@@ -412,34 +493,6 @@ std::string describe_differences(const Results& results, const gate::Verdict& ve
   return text;
 }
 
-/// An obstacle in a word or two, for a cell.
-struct ShortReason {
-  gate::Obstacle obstacle;
-  std::string_view words;
-};
-
-constexpr auto kShortReasons = std::to_array<ShortReason>({
-    {gate::Obstacle::NoSuccess, "no run succeeded"},
-    {gate::Obstacle::FailureRates, "failure rates differ"},
-    {gate::Obstacle::NoValue, "no value"},
-    {gate::Obstacle::NoCommonRound, "no common round"},
-    {gate::Obstacle::UpperBounds, "too small"},
-    {gate::Obstacle::NoPercentage, "values below 0"},
-    {gate::Obstacle::FewLayouts, "too few layouts"},
-    {gate::Obstacle::NoFunction, "no such function"},
-    {gate::Obstacle::NoCallers, "no callers"},
-    {gate::Obstacle::NoSamples, "no samples"},
-    {gate::Obstacle::OtherSettings, "other settings"},
-    {gate::Obstacle::SameRuns, "same runs"},
-    {gate::Obstacle::CutShort, "cut short"},
-    {gate::Obstacle::NotRecorded, "not recorded"},
-});
-
-std::string_view find_short_reason(gate::Obstacle obstacle) {
-  const auto found = std::ranges::find(kShortReasons, obstacle, &ShortReason::obstacle);
-  return found == kShortReasons.end() ? std::string_view() : found->words;
-}
-
 /// Returns how many runs a gate on a percentile needs, if it had fewer; else empty.
 std::string describe_missing_runs(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
@@ -450,24 +503,14 @@ std::string describe_missing_runs(const Results& results, const gate::Verdict& v
                      plural(verdict.rounds, "run"), row->runs_needed_for_percentile);
 }
 
-/// Returns why a gate has its answer: what made it impossible to decide, or the claim that passed
-/// or failed with the numbers that it rests on.
-std::string describe_reason(const Results& results, const gate::Verdict& verdict) {
-  if (std::string text = describe_obstacle(results, verdict); !text.empty())
-    return text + describe_differences(results, verdict);
-  if (verdict.rounds == 0) return "no round measured both commands";
-
-  if (std::string text = describe_missing_runs(results, verdict); !text.empty()) return text;
-
+/// Returns what was measured for a gate that could not decide, and advice.
+std::string describe_indecision(const Results& results, const gate::Verdict& verdict) {
   const std::string measurements = describe_grounds(results, verdict);
-  if (verdict.answer != gate::Answer::Inconclusive)
-    return fmt::format("{} with {:g}% confidence ({})", choose_claim(verdict),
-                       confidence_percent_of(results, verdict), measurements);
+  const std::string advice = make_advice(results, verdict);
 
   // An undecided gate may have an interval that is all above or all below the limit, because the
   // gate's test is stricter than the interval. Then the answer is at least probable. The interval
   // is that of the typical round, so it says nothing if the gate is about the mean.
-  const std::string advice = make_advice(results, verdict);
   const int side =
       is_about_mean(verdict) ? 0 : find_side_of_limit(verdict.delta, verdict.condition);
   if (side == 0) return measurements + advice;
@@ -481,16 +524,29 @@ std::string describe_reason(const Results& results, const gate::Verdict& verdict
                      advice);
 }
 
+/// Returns why a gate has its answer: what made it impossible to decide, or the claim that passed
+/// or failed with the numbers that it rests on.
+std::string describe_reason(const Results& results, const gate::Verdict& verdict) {
+  if (std::string text = describe_obstacle(results, verdict); !text.empty())
+    return text + describe_differences(results, verdict);
+  if (verdict.rounds == 0) return "no round measured both commands";
+
+  if (std::string text = describe_missing_runs(results, verdict); !text.empty()) return text;
+  if (verdict.answer == gate::Answer::Inconclusive) return describe_indecision(results, verdict);
+
+  return fmt::format("{} with {:g}% confidence ({})", choose_claim(verdict),
+                     confidence_percent_of(results, verdict), describe_grounds(results, verdict));
+}
+
 /// Returns "accepted: measured +3.1%, and at most +5% is accepted (new parser, until 2027-03-01)".
 std::string describe_accepted_change(const Results& results, const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
-  const stats::Change& change =
-      is_about_mean(verdict) ? verdict.delta.change_of_mean : verdict.delta;
-  return fmt::format(
-      "accepted: measured {}, and at {} {} is accepted ({})",
-      make_figures(change, condition, results.session.metrics[verdict.metric]).change,
-      condition.fails_below_limit ? "least" : "most", format_signed_limit(condition.limit),
-      describe_acceptance(*condition.acceptance));
+  const Metric& metric = results.session.metrics[verdict.metric];
+  return fmt::format("accepted: measured {}, and at {} {} is accepted ({})",
+                     make_figures(gated_change(verdict), condition, metric).change,
+                     condition.fails_below_limit ? "least" : "most",
+                     format_signed_limit(condition.limit),
+                     describe_acceptance(*condition.acceptance));
 }
 
 /// Returns what a verdict says after its condition and answer.
@@ -604,6 +660,39 @@ std::string advise_without_valgrind(const Outcome& outcome) {
   return fmt::format("try it without --engine{}", why);
 }
 
+/// Returns what a message says after "run 3 of 'a' exited with status 1" about a run that ended
+/// before a line of its output matched --until.
+std::string explain_missing_match(const RunFailed& failed) {
+  return fmt::format(
+      " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
+      failed.error_output_end.empty() ? "; it wrote nothing" : "; its last output was:");
+}
+
+/// Returns what the user can do about a failed run of the command `name`, to end its message.
+std::string advise_on_failed_run(const RunFailed& failed, std::string_view name) {
+  const bool is_simulated = failed.step.kind == RoundKind::Simulated;
+  std::string advice;
+  if (is_simulated) advice = " under Valgrind; " + advise_without_valgrind(failed.outcome);
+
+  // The option -i accepts failures. It does not help if Valgrind itself broke the run, which then
+  // has no counts. Valgrind does not break a run that exited with a status.
+  const bool may_be_valgrinds_fault =
+      is_simulated && !std::holds_alternative<Exited>(failed.outcome);
+  if (can_be_ignored(failed.outcome) && !may_be_valgrinds_fault)
+    advice += (is_simulated ? "; if it fails there, too, " : "; ") +
+              advise_ignoring_failures(name, failed.outcome);
+  return advice;
+}
+
+/// Returns what the user can do about a failed hook, to end its message; may be empty.
+std::string_view advise_on_failed_hook(const Outcome& outcome) {
+  constexpr int not_found = 127;  // POSIX XCU 2.8.2
+  const auto* exited = std::get_if<Exited>(&outcome);
+  if (exited != nullptr && exited->status == not_found)
+    return ", which means that sh did not find a command; check its name";
+  return can_be_ignored(outcome) ? "; append '|| true' to continue anyway" : "";
+}
+
 struct EndingTextMaker {
   const std::vector<std::string>& names;
   std::size_t width;
@@ -616,26 +705,9 @@ struct EndingTextMaker {
     const std::string& name = names.at(failed.step.command);
     const std::string run = fmt::format("{} of {} {}", name_run(failed.step), cited(name),
                                         outcome_text(failed.outcome));
-
-    std::string explanation;
-    const bool ended_before_match = !failed.unmatched_pattern.empty();  // of --until
-    if (ended_before_match) {
-      explanation = fmt::format(
-          " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
-          failed.error_output_end.empty() ? "; it wrote nothing" : "; its last output was:");
-    } else {
-      const bool is_simulated = failed.step.kind == RoundKind::Simulated;
-      if (is_simulated) explanation = " under Valgrind; " + advise_without_valgrind(failed.outcome);
-
-      // The option -i accepts failures. It does not help if Valgrind itself broke the run, which
-      // then has no counts. Valgrind does not break a run that exited with a status.
-      const bool may_be_valgrinds_fault =
-          is_simulated && !std::holds_alternative<Exited>(failed.outcome);
-      if (can_be_ignored(failed.outcome) && !may_be_valgrinds_fault)
-        explanation += (is_simulated ? "; if it fails there, too, " : "; ") +
-                       advise_ignoring_failures(name, failed.outcome);
-    }
-
+    const std::string explanation = failed.unmatched_pattern.empty()
+                                        ? advise_on_failed_run(failed, name)
+                                        : explain_missing_match(failed);
     return wrap(run + explanation) + indent_lines(failed.error_output_end);
   }
 
@@ -644,16 +716,9 @@ struct EndingTextMaker {
     if (failed.step)
       run = fmt::format(" ({} {})", row_of(failed.kind).follows_runs() ? "after" : "before",
                         name_run(*failed.step));
-    constexpr int not_found = 127;  // POSIX XCU 2.8.2
-    const auto* exited = std::get_if<Exited>(&failed.outcome);
-    const std::string_view remedy =
-        exited != nullptr && exited->status == not_found
-            ? ", which means that sh did not find a command; check its name"
-        : can_be_ignored(failed.outcome) ? "; append '|| true' to continue anyway"
-                                         : "";
     return wrap(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
                             cited(names.at(failed.command)), run, outcome_text(failed.outcome),
-                            remedy)) +
+                            advise_on_failed_hook(failed.outcome))) +
            indent_lines(failed.output_end);
   }
 
@@ -831,23 +896,28 @@ Cell make_factor_cell(const WallFactor& factor) {
       factor.log_contribution() < 0 ? Ink::Green : Ink::Red};
 }
 
-/// Lists what limits an explanation of the wall time, which is made of counted instructions and
-/// cycles: counts that are missing, and counts that are not of the same work as the time.
-std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
-  std::vector<std::string> remarks;
-  // If there are counts of the kernel alone, the remarks say that other counts are missing.
+/// Returns which counts an explanation of the wall time lacks; empty if it has all of them.
+std::string describe_missing_counts(const WallTimeExplanation& why) {
+  // If there are counts of the kernel alone, the text says that other counts are missing.
   const std::string where = why.has_kernel_only_metric ? " of user space" : "";
 
   // Cycles are left out, too, if they have other privilege levels. The more precise reason is
   // named.
   if (why.lacks_instructions && why.leaves_out_cycles)
-    remarks.push_back("instructions and cycles" + where + " were not counted");
-  else if (why.lacks_instructions)
-    remarks.push_back("instructions" + where + " were not counted");
-  else if (why.cycles_have_other_levels)
-    remarks.emplace_back("cycles and instructions were counted at different privilege levels");
-  else if (why.leaves_out_cycles)
-    remarks.push_back("cycles" + where + " were not counted");
+    return "instructions and cycles" + where + " were not counted";
+  if (why.lacks_instructions) return "instructions" + where + " were not counted";
+  if (why.cycles_have_other_levels)
+    return "cycles and instructions were counted at different privilege levels";
+  if (why.leaves_out_cycles) return "cycles" + where + " were not counted";
+  return "";
+}
+
+/// Lists what limits an explanation of the wall time, which is made of counted instructions and
+/// cycles: counts that are missing, and counts that are not of the same work as the time.
+std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
+  std::vector<std::string> remarks;
+  if (std::string missing = describe_missing_counts(why); !missing.empty())
+    remarks.push_back(std::move(missing));
 
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.levels == CountedPrivilegeLevels::UserOnly)
@@ -866,6 +936,41 @@ std::string describe_wall_time(const Results& results, const WallTimeExplanation
   const auto speed = stats::relative_speed(*wall->delta);
   if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
   return format_ratio(*speed) + (speed->faster ? " faster" : " slower");
+}
+
+bool lacks_counts(const WallTimeExplanation& why) {
+  return why.lacks_instructions && why.leaves_out_cycles;
+}
+
+/// Returns the kinds of factors that at least one explanation has.
+std::set<WallFactorKind> list_factor_kinds(const std::vector<WallTimeExplanation>& explanations) {
+  std::set<WallFactorKind> kinds;
+  for (const WallTimeExplanation& why : explanations)
+    for (const WallFactor& factor : why.factors) kinds.insert(factor.factor_kind);
+  return kinds;
+}
+
+/// Returns the columns of why_table(): the command, its wall time, and a column for each factor.
+std::vector<TableColumn> make_why_columns(const std::set<WallFactorKind>& kinds) {
+  std::vector<TableColumn> columns = {
+      {.heading = {"command"}, .cell_content = CellContent::Code},
+      {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
+  for (const WallFactorKind kind : kinds)
+    columns.push_back(
+        {.heading = {std::string(words_for(kind).column)}, .cell_content = CellContent::Delta});
+  return columns;
+}
+
+/// Returns a row of why_table(). Not every command has all factors, because some may lack a
+/// counter.
+TableRow make_why_row(const Results& results, const WallTimeExplanation& why,
+                      const std::set<WallFactorKind>& kinds) {
+  TableRow row{{results.session.commands[why.command].name}, {describe_wall_time(results, why)}};
+  for (const WallFactorKind kind : kinds) {
+    const auto factor = std::ranges::find(why.factors, kind, &WallFactor::factor_kind);
+    row.push_back(factor == why.factors.end() ? Cell{} : make_factor_cell(*factor));
+  }
+  return row;
 }
 
 /// Returns what a mean could have missed; empty if commands are compared, or for a percentile.
@@ -917,25 +1022,34 @@ struct GateText {
   bool is_tolerated = false;
 };
 
-/// Returns the lines of gates. More than a few equal lines become one, which stands in the place of
-/// the first, and has the number of gates and `plural_word` instead of their names.
-std::string group_equal_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
-  struct Group {
-    std::size_t gate_count = 0;
-    bool has_tolerated = false;  ///< a gate is undecided, but the exit status is 0 in spite of it
-    bool is_written = false;
-  };
-  std::map<std::pair<std::string, std::string>, Group> groups;
+/// Gates whose lines are equal.
+struct GateGroup {
+  std::size_t gate_count = 0;
+  bool has_tolerated = false;  ///< a gate is undecided, but the exit status is 0 in spite of it
+  bool is_written = false;
+};
+
+/// Groups of gates by GateText::line and GateText::lines_below.
+using GateGroups = std::map<std::pair<std::string, std::string>, GateGroup>;
+
+GateGroups group_gates(const std::vector<GateText>& gates) {
+  GateGroups groups;
   for (const GateText& gate : gates) {
-    Group& group = groups[{gate.line, gate.lines_below}];
+    GateGroup& group = groups[{gate.line, gate.lines_below}];
     ++group.gate_count;
     group.has_tolerated |= gate.is_tolerated;
   }
+  return groups;
+}
 
+/// Returns the lines of gates. More than a few equal lines become one, which stands in the place of
+/// the first, and has the number of gates and `plural_word` instead of their names.
+std::string group_equal_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
+  GateGroups groups = group_gates(gates);
   std::string text;
   constexpr std::size_t max_single_lines = 5;  // of equal text
   for (const GateText& gate : gates) {
-    Group& group = groups.at({gate.line, gate.lines_below});
+    GateGroup& group = groups.at({gate.line, gate.lines_below});
     const bool shares_line = group.gate_count > max_single_lines;
     if (shares_line && group.is_written) continue;
     group.is_written = true;
@@ -958,6 +1072,55 @@ GateText make_gate_text(const Results& results, const gate::Verdict& verdict, bo
           .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
           .lines_below = lines_below_gate(results, verdict),
           .is_tolerated = is_tolerated};
+}
+
+/// Returns "limit 5%". The user may have accepted a change beyond the gate's own limit, up to
+/// another limit.
+std::string describe_limit(const gate::Verdict& verdict) {
+  const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
+  return (is_accepted ? "accepted limit " : "limit ") + format_limit(verdict.condition.limit);
+}
+
+/// Returns the cell of a verdict that has only its answer.
+Cell make_answer_cell(const gate::Verdict& verdict) {
+  const auto [word, ink] = verdict_word(verdict.decision());
+  const std::string answer(word);
+  return {.text = answer,
+          .ink = ink,
+          .shorter_texts = {answer, answer},
+          .decision = verdict.decision()};
+}
+
+/// Returns the cell of a verdict that compared values, with the limit and maybe a figure added. The
+/// first shorter text becomes the answer with the limit, and the second remains the answer alone.
+Cell with_limit(Cell cell, const Results& results, const gate::Verdict& verdict) {
+  const std::string limit = describe_limit(verdict);
+  cell.shorter_texts.front() += ", " + limit;
+
+  // The row has another cell with the delta, so this one only needs the figure of a gate that
+  // decided by something else: the mean, or the value itself.
+  const bool needs_figure = is_about_mean(verdict) || !verdict.condition.limit.needs_reference();
+  if (needs_figure) {
+    const Metric& metric = results.session.metrics[verdict.metric];
+    const ChangeTexts figures = make_figures(gated_change(verdict), verdict.condition, metric);
+    cell.verdict_reason = figures.change + ", " + limit;
+    cell.text += ": " + cell.verdict_reason;
+  } else {
+    cell.verdict_reason = limit;
+    cell.text = cell.shorter_texts.front();
+  }
+
+  return cell;
+}
+
+/// Returns the geometric mean of a figure's changes by --tune.
+std::string describe_mean_change(const std::vector<TunedComparison>& compared,
+                                 TunedChange TunedComparison::*figure) {
+  std::vector<stats::Change> changes;
+  for (const TunedComparison& comparison : compared)
+    if ((comparison.*figure).change) changes.push_back(to_change(comparison.*figure));
+  return changes.empty() ? std::string("an unknown amount")
+                         : delta_text(stats::geometric_mean(changes));
 }
 
 }  // namespace
@@ -985,46 +1148,16 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
 /// The whole text is "fail, limit 5%", "fail: 260ms, limit 250ms" or "inconclusive: too few
 /// layouts". In a narrow terminal, a table takes the first or the second of the shorter texts.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
-  const auto [word_of_answer, ink] = verdict_word(verdict.decision());
-  const std::string answer(word_of_answer);
-  Cell cell{.text = answer,
-            .ink = ink,
-            .shorter_texts = {answer, answer},
-            .decision = verdict.decision()};
-
-  if (const std::string_view reason = find_short_reason(verdict.hindrance.obstacle);
-      !reason.empty()) {
-    cell.verdict_reason = reason;
+  Cell cell = make_answer_cell(verdict);
+  if (const auto* words = find_words_for(verdict.hindrance.obstacle); words != nullptr) {
+    cell.verdict_reason = words->short_reason;
     cell.text += ": " + cell.verdict_reason;
     return cell;
   }
 
-  const bool is_mean = is_about_mean(verdict);
-  const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
-  const bool has_change = verdict.rounds > 0 && change.change;
+  const bool has_change = verdict.rounds > 0 && gated_change(verdict).change;
   if (!has_change) return cell;
-
-  // The user may have accepted a change beyond the gate's own limit, up to another limit. The first
-  // shorter text is the answer with the limit, and the second remains the answer alone.
-  const bool is_accepted = gate::acceptance_use_of(verdict) == gate::AcceptanceUse::Used;
-  const std::string limit =
-      (is_accepted ? "accepted limit " : "limit ") + format_limit(verdict.condition.limit);
-  cell.shorter_texts.front() += ", " + limit;
-
-  // The row has another cell with the delta, so this one only needs the figure of a gate that
-  // decided by something else: the mean, or the value itself.
-  const bool is_change_in_other_cell = !is_mean && verdict.condition.limit.needs_reference();
-  if (is_change_in_other_cell) {
-    cell.verdict_reason = limit;
-    cell.text = cell.shorter_texts.front();
-  } else {
-    const Metric& metric = results.session.metrics[verdict.metric];
-    const std::string figure = make_figures(change, verdict.condition, metric).change;
-    cell.verdict_reason = figure + ", " + limit;
-    cell.text += ": " + cell.verdict_reason;
-  }
-
-  return cell;
+  return with_limit(std::move(cell), results, verdict);
 }
 
 std::string lines_below_gate(const Results& results, const gate::Verdict& verdict) {
@@ -1157,19 +1290,12 @@ stats::Change to_change(const TunedChange& change) {
 std::string tuning_line(const std::vector<TunedComparison>& compared) {
   std::size_t untuned_runs = 0;
   for (const TunedComparison& comparison : compared) untuned_runs += comparison.untuned_runs;
-  const auto describe_mean_change = [&](TunedChange TunedComparison::*figure) {
-    std::vector<stats::Change> changes;
-    for (const TunedComparison& comparison : compared)
-      if ((comparison.*figure).change) changes.push_back(to_change(comparison.*figure));
-    return changes.empty() ? std::string("an unknown amount")
-                           : delta_text(stats::geometric_mean(changes));
-  };
   return fmt::format(
       "compared with {}, --tune changed σ by {}, the width of the interval by {}, and the mean by "
       "{}{}",
-      plural(untuned_runs, "untuned run"), describe_mean_change(&TunedComparison::stddev),
-      describe_mean_change(&TunedComparison::interval_width),
-      describe_mean_change(&TunedComparison::mean),
+      plural(untuned_runs, "untuned run"), describe_mean_change(compared, &TunedComparison::stddev),
+      describe_mean_change(compared, &TunedComparison::interval_width),
+      describe_mean_change(compared, &TunedComparison::mean),
       compared.size() > 1 ? " (geometric means)" : "");
 }
 
@@ -1239,30 +1365,13 @@ std::string why_lines(const Results& results) {
 WhyTable why_table(const Results& results) {
   // A single comparison needs no table, and without counts there is nothing to explain.
   WhyTable result;
-  const auto lacks_counts = [](const WallTimeExplanation& why) {
-    return why.lacks_instructions && why.leaves_out_cycles;
-  };
   if (results.explanations.size() < 2) return result;
   if (std::ranges::all_of(results.explanations, lacks_counts)) return result;
 
-  std::set<WallFactorKind> kinds;
-  for (const WallTimeExplanation& why : results.explanations)
-    for (const WallFactor& factor : why.factors) kinds.insert(factor.factor_kind);
-
-  result.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
-                          {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
-  for (const WallFactorKind kind : kinds)
-    result.table.columns.push_back(
-        {.heading = {std::string(words_for(kind).column)}, .cell_content = CellContent::Delta});
-
+  const std::set<WallFactorKind> kinds = list_factor_kinds(results.explanations);
+  result.table.columns = make_why_columns(kinds);
   for (const WallTimeExplanation& why : results.explanations) {
-    TableRow& row = result.table.rows.emplace_back(
-        TableRow{{results.session.commands[why.command].name}, {describe_wall_time(results, why)}});
-    for (const WallFactorKind kind : kinds) {
-      // Not every command has all factors, because some may lack a counter.
-      const auto factor = std::ranges::find(why.factors, kind, &WallFactor::factor_kind);
-      row.push_back(factor == why.factors.end() ? Cell{} : make_factor_cell(*factor));
-    }
+    result.table.rows.push_back(make_why_row(results, why, kinds));
 
     // A remark on several commands is listed once, below the table.
     for (std::string& remark : list_remarks(why))

@@ -5,6 +5,7 @@
 #include "session/setting_values.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -14,6 +15,34 @@ namespace lauka {
 
 namespace {
 
+/// The partners of commands in a baseline that are found so far.
+struct Partners {
+  std::vector<std::optional<std::size_t>> of_commands{};
+  std::vector<bool> are_taken{};  ///< by the command of the baseline
+};
+
+/// Pairs each command that has no partner yet with the first free command that matches it.
+void pair_if(const std::vector<Command>& commands, const std::vector<Command>& baseline_commands,
+             bool (*is_match)(const Command& ours, const Command& theirs), Partners& partners) {
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    for (std::size_t b = 0; b < baseline_commands.size() && !partners.of_commands[c]; ++b) {
+      if (partners.are_taken[b] || !is_match(commands[c], baseline_commands[b])) continue;
+      partners.of_commands[c] = b;
+      partners.are_taken[b] = true;
+    }
+  }
+}
+
+bool have_same_name(const Command& ours, const Command& theirs) {
+  return ours.name == theirs.name;
+}
+
+/// True for commands with the same parameter values that were typed at the same position.
+bool have_same_parameters(const Command& ours, const Command& theirs) {
+  return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
+         ours.typed_command_index == theirs.typed_command_index;
+}
+
 /// Pairs the commands of this session with those of a baseline, so that each is compared with the
 /// command that the user most probably means. Returns the index of each command's partner in the
 /// baseline; nullopt if it has none. A partner has the same name. Without such a command, it is one
@@ -21,33 +50,20 @@ namespace {
 /// position, unless that has other values of the parameters.
 std::vector<std::optional<std::size_t>> match_commands(
     const std::vector<Command>& commands, const std::vector<Command>& baseline_commands) {
-  std::vector<bool> is_taken(baseline_commands.size(), false);
-  std::vector<std::optional<std::size_t>> partners(commands.size());
-
-  // Pairs each command that has no partner yet with the first free command that matches it.
-  const auto pair_if = [&](const auto& is_match) {
-    for (std::size_t c = 0; c < commands.size(); ++c) {
-      for (std::size_t b = 0; b < baseline_commands.size() && !partners[c]; ++b) {
-        if (is_taken[b] || !is_match(commands[c], baseline_commands[b])) continue;
-        partners[c] = b;
-        is_taken[b] = true;
-      }
-    }
-  };
-
-  pair_if([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
-  pair_if([](const Command& ours, const Command& theirs) {
-    return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
-           ours.typed_command_index == theirs.typed_command_index;
-  });
+  Partners partners;
+  partners.of_commands.resize(commands.size());
+  partners.are_taken.resize(baseline_commands.size());
+  pair_if(commands, baseline_commands, have_same_name, partners);
+  pair_if(commands, baseline_commands, have_same_parameters, partners);
 
   const std::size_t common_positions = std::min(commands.size(), baseline_commands.size());
   for (std::size_t c = 0; c < common_positions; ++c) {
-    const bool are_both_free = !partners[c] && !is_taken[c];
-    if (are_both_free && !has_other_value(commands[c], baseline_commands[c])) partners[c] = c;
+    const bool are_both_free = !partners.of_commands[c] && !partners.are_taken[c];
+    if (are_both_free && !has_other_value(commands[c], baseline_commands[c]))
+      partners.of_commands[c] = c;
   }
 
-  return partners;
+  return std::move(partners.of_commands);
 }
 
 std::string list_names(const std::vector<Command>& commands) {
@@ -90,28 +106,33 @@ MeasuredCommand find_reference_in(const Baseline& baseline, std::size_t command)
   return {*baseline.session, baseline.reference_places[command], &baseline.metric_places};
 }
 
-/// Refuses a baseline that lacks values that a gate or --precision needs, so that the user hears
-/// about it before the session and not after it.
-Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
-  struct NeededMetric {
-    std::size_t metric;
-    std::string_view needed_by;
-  };
-  std::vector<NeededMetric> needed_metrics;
+/// A metric of which a baseline must have values.
+struct NeededMetric {
+  std::size_t metric = 0;
+  std::string_view needed_by;
+};
 
-  // Values that the baseline measured in another way are no reason to refuse it. A gate on them is
-  // inconclusive, and says why.
+/// Returns the metrics that gates and --precision need. Values that the baseline measured in
+/// another way are no reason to refuse it. A gate on them is inconclusive, and says why.
+std::vector<NeededMetric> list_needed_metrics(const Plan& plan, const Recording& baseline) {
+  std::vector<NeededMetric> needed;
   const auto is_measured_otherwise = [&](std::size_t metric) {
-    return !find_differences_from(*baseline.session, plan.metrics[metric]).empty();
+    return !find_differences_from(baseline, plan.metrics[metric]).empty();
   };
   for (const Gate& gate : plan.gates)
     if (gate.condition.limit.needs_reference() && !is_measured_otherwise(gate.metric))
-      needed_metrics.push_back({.metric = gate.metric, .needed_by = "a gate"});
+      needed.push_back({.metric = gate.metric, .needed_by = "a gate"});
 
   // --precision measures until the interval of a delta is narrow enough, so it needs the delta.
   if (plan.precision)
-    needed_metrics.push_back({.metric = plan.precision->metric, .needed_by = "--precision"});
+    needed.push_back({.metric = plan.precision->metric, .needed_by = "--precision"});
+  return needed;
+}
 
+/// Refuses a baseline that lacks values that a gate or --precision needs, so that the user hears
+/// about it before the session and not after it.
+Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
+  const std::vector<NeededMetric> needed_metrics = list_needed_metrics(plan, *baseline.session);
   for (std::size_t command = 0; command < plan.commands.size(); ++command) {
     const MeasuredCommand reference = find_reference_in(baseline, command);
     for (const auto& [metric, needed_by] : needed_metrics) {
@@ -178,6 +199,23 @@ void note_matches_by_position(const std::vector<Command>& commands, const Baseli
   }
 }
 
+/// Returns the place in the baseline of each command's reference.
+Result<std::vector<std::size_t>> find_reference_places(const std::vector<Command>& commands,
+                                                       const std::string& file,
+                                                       const Recording& baseline) {
+  std::vector<std::size_t> places;
+  const auto partners = match_commands(commands, baseline.commands);
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    if (!partners[c]) return make_no_command_error(file, baseline, commands[c].name);
+    if (baseline.runs.of_command(*partners[c]).empty())
+      return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
+                               cited(baseline.commands[*partners[c]].name)),
+                   "export it again"};
+    places.push_back(*partners[c]);
+  }
+  return places;
+}
+
 /// Returns the number of a command's reference (find_measured). References in a baseline are
 /// numbered behind the session's own commands.
 std::size_t number_of_reference(const Reference& reference, std::size_t commands,
@@ -190,6 +228,22 @@ stats::LayoutSamplePair samples_with_layouts(const Comparison& samples) {
           .candidate = {samples.candidate, samples.candidate_layouts},
           .paired = samples.paired};
 }
+
+/// An obstacle that applies to a side by itself.
+struct ObstacleOfSide {
+  gate::Obstacle obstacle;
+  bool (*applies_to)(const Series& side);
+};
+
+/// The obstacles, the most fundamental one first. A build (layout) with a failed run is left out,
+/// so too few builds may remain.
+constexpr auto kObstaclesOfSides = std::to_array<ObstacleOfSide>({
+    {gate::Obstacle::NoSuccess, [](const Series& side) { return side.has_only_failed_runs(); }},
+    {gate::Obstacle::NoValue, [](const Series& side) { return !side.has_values_to_compare(); }},
+    {gate::Obstacle::UpperBounds,
+     [](const Series& side) { return side.largest_bound.has_value(); }},
+    {gate::Obstacle::FewLayouts, [](const Series& side) { return !side.failed_layouts.empty(); }},
+});
 
 }  // namespace
 
@@ -233,17 +287,9 @@ std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
   Baseline baseline{.file = file, .session = session};
-
-  const auto partners = match_commands(plan.commands, session->commands);
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    if (!partners[c]) return make_no_command_error(file, *session, plan.commands[c].name);
-    const std::size_t reference = *partners[c];
-    if (session->runs.of_command(reference).empty())
-      return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
-                               cited(session->commands[reference].name)),
-                   "export it again"};
-    baseline.reference_places.push_back(reference);
-  }
+  auto reference_places = find_reference_places(plan.commands, file, *session);
+  if (!reference_places) return reference_places.error();
+  baseline.reference_places = *std::move(reference_places);
 
   if (auto checked = check_layouts(plan, baseline); !checked) return checked;
 
@@ -315,36 +361,18 @@ Comparison collect_gate_samples(const Condition& condition, const Pair& pair,
 }
 
 // The answer explains to the user why a gate is inconclusive, and tells a session that is under way
-// that it need not wait for further rounds.
+// that it need not wait for further rounds. Only the first obstacle that is found counts.
 gate::Hindrance find_hindrance(const gate::Verdict& verdict, const Pair& pair,
                                std::span<const Series> series) {
   const bool uses_reference = verdict.condition.limit.needs_reference();
-  const Series& candidate = series[pair.candidate];
-  const Series& reference = series[pair.reference];
-
-  // Only the first obstacle that is found counts, so the most fundamental one is looked for first.
-  gate::Hindrance hindrance;
-  const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
-    const bool has_found_one = hindrance.obstacle != gate::Obstacle::None;
-    if (has_found_one) return;
-    const bool applies_to_reference = uses_reference && applies_to(reference);
-    const bool applies_to_candidate = applies_to(candidate);
+  for (const auto& [obstacle, applies_to] : kObstaclesOfSides) {
+    const bool applies_to_reference = uses_reference && applies_to(series[pair.reference]);
+    const bool applies_to_candidate = applies_to(series[pair.candidate]);
     if (applies_to_reference || applies_to_candidate)
-      hindrance = {.obstacle = obstacle,
-                   .side = gate::side_of(applies_to_reference, applies_to_candidate)};
-  };
-
-  look_for(gate::Obstacle::NoSuccess,
-           [](const Series& side) { return side.has_only_failed_runs(); });
-  look_for(gate::Obstacle::NoValue,
-           [](const Series& side) { return !side.has_values_to_compare(); });
-  look_for(gate::Obstacle::UpperBounds,
-           [](const Series& side) { return side.largest_bound.has_value(); });
-
-  // A build (layout) with a failed run is left out, so too few builds may remain.
-  look_for(gate::Obstacle::FewLayouts,
-           [](const Series& side) { return !side.failed_layouts.empty(); });
-  return hindrance;
+      return {.obstacle = obstacle,
+              .side = gate::side_of(applies_to_reference, applies_to_candidate)};
+  }
+  return {};
 }
 
 bool are_of_one_session(const Recording& session, std::size_t candidate) {

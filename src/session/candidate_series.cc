@@ -29,6 +29,32 @@ std::optional<Value> upper_median(std::vector<Value> values) {
   return *middle;
 }
 
+/// What the sessions of a series were like so far.
+struct TypicalSession {
+  std::size_t rounds = 0;
+  std::optional<double> noise{};
+};
+
+TypicalSession summarize_sessions(const std::vector<SeriesDecision>& decisions) {
+  std::vector<std::size_t> round_counts;
+  std::vector<double> noises;
+  for (const SeriesDecision& decision : decisions) {
+    round_counts.push_back(decision.rounds_at_last_look);
+    if (decision.noise) noises.push_back(*decision.noise);
+  }
+  return {.rounds = upper_median(round_counts).value_or(0), .noise = upper_median(noises)};
+}
+
+/// Returns how far a change has to be beyond the limit, as a fraction, so that a look that tests at
+/// `level` finds it with the probability kShareThatFinds. The looks test ranks, which takes
+/// slightly more rounds than a test of the mean (kEfficiencyOfRanks).
+double distance_to_be_found(double level, double noise, std::size_t rounds) {
+  const double standard_errors = stats::normal_quantile_above(level) +
+                                 stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
+  const double standard_error = noise / std::sqrt(static_cast<double>(rounds) * kEfficiencyOfRanks);
+  return standard_errors * standard_error;
+}
+
 }  // namespace
 
 std::string list_conditions(const SeriesTerms& terms) {
@@ -87,34 +113,19 @@ std::optional<SeriesProgram> CandidateSeries::expected_reference() const {
 // its session will be like the earlier ones: with as many rounds, and as much noise. The session
 // tests the candidate at several looks at the data so far. The estimate is for the last of them.
 KeepingOutlook make_outlook(const CandidateSeries& series) {
-  std::vector<std::size_t> round_counts;
-  std::vector<double> noises;
-  for (const SeriesDecision& decision : series.decisions) {
-    round_counts.push_back(decision.rounds_at_last_look);
-    if (decision.noise) noises.push_back(*decision.noise);
-  }
-
   // Each candidate has its own significance level, which depends on the earlier decisions.
+  const TypicalSession typical = summarize_sessions(series.decisions);
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
-                         .rounds = upper_median(round_counts).value_or(0)};
+                         .rounds = typical.rounds};
 
   // Each look tests at its share of the candidate's significance level. With too few rounds, not
   // even the clearest difference reaches that share.
-  const auto noise = upper_median(noises);
   const double level_of_look = gate::level_of_pocock_look(outlook.level);
   const bool can_be_kept = gate::rank_test_can_decide(outlook.rounds, level_of_look);
-  if (!noise || !can_be_kept) return outlook;
-
-  // A change has to be this many standard errors beyond the limit, so that the look finds it with
-  // the probability kShareThatFinds. The looks test ranks, which takes slightly more rounds than a
-  // test of the mean (kEfficiencyOfRanks).
-  const double standard_errors = stats::normal_quantile_above(level_of_look) +
-                                 stats::normal_quantile_above(1.0 - stats::kShareThatFinds);
-  const double standard_error =
-      *noise / std::sqrt(static_cast<double>(outlook.rounds) * kEfficiencyOfRanks);
-  const double beyond_limit = standard_errors * standard_error;
+  if (!typical.noise || !can_be_kept) return outlook;
 
   const double limit = series.terms->limit_percent / 100.0;
+  const double beyond_limit = distance_to_be_found(level_of_look, *typical.noise, typical.rounds);
   outlook.change = series.terms->keeps_lower ? limit - beyond_limit : limit + beyond_limit;
   return outlook;
 }

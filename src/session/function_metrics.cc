@@ -126,6 +126,23 @@ Error make_unknown_function_error(const std::string& unknown,
                .has_similar = !similar.empty()};
 }
 
+/// The names of the functions in tables, and which of the wanted functions are among them.
+struct KnownFunctions {
+  std::set<std::string> names{};
+  std::vector<bool> are_found{};  ///< by the index of the wanted function
+};
+
+/// Adds the functions of a table. A function may have several names for the same code.
+void add_functions(const FunctionTable& table, const WantedFunctions& wanted,
+                   KnownFunctions& known) {
+  for (const auto& [name, values] : table.functions) {
+    const std::vector<std::string> other_names = table.other_names_of(name);
+    known.names.insert(name);
+    known.names.insert(other_names.begin(), other_names.end());
+    for (const std::size_t index : wanted.find(name, other_names)) known.are_found[index] = true;
+  }
+}
+
 /// Returns an error about the first of the functions that gates are on, if neither this session nor
 /// the baseline has it: probably the user mistyped its name. Ignores empty names, which stand for
 /// all functions together.
@@ -133,28 +150,33 @@ std::optional<Error> find_unknown_function(std::span<const std::string> gated_fu
                                            std::span<const FunctionTable> tables,
                                            std::span<const FunctionTable> baseline_tables = {}) {
   const WantedFunctions wanted(gated_functions);
-  std::vector<bool> is_found(gated_functions.size());
-  std::set<std::string> function_names;
-
+  KnownFunctions known;
+  known.are_found.resize(gated_functions.size());
   for (const auto& tables_of_session : {tables, baseline_tables})
-    for (const FunctionTable& table : tables_of_session)
-      for (const auto& [name, values] : table.functions) {
-        // A function may have several names for the same code.
-        const std::vector<std::string> other_names = table.other_names_of(name);
-        function_names.insert(name);
-        function_names.insert(other_names.begin(), other_names.end());
-        for (const std::size_t index : wanted.find(name, other_names)) is_found[index] = true;
-      }
+    for (const FunctionTable& table : tables_of_session) add_functions(table, wanted, known);
 
   for (std::size_t i = 0; i < gated_functions.size(); ++i)
-    if (!gated_functions[i].empty() && !is_found[i])
-      return make_unknown_function_error(gated_functions[i], function_names);
+    if (!gated_functions[i].empty() && !known.are_found[i])
+      return make_unknown_function_error(gated_functions[i], known.names);
   return std::nullopt;
 }
 
 bool is_always_zero(const Series& series) {
   const Comparison succeeded = pair_samples(series, series, false);
   return std::ranges::all_of(succeeded.candidate, [](double value) { return value == 0.0; });
+}
+
+/// Returns the metric of a function. It is like that of all functions, but no event counts it
+/// alone.
+Metric make_function_metric(const AddedMetric& added, const std::vector<Metric>& metrics) {
+  Metric metric = metrics[added.base];
+  metric.name = added.name;
+  metric.event.reset();
+
+  // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of all
+  // functions. Sampled time keeps its role, by which gates know that its values are from samples.
+  if (metric.role != Role::SampledTime) metric.role = Role::Other;
+  return metric;
 }
 
 }  // namespace
@@ -177,19 +199,8 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 
   // The values are stored at the indices that the metrics get below.
   set_values(added_metrics, WantedFunctions(functions), session);
-
-  for (const AddedMetric& added : added_metrics) {
-    // The metric of a function is like that of all functions, but no event counts it alone.
-    Metric metric = session.metrics[added.base];
-    metric.name = added.name;
-    metric.event.reset();
-
-    // Metrics are looked up by their roles. Without one, this metric cannot be taken for that of
-    // all functions. Sampled time keeps its role, by which gates know that its values are from
-    // samples.
-    if (metric.role != Role::SampledTime) metric.role = Role::Other;
-    session.metrics.push_back(std::move(metric));
-  }
+  for (const AddedMetric& added : added_metrics)
+    session.metrics.push_back(make_function_metric(added, session.metrics));
   return {};
 }
 
@@ -201,11 +212,30 @@ bool has_samples(const FunctionTable& table) {
   });
 }
 
+/// True for a time that includes what the function called, so that it is known only from call
+/// paths.
+bool is_total_time_of_function(const Metric& metric) {
+  return metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
+}
+
 /// True if a command's call paths say too little about total times.
 bool says_too_little_of_totals(const MeasuredCommand& of) {
   if (of.index >= of.session.function_tables.size()) return true;
   const FunctionTable& table = of.session.function_tables[of.index];
   return (table.paths.empty() && has_samples(table)) || lacks_callers(table.paths);
+}
+
+/// Returns NoCallers if a side's call paths say too little about total times; else None.
+gate::Hindrance find_missing_callers(const Recording& session, const gate::Verdict& verdict) {
+  const Pair pair = pair_of(session, verdict.candidate);
+  const bool candidate_lacks_callers =
+      says_too_little_of_totals(find_measured(session, pair.candidate));
+  const bool reference_lacks_callers =
+      verdict.condition.limit.needs_reference() &&
+      says_too_little_of_totals(find_measured(session, pair.reference));
+  if (!candidate_lacks_callers && !reference_lacks_callers) return {};
+  return {.obstacle = gate::Obstacle::NoCallers,
+          .side = gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
 }
 
 }  // namespace
@@ -227,24 +257,15 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool has_no_sample = is_candidate_zero && (is_reference_zero || !uses_reference);
   if (is_sampled && has_no_sample) return {.obstacle = gate::Obstacle::NoSamples};
 
-  // The total time of a function includes what it called, so it is known only from call paths.
-  const bool is_total_time = metric.name.starts_with(std::string(kTotalTime) + kFunctionSeparator);
-  if (is_total_time) {
-    const Pair pair = pair_of(session, verdict.candidate);
-    const bool candidate_lacks_callers =
-        says_too_little_of_totals(find_measured(session, pair.candidate));
-    const bool reference_lacks_callers =
-        uses_reference && says_too_little_of_totals(find_measured(session, pair.reference));
-    if (candidate_lacks_callers || reference_lacks_callers)
-      return {.obstacle = gate::Obstacle::NoCallers,
-              .side = gate::side_of(reference_lacks_callers, candidate_lacks_callers)};
-  }
+  if (is_total_time_of_function(metric))
+    if (gate::Hindrance hindrance = find_missing_callers(session, verdict);
+        hindrance.obstacle != gate::Obstacle::None)
+      return hindrance;
 
   const bool is_a_side_zero = is_reference_zero || is_candidate_zero;
-  if (is_of_function && is_a_side_zero)
-    return {.obstacle = gate::Obstacle::NoFunction,
-            .side = gate::side_of(is_reference_zero, is_candidate_zero)};
-  return {};
+  if (!is_of_function || !is_a_side_zero) return {};
+  return {.obstacle = gate::Obstacle::NoFunction,
+          .side = gate::side_of(is_reference_zero, is_candidate_zero)};
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,

@@ -177,6 +177,17 @@ Result<Reference> find_named_reference(const std::string& name,
                "write a name as the table shows it, such as " + cited(commands.front().name)};
 }
 
+/// Returns the reference of all commands. The first session does not know the commands of the
+/// others. They are compared with its first reference, or with the one of the same typed command
+/// that has the same parameter values.
+Reference extend_reference(const Reference& of_first_session,
+                           const std::vector<Command>& commands) {
+  const std::size_t first_reference = of_first_session.index_for(0);
+  Reference reference = pair_by_parameters(commands, commands[first_reference].typed_command_index);
+  reference.anchor_index = of_first_session.anchor_index;
+  return reference;
+}
+
 /// Returns what the commands of the joined sessions are compared with: what --reference names, or
 /// else what the first session compared its commands with.
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
@@ -185,15 +196,9 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   if (!options.saved_reference.empty())
     return find_named_reference(options.saved_reference, plan.commands, first_session.file);
 
-  // The first session does not know the commands of the others. They are compared with its first
-  // reference, or with the one of the same typed command that has the same parameter values.
-  Reference reference = first_session.reference;
-  if (sessions.size() > 1) {
-    const std::size_t first_reference = first_session.reference.index_for(0);
-    reference =
-        pair_by_parameters(plan.commands, plan.commands[first_reference].typed_command_index);
-    reference.anchor_index = first_session.reference.anchor_index;
-  }
+  Reference reference = sessions.size() > 1
+                            ? extend_reference(first_session.reference, plan.commands)
+                            : first_session.reference;
 
   // A saved session may have a baseline of its own. A baseline that the user gives now replaces it.
   if (options.gates.baseline_file) reference.baseline.reset();
@@ -230,6 +235,82 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
                             session.overheads.end());
 }
 
+/// Returns a session without runs, with what the first session and the plan say of all of them.
+Recording begin_joined(const std::vector<Recording>& sessions, const Plan& plan) {
+  const Recording& first = sessions.front();
+  Recording joined;
+  joined.file = first.file;
+  joined.metrics = plan.metrics;
+  joined.commands = plan.commands;
+  joined.reference = plan.reference;
+  joined.confidence = plan.confidence;
+  joined.setting = first.setting;
+  joined.setting.events = plan.setting.events;
+  joined.circumstances = first.circumstances;
+  joined.timers = first.timers;
+  if (sessions.size() == 1) joined.series = first.series;
+
+  joined.runs.set_metrics(joined.metrics);
+  joined.discarded_runs.set_metrics(joined.metrics);
+  return joined;
+}
+
+/// The numbers of commands and passes in the sessions that were joined before. A session's own are
+/// numbered behind them.
+struct CountsBefore {
+  std::size_t commands = 0;
+  std::size_t passes = 0;
+};
+
+/// Keeps the run that ended the first of the sessions that a run ended.
+void join_session_ending_run(const Recording& session, const CountsBefore& before,
+                             Recording& joined) {
+  if (!session.session_ending_run || joined.session_ending_run) return;
+  joined.session_ending_run = session.session_ending_run;
+  joined.session_ending_run->command += before.commands;
+  joined.session_ending_run->pass += before.passes;
+}
+
+void join_means(const Recording& session, const CountsBefore& before, Recording& joined) {
+  for (const KnownMean& mean : session.means_without_runs) {
+    const auto metric = find_metric(joined.metrics, session.metrics[mean.metric].name);
+    joined.means_without_runs.push_back({before.commands + mean.command, *metric, mean.value});
+  }
+}
+
+/// Adds the tables of functions. Commands of earlier sessions without functions get empty ones.
+void join_function_tables(const Recording& session, const CountsBefore& before, Recording& joined) {
+  if (session.function_tables.empty()) return;
+  joined.function_tables.resize(before.commands);
+  joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
+                                session.function_tables.end());
+}
+
+/// Moves the runs of `session`.
+void join_runs(Recording& session, const CountsBefore& before, Recording& joined) {
+  const auto places = find_metrics_in(session, joined.metrics);
+  const Runs::Joining joining{before.commands, before.passes, places};
+  joined.runs.append(std::exchange(session.runs, {}), joining);
+  joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), joining);
+}
+
+void join_notes(const Recording& session, Recording& joined) {
+  joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
+  if (!session.complete)
+    joined.notes.push_back(
+        {"was_cut_short",
+         cited(session.file) + " was cut short, and has only the runs before that"});
+}
+
+/// Joins the properties of which `joined` has one for all sessions.
+void join_properties(const Recording& session, Recording& joined) {
+  joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
+  joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
+  joined.complete = joined.complete && session.complete;
+  joined.ended_by_gates = joined.ended_by_gates || session.ended_by_gates;
+  joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
+}
+
 }  // namespace
 
 // In the plan, saved sessions look like one session that measured all their commands, so that they
@@ -260,68 +341,24 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
 }
 
 Recording join(std::vector<Recording>& sessions, const Plan& plan) {
-  const Recording& first = sessions.front();
-  Recording joined;
-  joined.file = first.file;
-  joined.metrics = plan.metrics;
-  joined.commands = plan.commands;
-  joined.reference = plan.reference;
-  joined.confidence = plan.confidence;
-  joined.setting = first.setting;
-  joined.setting.events = plan.setting.events;
-  joined.circumstances = first.circumstances;
-  joined.timers = first.timers;
-  if (sessions.size() == 1) joined.series = first.series;
-
-  joined.runs.set_metrics(joined.metrics);
-  joined.discarded_runs.set_metrics(joined.metrics);
-  // A session's commands and passes are numbered behind those of the sessions before it.
-  std::size_t commands_before = 0;
-  std::size_t passes_before = 0;
-
+  Recording joined = begin_joined(sessions, plan);
+  CountsBefore before;
   for (Recording& session : sessions) {
-    if (session.session_ending_run && !joined.session_ending_run) {
-      joined.session_ending_run = session.session_ending_run;
-      joined.session_ending_run->command += commands_before;
-      joined.session_ending_run->pass += passes_before;
-    }
-
-    for (const KnownMean& mean : session.means_without_runs) {
-      const auto metric = find_metric(joined.metrics, session.metrics[mean.metric].name);
-      joined.means_without_runs.push_back({commands_before + mean.command, *metric, mean.value});
-    }
-
-    if (!session.function_tables.empty()) {
-      // Commands of earlier sessions without functions get empty tables.
-      joined.function_tables.resize(commands_before);
-      joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
-                                    session.function_tables.end());
-    }
-
-    const auto places = find_metrics_in(session, plan.metrics);
-    const Runs::Joining joining{commands_before, passes_before, places};
-    joined.runs.append(std::exchange(session.runs, {}), joining);
-    joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), joining);
-    commands_before += session.commands.size();
-    passes_before += session.setting.events.passes.size();
-
-    joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
-    if (!session.complete)
-      joined.notes.push_back(
-          {"was_cut_short",
-           cited(session.file) + " was cut short, and has only the runs before that"});
-
-    joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
-    joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
-    joined.complete = joined.complete && session.complete;
-    joined.ended_by_gates = joined.ended_by_gates || session.ended_by_gates;
-    joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
+    join_session_ending_run(session, before, joined);
+    join_means(session, before, joined);
+    join_function_tables(session, before, joined);
+    join_runs(session, before, joined);
+    join_notes(session, joined);
+    join_properties(session, joined);
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
+
+    before.commands += session.commands.size();
+    before.passes += session.setting.events.passes.size();
   }
 
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
-  if (!joined.function_tables.empty()) joined.function_tables.resize(commands_before);
+  if (!joined.function_tables.empty()) joined.function_tables.resize(before.commands);
   join_shells(sessions, joined);
   return joined;
 }

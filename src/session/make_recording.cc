@@ -57,6 +57,24 @@ RunRow make_run_row(const RunFailed& failed) {
           .kind = failed.step.kind};
 }
 
+/// Moves the runs and tables of the session. The runs need to know all metrics, also those of which
+/// the plan did not know.
+void take_runs(Session& session, Recording& recording) {
+  recording.runs = std::exchange(session.runs, {});
+  recording.runs.set_metrics(recording.metrics);
+  recording.discarded_runs = std::exchange(session.discarded_runs, {});
+  recording.discarded_runs.set_metrics(recording.metrics);
+  recording.function_tables = std::exchange(session.functions, {});
+}
+
+void record_end(const Session& session, Recording& recording) {
+  recording.complete = !session.cut_short.has_value();
+  recording.ended_by_gates = session.ended_by_gates;
+  if (session.cut_short)
+    if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
+      recording.session_ending_run = make_run_row(*failed);
+}
+
 }  // namespace
 
 // A recording is what is analysed, shown and saved. It takes the runs and tables out of the
@@ -74,21 +92,11 @@ Recording make_recording(const Plan& plan, Session&& session, RecordingContext c
   recording.commands =
       describe_commands(recording.setting, plan.commands, recording.shell, session);
 
-  // The runs need to know all metrics, also those of which the plan did not know.
   recording.metrics = plan.metrics;
   recording.reference = plan.reference;
   add_discovered_metrics(plan, context.discovered, recording);
-  recording.runs = std::exchange(session.runs, {});
-  recording.runs.set_metrics(recording.metrics);
-  recording.discarded_runs = std::exchange(session.discarded_runs, {});
-  recording.discarded_runs.set_metrics(recording.metrics);
-  recording.function_tables = std::exchange(session.functions, {});
-
-  recording.complete = !session.cut_short.has_value();
-  recording.ended_by_gates = session.ended_by_gates;
-  if (session.cut_short)
-    if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
-      recording.session_ending_run = make_run_row(*failed);
+  take_runs(session, recording);
+  record_end(session, recording);
   return recording;
 }
 

@@ -32,6 +32,19 @@ MetricOfRuns metric_of(const Recording& session, std::size_t metric) {
   return {session.runs, metric, session.metrics[metric].kind};
 }
 
+/// Returns a run for a series, without the value that it may have.
+RunOfSeries without_value(const RunFacts& facts) {
+  return {.round = static_cast<std::uint32_t>(facts.round),
+          .layout = facts.layout,
+          .ending = facts.ending};
+}
+
+/// Returns the counts of a pass, which are new if no run of the pass was read before.
+RunsOfPass& counts_of_pass(std::size_t pass, std::vector<RunsOfPass>& passes) {
+  if (pass >= passes.size()) passes.resize(pass + 1);
+  return passes[pass];
+}
+
 /// Reads a command's values of the metric. A command may be run in several passes, for example
 /// with other counters in each, and only some passes give the metric. Which ones is known only when
 /// the runs of all commands have been read, so the endings of runs are kept for each pass.
@@ -43,17 +56,13 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   result.series.rounds.reserve(runs.size());
   for (const std::uint32_t run : runs) {
     const RunFacts facts = source.runs.facts(run);
-    RunOfSeries run_of_series{.round = static_cast<std::uint32_t>(facts.round),
-                              .layout = facts.layout,
-                              .ending = facts.ending};
+    RunOfSeries run_of_series = without_value(facts);
 
     // Endings count even if the run has no value, because it may have died before it had one. Only
     // runs of the metric's kind, such as timed runs, could have had one.
     const bool is_of_metrics_kind = facts.kind == source.kind;
-    if (is_of_metrics_kind) {
-      if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
-      result.passes[facts.pass].endings.add(run_of_series, has_layouts);
-    }
+    if (is_of_metrics_kind)
+      counts_of_pass(facts.pass, result.passes).endings.add(run_of_series, has_layouts);
 
     // Of some values, only an upper bound is known.
     run_of_series.value = source.runs.value(run, source.metric);
@@ -66,37 +75,53 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   return result;
 }
 
+/// Sets the counts of failed runs to those of the passes that count. `is_counted`: by the index of
+/// the pass.
+void set_endings(const std::vector<RunsOfPass>& passes, const std::vector<bool>& is_counted,
+                 Series& series) {
+  series.runs_with_ending = 0;
+  series.failed_runs = 0;
+  series.failed_layouts.clear();
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    if (!is_counted[pass]) continue;
+    const Series& endings = passes[pass].endings;
+    series.runs_with_ending += endings.runs_with_ending;
+    series.failed_runs += endings.failed_runs;
+
+    // A build (layout) of the program may fail in several passes, but counts once.
+    for (const std::uint32_t layout : endings.failed_layouts)
+      if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
+        series.failed_layouts.push_back(layout);
+  }
+}
+
 /// Returns the series of a command. Its counts of failed runs are about the passes that give the
 /// metric, because runs with other counters say nothing about it. If the command has no runs in
 /// these passes, the counts are about all its runs.
 /// `gives_metric`: by the index of the pass.
 Series take_series(SeriesByPass&& of_command, const std::vector<bool>& gives_metric) {
+  const std::vector<RunsOfPass>& passes = of_command.passes;
   Series series = std::move(of_command.series);
-  const auto set_endings_of = [&](const std::vector<bool>& is_counted_pass) {
-    series.runs_with_ending = 0;
-    series.failed_runs = 0;
-    series.failed_layouts.clear();
-    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass) {
-      if (!is_counted_pass[pass]) continue;
-      const Series& endings = of_command.passes[pass].endings;
-      series.runs_with_ending += endings.runs_with_ending;
-      series.failed_runs += endings.failed_runs;
-
-      // A build (layout) of the program may fail in several passes, but counts once.
-      for (const std::uint32_t layout : endings.failed_layouts)
-        if (std::ranges::find(series.failed_layouts, layout) == series.failed_layouts.end())
-          series.failed_layouts.push_back(layout);
-    }
-  };
-
-  set_endings_of(gives_metric);
+  set_endings(passes, gives_metric, series);
   if (series.runs_with_ending == 0)
-    set_endings_of(std::vector<bool>(of_command.passes.size(), true));
+    set_endings(passes, std::vector<bool>(passes.size(), true), series);
   return series;
 }
 
 bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
   return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value > 0;
+}
+
+/// Returns for each pass if it gives the metric: if any command has a value in it. A command whose
+/// runs all died in this pass has none, but its failures in the pass have to count.
+std::vector<bool> find_passes_with_metric(std::span<const SeriesByPass> by_command) {
+  std::vector<bool> gives_metric;
+  for (const SeriesByPass& of_command : by_command) {
+    gives_metric.resize(std::max(gives_metric.size(), of_command.passes.size()));
+    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
+      if (has_value_in(of_command, pass)) gives_metric[pass] = true;
+  }
+  return gives_metric;
 }
 
 /// Returns the metric's values of each command. Runs of a command are made in passes, for example
@@ -109,15 +134,7 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t c
   for (std::size_t command = 0; command < command_count; ++command)
     by_command.push_back(read_runs(source, command, has_layouts(command)));
 
-  // A pass gives the metric if any command has a value in it. A command whose runs all died in this
-  // pass has none, but its failures in the pass have to count.
-  std::vector<bool> gives_metric;
-  for (const SeriesByPass& of_command : by_command) {
-    gives_metric.resize(std::max(gives_metric.size(), of_command.passes.size()));
-    for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
-      if (has_value_in(of_command, pass)) gives_metric[pass] = true;
-  }
-
+  const std::vector<bool> gives_metric = find_passes_with_metric(by_command);
   std::vector<Series> result;
   result.reserve(command_count);
   for (SeriesByPass& of_command : by_command)
@@ -158,9 +175,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
 
   SeriesByPass of_command =
       read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
-  std::vector<bool> gives_metric;
-  for (std::size_t pass = 0; pass < of_command.passes.size(); ++pass)
-    gives_metric.push_back(has_value_in(of_command, pass));
+  const std::vector<bool> gives_metric = find_passes_with_metric({&of_command, 1});
   return take_series(std::move(of_command), gives_metric);
 }
 

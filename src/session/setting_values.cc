@@ -60,6 +60,46 @@ void add_allowance(const Machine& machine, SettingValues& values) {
       allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
 }
 
+void add_machine(const Machine& machine, SettingValues& values) {
+  values.set_if_known(SettingKind::Host, machine.name);
+  values.set_if_known(SettingKind::Processor, machine.cpu_model);
+  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
+  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Microcode, machine.microcode);
+  values.set_if_known(SettingKind::Architecture, machine.architecture);
+  values.set_if_known(SettingKind::Kernel, machine.kernel);
+  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
+  values.set_if_known(SettingKind::Governor, machine.governor);
+  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
+  values.set_or_none(SettingKind::Tuning, machine.tuning);
+}
+
+/// Returns the part of a run that a counted metric covers.
+std::string describe_counted_part(const Metric& metric) {
+  if (metric.of_region) return "the region";
+  return metric.kind == RoundKind::Simulated ? "simulated runs" : kWholeRuns;
+}
+
+/// Returns the differences between two commands of one session. The settings that come from options
+/// differ only if the user has asked for it, so they are left out. The others are what was seen of
+/// the programs and processes.
+std::vector<SettingDifference> find_differences_within_session(const SettingValues& reference,
+                                                               const SettingValues& candidate) {
+  auto differences = find_differences(reference, candidate);
+  std::erase_if(differences, [](const SettingDifference& difference) {
+    return row_of(difference.kind).use == SettingUse::BetweenSessions;
+  });
+  return differences;
+}
+
+/// Returns the settings of the command with a number (Pair). Its own settings replace those of its
+/// session, because its process may, for example, have another priority.
+SettingValues settings_of_measured(const Recording& recording, std::size_t number) {
+  SettingValues values = settings_of_session(circumstances_of(recording, number));
+  values.add(find_measured(recording, number).command().settings);
+  return values;
+}
+
 /// Returns the differences that are obstacles: those of a command's runs that change what is
 /// measured, and all of a metric.
 std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_command,
@@ -107,14 +147,7 @@ SettingValues settings_of_metric(const Metric& metric) {
                           !privilege_levels.empty() || is_simulated;
 
   // Metrics such as wall time are not counted, and always cover whole runs.
-  if (is_counted) {
-    if (metric.of_region)
-      values[SettingKind::Region] = "the region";
-    else if (is_simulated)
-      values[SettingKind::Region] = "simulated runs";
-    else
-      values[SettingKind::Region] = kWholeRuns;
-  }
+  if (is_counted) values[SettingKind::Region] = describe_counted_part(metric);
 
   // Older files do not name the engine that simulated, so it cannot be compared. They do say what
   // was simulated.
@@ -141,26 +174,12 @@ std::vector<SettingDifference> find_method_differences(SettingValues reference,
 // that the machine is known not to have.
 SettingValues settings_of_session(const Circumstances& circumstances) {
   SettingValues values;
-  const Machine& machine = circumstances.machine;
-
   if (const auto& priority = circumstances.priority) {
     values[SettingKind::Nice] = std::to_string(priority->nice);
     values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
   }
-
-  values.set_if_known(SettingKind::Host, machine.name);
-  values.set_if_known(SettingKind::Processor, machine.cpu_model);
-  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
-  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
-  values.set_if_known(SettingKind::Microcode, machine.microcode);
-  values.set_if_known(SettingKind::Architecture, machine.architecture);
-  values.set_if_known(SettingKind::Kernel, machine.kernel);
-
-  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
-  values.set_if_known(SettingKind::Governor, machine.governor);
-  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
-  values.set_or_none(SettingKind::Tuning, machine.tuning);
-  add_allowance(machine, values);
+  add_machine(circumstances.machine, values);
+  add_allowance(circumstances.machine, values);
   values.set_if_known(SettingKind::Lauka, circumstances.version);
   return values;
 }
@@ -169,26 +188,12 @@ std::vector<SettingDifference> find_command_differences(const Recording& recordi
                                                         std::size_t candidate) {
   // The reference may be a command of a baseline, an earlier session.
   const std::size_t reference = pair_of(recording, candidate).reference;
-  const SettingValues& own_of_reference = find_measured(recording, reference).command().settings;
-  const SettingValues& own_of_candidate = recording.commands[candidate].settings;
+  if (are_of_one_session(recording, candidate))
+    return find_differences_within_session(find_measured(recording, reference).command().settings,
+                                           recording.commands[candidate].settings);
 
-  // Within a session, the settings that come from options differ only if the user has asked for it,
-  // so they are left out. The others are what was seen of the programs and processes.
-  if (are_of_one_session(recording, candidate)) {
-    auto differences = find_differences(own_of_reference, own_of_candidate);
-    std::erase_if(differences, [](const SettingDifference& difference) {
-      const SettingRow& description_of_setting = row_of(difference.kind);
-      return description_of_setting.use == SettingUse::BetweenSessions;
-    });
-    return differences;
-  }
-
-  // A command's own settings replace those of its session, because its process may, for example,
-  // have another priority.
-  SettingValues of_reference = settings_of_session(circumstances_of(recording, reference));
-  of_reference.add(own_of_reference);
-  SettingValues of_candidate = settings_of_session(circumstances_of(recording, candidate));
-  of_candidate.add(own_of_candidate);
+  SettingValues of_reference = settings_of_measured(recording, reference);
+  const SettingValues of_candidate = settings_of_measured(recording, candidate);
 
   // The CPUs that a command may use (Affinity) say more than those that lauka may use. If they are
   // known of both sides, the latter are removed from one side, and so are not compared.

@@ -294,40 +294,52 @@ class PathFolder {
   /// so they become places in files, which the paths of all processes share. Returns the index of
   /// the path.
   std::uint32_t add_path_of_places(const Callers& callers) {
-    std::vector<CodePlace> places;  // the innermost frame first
-    bool has_lost_frames = false;
-    for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
-      const std::uint64_t address = callers_[path].frame;
-
-      // Two special values stand for frames that are not known.
-      if (address == kOuterFramesUnknown) {
-        places.push_back({CodeKind::IncompleteStack});
-      } else if (address == kLeftOut) {
-        places.push_back({CodeKind::TooManyPaths});
-      } else if (address >= kFirstKernelAddress) {
-        places.push_back({.kind = CodeKind::Kernel, .offset_or_address = address});
-      } else if (!has_lost_frames) {
-        // An address outside of all code shows that there was no frame pointer. Neither this frame
-        // nor the user's frames around it are calls.
-        const CodePlace place = processes_.find(callers.process, address);
-        has_lost_frames = place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess;
-        if (!has_lost_frames) places.push_back(place);
-      }
-    }
-
-    // The outermost frame is the program itself. Its first thread has another frame than the
-    // others, because it begins in another function.
-    constexpr std::uint64_t first_thread = 0;
-    constexpr std::uint64_t other_thread = 1;
-    const CodePlace program{
-        .kind = CodeKind::Program,
-        .file = processes_.program_of(callers.process),
-        .offset_or_address = callers.is_first_thread ? first_thread : other_thread};
-
-    std::uint32_t path = run_.paths.add({kNoCaller, find_or_add_frame(program)});
+    const std::vector<CodePlace> places = list_places(callers);
+    std::uint32_t path =
+        run_.paths.add({kNoCaller, find_or_add_frame(make_program_place(callers))});
     for (auto place = places.rbegin(); place != places.rend(); ++place)
       path = run_.paths.add({path, find_or_add_frame(*place)});
     return path;
+  }
+
+  /// Returns the places of the callers that are known, the innermost first.
+  std::vector<CodePlace> list_places(const Callers& callers) const {
+    std::vector<CodePlace> places;
+    bool has_lost_frames = false;
+    for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
+      const std::uint64_t address = callers_[path].frame;
+      if (has_lost_frames && address < kFirstKernelAddress) continue;
+
+      // An address outside of all code shows that there was no frame pointer. Neither this frame
+      // nor the user's frames around it are calls.
+      const CodePlace place = find_place(callers.process, address);
+      if (place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess)
+        has_lost_frames = true;
+      else
+        places.push_back(place);
+    }
+    return places;
+  }
+
+  /// Returns the place of a frame in the tree of callers.
+  CodePlace find_place(std::uint32_t process, std::uint64_t address) const {
+    // Two special values stand for frames that are not known.
+    if (address == kOuterFramesUnknown) return {CodeKind::IncompleteStack};
+    if (address == kLeftOut) return {CodeKind::TooManyPaths};
+
+    if (address >= kFirstKernelAddress)
+      return {.kind = CodeKind::Kernel, .offset_or_address = address};
+    return processes_.find(process, address);
+  }
+
+  /// Returns the outermost frame of a path, which is the program itself. Its first thread has
+  /// another frame than the others, because it begins in another function.
+  CodePlace make_program_place(const Callers& callers) const {
+    constexpr std::uint64_t first_thread = 0;
+    constexpr std::uint64_t other_thread = 1;
+    return {.kind = CodeKind::Program,
+            .file = processes_.program_of(callers.process),
+            .offset_or_address = callers.is_first_thread ? first_thread : other_thread};
   }
 
   const PathTree& callers_;
@@ -380,52 +392,75 @@ class ProcessLives {
   std::size_t thread_count_ = 0;
 };
 
-/// Reads the frames that called the code of a sample from the sample's record. The chain of calls
-/// in the record consists of words: addresses, and marks that say of which context (the kernel's or
-/// the user's code) the addresses after it are. Returns addresses in the functions that called, the
-/// innermost first; the last value is kOuterFramesUnknown if the chain may be incomplete.
-std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record, bool is_kernel) {
+/// Returns the number of words in the call chain of a sample's record.
+std::uint64_t count_chain_words(std::span<const std::byte> record) {
   // The chain begins with the number of its words. A damaged record may have fewer.
   const auto claimed_count = number_at<std::uint64_t>(record, kChainAt);
   const std::uint64_t max_count = (record.size() - kChainAt) / kWordBytes - 1;
-  const std::uint64_t word_count = std::min(claimed_count, max_count);
+  return std::min(claimed_count, max_count);
+}
 
-  std::vector<std::uint64_t> calling_frames;
-  std::size_t frame_count = 0;
-  const std::uint64_t context_of_sample = is_kernel ? kKernelContext : kUserContext;
-  std::uint64_t context = context_of_sample;
-  bool is_first_of_context = true;
+/// Reads a call chain word by word. The words are addresses, and marks that say of which context
+/// (the kernel's or the user's code) the addresses after it are.
+class ChainReader {
+ public:
+  explicit ChainReader(std::uint64_t context_of_sample)
+      : context_of_sample_(context_of_sample), context_(context_of_sample) {}
 
-  for (std::size_t i = 1; i <= word_count; ++i) {
-    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+  /// Returns the address in the function of a frame; nullopt if the word is the mark of a context.
+  std::optional<std::uint64_t> read(std::uint64_t word) {
     const bool is_mark = word >= kFirstContextMark;
     if (is_mark) {
-      context = word;
-      is_first_of_context = true;
-      continue;
+      context_ = word;
+      is_first_of_context_ = true;
+      return std::nullopt;
     }
 
     // The first address of each context is where its code was interrupted. The others are where
     // calls return to. That may be behind the end of the calling function, so the byte before it is
     // taken.
-    const std::uint64_t address = is_first_of_context ? word : word - 1;
-    is_first_of_context = false;
-    ++frame_count;
+    ++frame_count_;
+    return std::exchange(is_first_of_context_, false) ? word : word - 1;
+  }
 
-    // The chain begins with the sampled address, which is not that of a call. Frames of other
-    // contexts, such as those of a hypervisor, are not shown.
-    const bool is_sampled_address = frame_count == 1 && context == context_of_sample;
-    const bool is_shown = context == kKernelContext || context == kUserContext;
-    if (is_sampled_address || !is_shown) continue;
+  /// True if the address that was read last is that of a call that is shown. The chain begins with
+  /// the sampled address, which is none. Frames of other contexts, such as those of a hypervisor,
+  /// are not shown.
+  bool is_at_call() const {
+    const bool is_sampled_address = frame_count_ == 1 && context_ == context_of_sample_;
+    return !is_sampled_address && (context_ == kKernelContext || is_in_user_code());
+  }
+
+  bool is_in_user_code() const { return context_ == kUserContext; }
+  std::size_t frame_count() const { return frame_count_; }
+
+ private:
+  std::uint64_t context_of_sample_;
+  std::uint64_t context_;
+  bool is_first_of_context_ = true;
+  std::size_t frame_count_ = 0;
+};
+
+/// Reads the frames that called the code of a sample from the sample's record. Returns addresses in
+/// the functions that called, the innermost first; the last value is kOuterFramesUnknown if the
+/// chain may be incomplete.
+std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record, bool is_kernel) {
+  std::vector<std::uint64_t> calling_frames;
+  ChainReader chain(is_kernel ? kKernelContext : kUserContext);
+  const std::uint64_t word_count = count_chain_words(record);
+  for (std::size_t i = 1; i <= word_count; ++i) {
+    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+    const std::optional<std::uint64_t> address = chain.read(word);
+    if (!address || !chain.is_at_call()) continue;
 
     // Code that uses the frame pointer for something else breaks the chain: from there on, any
     // value may follow.
-    if (context == kUserContext && address >= kFirstKernelAddress) break;
-    calling_frames.push_back(address);
+    if (chain.is_in_user_code() && *address >= kFirstKernelAddress) break;
+    calling_frames.push_back(*address);
   }
 
   // The kernel cuts chains off at this length, so there may be frames further outside.
-  if (frame_count >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
+  if (chain.frame_count() >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
   return calling_frames;
 }
 
@@ -741,6 +776,57 @@ class PathNamer {
   std::map<std::string, std::uint64_t> indices_;  // of names
 };
 
+CodeName make_name(std::string text) {
+  return {.function = {std::move(text)}, .has_symbol = true};
+}
+
+CodeName make_reason(std::string text) {
+  return {.function = {std::move(text)}, .has_symbol = false};
+}
+
+/// Returns the name of a place where no function can be found.
+CodeName name_without_function(const SampledRun& run, const CodePlace& place) {
+  switch (place.kind) {
+    case CodeKind::Unmapped:
+      return make_reason("(unmapped code)");
+    case CodeKind::NoProcess:
+      return make_reason(kUnknownProcess);
+    case CodeKind::Program:
+      return make_name(run.programs[place.file]);
+    case CodeKind::IncompleteStack:
+      return make_name(std::string(kIncompleteStack));
+    case CodeKind::TooManyPaths:
+      return make_name(std::string(kTooManyPaths));
+    default:
+      return make_reason("(hypervisor)");
+  }
+}
+
+/// The samples of all functions with one name.
+struct SumOfFunction {
+  std::uint64_t sampled = 0;  // cycles or nanoseconds
+  std::set<std::string> other_names;
+};
+
+using SumsByName = std::map<std::string, SumOfFunction>;
+
+SumOfFunction& find_or_add_sum(SumsByName& sum_by_name, const FunctionName& function) {
+  SumOfFunction& sum = sum_by_name[function.name];
+  sum.other_names.insert(function.other_names.begin(), function.other_names.end());
+  return sum;
+}
+
+/// Returns the samples of each function, in the order of the names.
+std::vector<FunctionCounts> list_functions(const SumsByName& sum_by_name) {
+  std::vector<FunctionCounts> functions;
+  functions.reserve(sum_by_name.size());
+  for (const auto& [name, sum] : sum_by_name)
+    functions.push_back({.name = name,
+                         .counts = {sum.sampled},
+                         .other_names = {sum.other_names.begin(), sum.other_names.end()}});
+  return functions;
+}
+
 }  // namespace
 
 void FunctionNames::open(const MappedFile& file) {
@@ -819,6 +905,24 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
   return !*file.has_main;
 }
 
+/// Returns the name of the function at `offset` in the vdso.
+const CodeName& FunctionNames::find_in_vdso(std::uint64_t offset) {
+  // The kernel maps this code into each process, as if it were a library.
+  const auto [vdso, is_new] = files_.try_emplace({kVdso});
+  if (is_new) vdso->second.code = os::open_vdso();
+  return find_function_at(vdso->second, kVdso, offset);
+}
+
+/// Returns the name of a function that was compiled at run time.
+CodeName FunctionNames::find_in_runtime_code(const CodePlace& place, std::chrono::nanoseconds since,
+                                             RuntimeSymbols& symbols_of_processes) const {
+  const auto [symbols, is_new] = symbols_of_processes.try_emplace(place.process);
+  if (is_new) symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
+  auto names = os::find_symbol(symbols->second, place.offset_or_address);
+  if (names.empty()) return make_reason("(compiled at run time: no symbols)");
+  return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
+}
+
 /// Returns the name of what is at `place`. If code has no symbol, the name is the reason, in
 /// parentheses. `since`: time before the run's start, so that symbols which an earlier run wrote
 /// are not used. `symbols_of_processes`: symbols of code that was compiled at run time, which are
@@ -826,70 +930,30 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
                                 std::chrono::nanoseconds since,
                                 RuntimeSymbols& symbols_of_processes) {
-  const auto make_name = [](std::string text) {
-    return CodeName{.function = {std::move(text)}, .has_symbol = true};
-  };
-  const auto make_reason = [](std::string text) {
-    return CodeName{.function = {std::move(text)}, .has_symbol = false};
-  };
-
   switch (place.kind) {
     case CodeKind::File: {
       const os::CodeIdentity& identity = run.files[place.file].identity;
       return find_function_at(files_[identity], identity.path, place.offset_or_address);
     }
-    case CodeKind::Vdso: {
-      // The kernel maps this code into each process, as if it were a library.
-      const auto [vdso, is_new] = files_.try_emplace({kVdso});
-      if (is_new) vdso->second.code = os::open_vdso();
-      return find_function_at(vdso->second, kVdso, place.offset_or_address);
-    }
+    case CodeKind::Vdso:
+      return find_in_vdso(place.offset_or_address);
     case CodeKind::Kernel:
       return find_in_kernel(place.offset_or_address);
-    case CodeKind::RuntimeCode: {
-      const auto [symbols, is_new] = symbols_of_processes.try_emplace(place.process);
-      if (is_new)
-        symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
-      auto names = os::find_symbol(symbols->second, place.offset_or_address);
-      if (names.empty()) return make_reason("(compiled at run time: no symbols)");
-      return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
-    }
-    case CodeKind::Unmapped:
-      return make_reason("(unmapped code)");
-    case CodeKind::NoProcess:
-      return make_reason(kUnknownProcess);
-    case CodeKind::Program:
-      return make_name(run.programs[place.file]);
-    case CodeKind::IncompleteStack:
-      return make_name(std::string(kIncompleteStack));
-    case CodeKind::TooManyPaths:
-      return make_name(std::string(kTooManyPaths));
-    case CodeKind::Other:
-      break;
+    case CodeKind::RuntimeCode:
+      return find_in_runtime_code(place, since, symbols_of_processes);
+    default:
+      return name_without_function(run, place);
   }
-
-  return make_reason("(hypervisor)");
 }
 
 /// Gives names to the places in code where samples were taken, and adds up the samples of each
 /// function and of each call path. `since`: time before the run's start.
 NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
   RuntimeSymbols symbols_of_processes;  // of code that the processes compiled while they ran
-
-  struct SumOfFunction {
-    std::uint64_t sampled = 0;  // cycles or nanoseconds
-    std::set<std::string> other_names;
-  };
-  std::map<std::string, SumOfFunction> sum_by_name;
-  const auto find_or_add_sum = [&sum_by_name](const FunctionName& function) -> SumOfFunction& {
-    SumOfFunction& sum = sum_by_name[function.name];
-    sum.other_names.insert(function.other_names.begin(), function.other_names.end());
-    return sum;
-  };
-
+  SumsByName sum_by_name;
   for (const auto& [place, sampled] : run.periods_by_place) {
     const CodeName code = name_of(run, place, since, symbols_of_processes);
-    find_or_add_sum(code.function).sampled += sampled;
+    find_or_add_sum(sum_by_name, code.function).sampled += sampled;
   }
 
   NamedSamples named;
@@ -902,15 +966,11 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
     if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;
 
     // A function that only called others gets a sum of 0.
-    if (is_code(place.kind)) find_or_add_sum(code.function);
+    if (is_code(place.kind)) find_or_add_sum(sum_by_name, code.function);
   }
-  PathNamer(run, frames, named).name_paths();
 
-  named.functions.reserve(sum_by_name.size());
-  for (const auto& [name, sum] : sum_by_name)
-    named.functions.push_back({.name = name,
-                               .counts = {sum.sampled},
-                               .other_names = {sum.other_names.begin(), sum.other_names.end()}});
+  PathNamer(run, frames, named).name_paths();
+  named.functions = list_functions(sum_by_name);
   return named;
 }
 

@@ -183,6 +183,9 @@ class FunctionNames {
   static const CodeName& find_function_at(File& file, const std::string& path,
                                           std::uint64_t offset);
   const CodeName& find_in_kernel(std::uint64_t address);
+  const CodeName& find_in_vdso(std::uint64_t offset);
+  CodeName find_in_runtime_code(const CodePlace& place, std::chrono::nanoseconds since,
+                                RuntimeSymbols& symbols_of_processes) const;
 
   /// True if a program may begin in code that has no symbol, because its main() has none either.
   bool may_begin_program(const SampledRun& run, const CodePlace& place);

@@ -186,6 +186,31 @@ std::optional<std::vector<Unit>> join_units(std::vector<Unit> units, std::size_t
   return units;
 }
 
+/// Units, and the bins into which they are divided.
+struct DividedUnits {
+  std::vector<Unit> units;
+  Bins bins;
+};
+
+/// Returns the division in which two events, and all events that are already joined to either of
+/// them, are one unit. Returns nullopt if they are one unit already, if one of them is missing, or
+/// if this unit does not fit or would need more bins.
+std::optional<DividedUnits> try_to_join(const DividedUnits& divided, std::size_t first,
+                                        std::size_t second, FitOracle& oracle) {
+  auto units = join_units(divided.units, first, second);
+  if (!units) return std::nullopt;
+
+  // If the two alone do not fit, no unit with both fits.
+  if (!oracle.fits({first, second})) return std::nullopt;
+  const bool does_each_unit_fit =
+      std::ranges::all_of(*units, [&oracle](const Unit& unit) { return oracle.fits(unit); });
+  if (!does_each_unit_fit) return std::nullopt;
+
+  Bins bins = Division(*units, oracle).divide();
+  if (bins.size() > divided.bins.size()) return std::nullopt;
+  return DividedUnits{.units = *std::move(units), .bins = std::move(bins)};
+}
+
 }  // namespace
 
 Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits) {
@@ -219,31 +244,17 @@ Result<std::vector<EventIndices>> partition(
   if (oracle.fits(all_events)) return std::vector<EventIndices>{all_events};
 
   // At first, each event is a unit of its own.
-  std::vector<Unit> units;
-  for (const std::size_t event : all_events) units.push_back({event});
-  Bins best_bins = Division(units, oracle).divide();
+  DividedUnits best;
+  for (const std::size_t event : all_events) best.units.push_back({event});
+  best.bins = Division(best.units, oracle).divide();
 
-  // Then each wanted pair becomes one unit, together with all events that are already joined to
-  // either of them, unless this unit does not fit or would need more sets.
-  for (const auto& [first, second] : together) {
-    auto joined_units = join_units(units, first, second);
-    if (!joined_units) continue;  // the two are one unit already, or one of them is not an event
-
-    // If the two alone do not fit, no unit with both fits.
-    if (!oracle.fits({first, second})) continue;
-    const bool does_each_unit_fit = std::ranges::all_of(
-        *joined_units, [&oracle](const Unit& unit) { return oracle.fits(unit); });
-    if (!does_each_unit_fit) continue;
-
-    Bins bins = Division(*joined_units, oracle).divide();
-    if (bins.size() > best_bins.size()) continue;
-    units = *std::move(joined_units);
-    best_bins = std::move(bins);
-  }
+  // Then each wanted pair becomes one unit if possible.
+  for (const auto& [first, second] : together)
+    if (auto joined = try_to_join(best, first, second, oracle)) best = *std::move(joined);
 
   // After an error of the test, the oracle said of everything that it does not fit.
   if (oracle.error()) return *oracle.error();
-  return list_sets(best_bins, units);
+  return list_sets(best.bins, best.units);
 }
 
 }  // namespace lauka::engine

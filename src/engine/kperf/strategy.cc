@@ -207,21 +207,21 @@ class ThreadStrategy final : public CountingStrategy {
     // A thread's counts come at its end, so those of a thread that outlives the command are
     // missing. If allowed, the next runs also sample running threads, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
-    const bool samples_running_threads = sampling_.period_ns.has_value();
-    if (may_begin_to_sample_running_threads_ && !samples_running_threads) {
-      sampling_.period_ns = period_ns_;
-      must_restart_sampling_ = true;
-      run.redo = RepeatRequest{
-          .reason = RedoReason::Counting,
-          .why =
-              "threads outlived the command, so lauka samples threads while they run from now on",
-          .max_repetitions = 1};
-      return run;
-    }
-
-    // Otherwise, a note says that something is missing.
-    most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
+    if (may_begin_to_sample_running_threads_ && !sampling_.period_ns)
+      run.redo = begin_to_sample_running_threads();
+    else  // a note says that something is missing
+      most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
     return run;
+  }
+
+  /// Lets the next runs sample running threads, too. Returns the request to repeat the present run.
+  RepeatRequest begin_to_sample_running_threads() {
+    sampling_.period_ns = period_ns_;
+    must_restart_sampling_ = true;
+    return {
+        .reason = RedoReason::Counting,
+        .why = "threads outlived the command, so lauka samples threads while they run from now on",
+        .max_repetitions = 1};
   }
 
   Trace& trace_;
@@ -505,15 +505,19 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
     return;
   }
 
+  append_values(record, thread);
+  const bool is_full = thread.values_filled == value_count_;
+  const bool is_well_formed = is_full && mark == expected_last_mark;
+  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
+}
+
+/// Adds the values of a record to the present sample of its thread, as many as are missing.
+void TraceReader::append_values(const KdebugRecord& record, Thread& thread) {
   const std::size_t values_taken = std::min(kValuesOfRecord, value_count_ - thread.values_filled);
   const std::size_t first_index = thread.values_at + thread.values_filled;
   std::copy_n(record.arguments.begin(), values_taken,
               values_.begin() + static_cast<std::ptrdiff_t>(first_index));
   thread.values_filled += static_cast<std::uint32_t>(values_taken);
-
-  const bool is_full = thread.values_filled == value_count_;
-  const bool is_well_formed = is_full && mark == expected_last_mark;
-  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
 }
 
 /// Begins a sample of a thread. An unfinished sample of the thread is dropped.
@@ -669,6 +673,27 @@ std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
+namespace {
+
+/// Returns what a strategy of threads samples. Given Auto, it samples threads as they end, and
+/// begins to sample running threads if it has to. Only the candidate for that samples running
+/// threads from the start.
+KperfStrategyChoice choose_sampling(const Candidate& candidate, KperfStrategyChoice wanted) {
+  const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
+  return samples_from_start ? candidate.choice : wanted;
+}
+
+/// Returns notes that say why another strategy was chosen.
+std::vector<Note> make_notes(const std::vector<FailedCandidates>& all_failed) {
+  std::vector<Note> notes;
+  for (const FailedCandidates& failed : all_failed)
+    notes.push_back(
+        {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
+  return notes;
+}
+
+}  // namespace
+
 /// macOS may refuse any way of counting, or count only a part. Each strategy is therefore tried on
 /// a known command, and the first that counts enough of it is chosen.
 Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
@@ -681,21 +706,14 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& 
 
     ChosenStrategy tried;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
-    if (tried.counts_machine) {
-      tried.strategy = make_machine_strategy(claim, kernel);
-    } else {
-      // Given Auto, the strategy samples threads as they end, and begins to sample running threads
-      // if it has to. Only the candidate for that samples running threads from the start.
-      const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
-      const KperfStrategyChoice sampled = samples_from_start ? candidate.choice : wanted;
-      tried.strategy = make_thread_strategy(claim, trace, sampled, options.macos_sampling_period);
-    }
+    tried.strategy = tried.counts_machine
+                         ? make_machine_strategy(claim, kernel)
+                         : make_thread_strategy(claim, trace, choose_sampling(candidate, wanted),
+                                                options.macos_sampling_period);
 
     const auto failure = find_failure(candidate, *tried.strategy, kernel, *options.launcher);
     if (!failure) {
-      for (const FailedCandidates& failed : all_failed)
-        tried.notes.push_back(
-            {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
+      tried.notes = make_notes(all_failed);
       return tried;
     }
 

@@ -135,18 +135,7 @@ class SeparateCounting final : public EngineWrapper {
       pass.kind = RoundKind::Counting;
       lacks_timed_pass = true;
     }
-    if (!lacks_timed_pass) return set;
-
-    // The events that need no counter cost nothing, so the timed runs report them.
-    Pass timed;
-    for (std::size_t event = 0; event < set->events.size(); ++event) {
-      if (needs_counter(event)) continue;
-      timed.event_indices.push_back(event);
-      accounted_in_timed_pass_.push_back(wrapped_engine().accounted(event));
-    }
-
-    set->passes.insert(set->passes.begin(), std::move(timed));
-    has_added_timed_pass_ = true;
+    if (lacks_timed_pass) add_timed_pass(*set);
     return set;
   }
 
@@ -157,6 +146,20 @@ class SeparateCounting final : public EngineWrapper {
   }
 
  private:
+  /// Adds a first pass for the events that need no counter. They cost nothing, so the timed runs
+  /// report them.
+  void add_timed_pass(EventSet& set) {
+    Pass timed;
+    for (std::size_t event = 0; event < set.events.size(); ++event) {
+      const AccountedEvent* const accounted_event = wrapped_engine().accounted(event);
+      if (accounted_event == nullptr) continue;
+      timed.event_indices.push_back(event);
+      accounted_in_timed_pass_.push_back(accounted_event);
+    }
+    set.passes.insert(set.passes.begin(), std::move(timed));
+    has_added_timed_pass_ = true;
+  }
+
   std::vector<const AccountedEvent*> accounted_in_timed_pass_;
   bool has_added_timed_pass_ = false;
 };
@@ -187,6 +190,12 @@ constexpr std::string_view kPowerPmu = "power";
 
 bool is_energy_event(const std::string& name) {
   return name.starts_with("energy-");
+}
+
+/// Returns the request without its energy events.
+EventRequest leave_out_energy(EventRequest wanted) {
+  std::erase_if(wanted.names, is_energy_event);
+  return wanted;
 }
 
 struct EnergySource {
@@ -269,8 +278,7 @@ class WithEnergy final : public EngineWrapper {
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
 
-    EventRequest other_events = wanted;
-    std::erase_if(other_events.names, is_energy_event);
+    const EventRequest other_events = leave_out_energy(wanted);
     const bool wants_energy = other_events.names.size() < wanted.names.size();
     const bool wants_only_energy = wants_energy && other_events.names.empty();
 
@@ -284,11 +292,7 @@ class WithEnergy final : public EngineWrapper {
       return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
 
-    for (const std::string& name : wanted.names) {
-      if (!is_energy_event(name)) continue;
-      if (const auto added = add_source(name); !added)
-        return added.error().prefixed(fmt::format("{} cannot be counted", cited(name)));
-    }
+    if (const auto added = add_sources(wanted.names); !added) return added.error();
 
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in separate runs, which --single-pass does not allow",
@@ -304,8 +308,7 @@ class WithEnergy final : public EngineWrapper {
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    EventRequest other_events = wanted;
-    std::erase_if(other_events.names, is_energy_event);
+    const EventRequest other_events = leave_out_energy(wanted);
     const bool wants_energy = other_events.names.size() < wanted.names.size();
     if (!wants_energy) return wrapped_engine().explain(wanted);
 
@@ -322,12 +325,7 @@ class WithEnergy final : public EngineWrapper {
     }
 
     // The energy events are counted in the first pass.
-    std::vector<ExplainedCounter> rows;
-    for (const EnergySource& source : sources_)
-      rows.push_back({.counter = "power PMU",
-                      .event = source.name,
-                      .explanation = "of the whole machine, in separate runs"});
-    explanation.passes.insert(explanation.passes.begin(), std::move(rows));
+    explanation.passes.insert(explanation.passes.begin(), explain_energy_pass());
     return explanation;
   }
 
@@ -338,6 +336,26 @@ class WithEnergy final : public EngineWrapper {
   }
 
  private:
+  std::vector<ExplainedCounter> explain_energy_pass() const {
+    std::vector<ExplainedCounter> rows;
+    for (const EnergySource& source : sources_)
+      rows.push_back({.counter = "power PMU",
+                      .event = source.name,
+                      .explanation = "of the whole machine, in separate runs"});
+    return rows;
+  }
+
+  /// Adds those of the named events that are energy events to `sources_`. Returns an error if one
+  /// of them cannot be counted.
+  Result<void> add_sources(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (!is_energy_event(name)) continue;
+      if (const auto added = add_source(name); !added)
+        return added.error().prefixed(fmt::format("{} cannot be counted", cited(name)));
+    }
+    return {};
+  }
+
   /// Adds the energy event `name` to `sources_`, and sets `cpus_` to the CPUs that count it.
   /// Returns an error if it cannot be counted.
   Result<void> add_source(const std::string& name) {

@@ -177,8 +177,13 @@ class XmlReader {
       return;
     }
 
-    // Dictionaries and arrays already have their values. Dates, data and real numbers have none,
-    // because lauka needs none of them.
+    set_value(closed);
+    put_into(std::move(closed.value), open_.back());
+  }
+
+  /// Sets the value of an element that has ended. Dictionaries and arrays already have their
+  /// values. Dates, data and real numbers have none, because lauka needs none of them.
+  void set_value(OpenElement& closed) {
     if (closed.name == "integer") {
       read_integer(closed);
     } else if (closed.name == "string") {
@@ -186,8 +191,6 @@ class XmlReader {
     } else if (closed.name == "true" || closed.name == "false") {
       closed.value.value = closed.name == "true";
     }
-
-    put_into(std::move(closed.value), open_.back());
   }
 
   void read_integer(OpenElement& integer) {

@@ -254,34 +254,41 @@ class KperfEngine final : public DatabaseEngine {
   /// Selects events again, after the kernel refused to count `refused_selection`. Replaces or
   /// leaves out, with a note, the events that the kernel refuses even alone.
   Result<Selection> select_allowed(const Selection& refused_selection, const EventRequest& wanted) {
-    EventRequest allowed = wanted;
-    allowed.names.clear();
-    bool is_any_refused = false;
-    for (const SelectedEvent& event : refused_selection.events) {
-      const bool is_configurable = event.is_on_counter() && !event.hardware_event.is_fixed;
-      const bool is_refused_alone = is_configurable && is_refused(event.hardware_event);
-      is_any_refused = is_any_refused || is_refused_alone;
-      if (!is_refused_alone || replace_refused(event)) allowed.names.push_back(event.name);
-    }
-
-    if (!is_any_refused)
+    auto names = list_allowed_names(refused_selection);
+    if (!names)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
 
     // Energy needs no counter, so it does not show that anything can be counted. If nothing else is
     // left, the last note says why.
     const bool counts_nothing =
-        std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; });
+        std::ranges::all_of(*names, [](const auto& name) { return name == kEnergy.name; });
     if (counts_nothing) return Error{notes_.back().text, "leave it out"};
 
     // What the notes of the refused selection say, such as which names mean the same event, still
     // holds.
+    EventRequest allowed = wanted;
+    allowed.names = *std::move(names);
     auto allowed_selection = select_events(database(), allowed, limits());
     if (allowed_selection)
       allowed_selection->notes.insert(allowed_selection->notes.begin(),
                                       refused_selection.notes.begin(),
                                       refused_selection.notes.end());
     return allowed_selection;
+  }
+
+  /// Returns the names of the events that the kernel allows, or can replace; nullopt if it refuses
+  /// none of the events alone.
+  std::optional<std::vector<std::string>> list_allowed_names(const Selection& selection) {
+    std::vector<std::string> names;
+    bool is_any_refused = false;
+    for (const SelectedEvent& event : selection.events) {
+      const bool is_configurable = event.is_on_counter() && !event.hardware_event.is_fixed;
+      const bool is_refused_alone = is_configurable && is_refused(event.hardware_event);
+      is_any_refused = is_any_refused || is_refused_alone;
+      if (!is_refused_alone || replace_refused(event)) names.push_back(event.name);
+    }
+    return is_any_refused ? std::optional(std::move(names)) : std::nullopt;
   }
 
   /// Marks the event as refused. Returns true if its name now stands for another event, which the

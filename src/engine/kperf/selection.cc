@@ -318,6 +318,21 @@ std::optional<CompetingEvents> find_competition(const EventsByCounter& events) {
   return competition;
 }
 
+/// Returns a pass with all events on fixed counters. These take no room from the configurable ones.
+/// `configurable_pass`: the other events of the pass, as positions in `events`.
+PlacedPass complete_pass(const PlacedPass& configurable_pass, const EventsByCounter& events,
+                         const Selection& selection, const CounterLimits& limits) {
+  PlacedPass pass = events.fixed;
+  for (const PlacedEvent& placed : configurable_pass) {
+    const std::size_t event = events.configurable[placed.event_index];
+    const KpepEvent& hardware_event = selection.events[event].hardware_event;
+    pass.push_back({.event_index = event,
+                    .counter = placed.counter,
+                    .word = make_configuration_word(hardware_event, limits)});
+  }
+  return pass;
+}
+
 /// Divides the selected events into passes, which are counted in separate runs. The events of a
 /// pass fit on the counters at the same time. If there are several passes, also notes in
 /// `selection` which events compete for the counters.
@@ -328,17 +343,8 @@ Result<void> divide_selection(Selection& selection, const KpepDatabase& database
   if (!events) return events.error();
 
   const auto pairs = list_pairs(selection, events->configurable, database, wanted_pairs);
-  for (const PlacedPass& configurable_pass : divide_into_passes(events->masks, pairs)) {
-    // Fixed counters take no room from the configurable ones, so their events are in every pass.
-    PlacedPass& pass = selection.passes.emplace_back(events->fixed);
-    for (const PlacedEvent& placed : configurable_pass) {
-      const std::size_t event = events->configurable[placed.event_index];
-      const KpepEvent& hardware_event = selection.events[event].hardware_event;
-      pass.push_back({.event_index = event,
-                      .counter = placed.counter,
-                      .word = make_configuration_word(hardware_event, limits)});
-    }
-  }
+  for (const PlacedPass& configurable_pass : divide_into_passes(events->masks, pairs))
+    selection.passes.push_back(complete_pass(configurable_pass, *events, selection, limits));
 
   // Without configurable events, the others still need a pass.
   if (selection.passes.empty() && !selection.events.empty())
@@ -518,33 +524,40 @@ Pass make_pass(const PlacedPass& placed_pass, const std::vector<SelectedEvent>& 
   return pass;
 }
 
+namespace {
+
+Event make_event(const SelectedEvent& selected, CountedPrivilegeLevels levels) {
+  std::string meaning;
+  if (!selected.is_on_counter())
+    meaning = selected.accounted_event->meaning;
+  else if (levels == CountedPrivilegeLevels::UserOnly)
+    meaning = selected.hardware_event.name + ", user space only";
+  else
+    meaning = selected.hardware_event.name;
+
+  Event event{.name = selected.name,
+              .meaning = std::move(meaning),
+              .is_energy = selected.is_energy(),
+              .privilege_levels = levels,
+              .role = role_of_event(selected.name)};
+  // The engine of the session counts the events on counters, so they need not name one.
+  if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
+  return event;
+}
+
+}  // namespace
+
 /// Makes from a selection what users see of it: the events with their meanings, and in which pass
 /// each of them is counted. Configurable counters, unlike fixed ones, may count only in user space,
 /// because the user or the kernel wants it.
 EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;
-
   for (const SelectedEvent& selected : selection.events) {
     const bool is_configurable = selected.is_on_counter() && !selected.hardware_event.is_fixed;
-    const bool is_user_only = configurable_are_user_only && is_configurable;
-
-    std::string meaning;
-    if (selected.is_on_counter())
-      meaning = selected.hardware_event.name + (is_user_only ? ", user space only" : "");
-    else
-      meaning = selected.accounted_event->meaning;
-
-    Event event{.name = selected.name,
-                .meaning = std::move(meaning),
-                .is_energy = selected.is_energy(),
-                .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
-                                                 : CountedPrivilegeLevels::UserAndKernel,
-                .role = role_of_event(selected.name)};
-
-    // The engine of the session counts the events on counters, so they need not name one.
-    if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
-    set.events.push_back(std::move(event));
+    set.events.push_back(make_event(selected, configurable_are_user_only && is_configurable
+                                                  ? CountedPrivilegeLevels::UserOnly
+                                                  : CountedPrivilegeLevels::UserAndKernel));
   }
 
   for (const PlacedPass& placed_pass : selection.passes)

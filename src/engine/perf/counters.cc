@@ -144,6 +144,7 @@ Role role_of(const ResolvedEvent& resolved) {
 struct OpenAttempt {
   int error = 0;
   os::PerfEventAttr attributes;
+  PrivilegeLevels levels{};  ///< the privilege levels in which the counter counts
 };
 
 /// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
@@ -151,7 +152,7 @@ struct OpenAttempt {
 OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
                             const std::optional<os::EventCode>& led_by,
                             const PrivilegeLevels& levels) {
-  OpenAttempt attempt{0, make_attributes(code, levels)};
+  OpenAttempt attempt{.error = 0, .attributes = make_attributes(code, levels), .levels = levels};
   {
     OpenCounters counters(calls);
     if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, levels)), 0);
@@ -164,8 +165,21 @@ OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& co
   if (levels.hypervisor || !may_be_the_hypervisor_bit) return attempt;
   PrivilegeLevels without_bit = levels;
   without_bit.hypervisor = true;
-  const OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
+  OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
+  again.levels = levels;
   return again.error == 0 ? again : attempt;
+}
+
+/// Does the same, but in user space only if this user may not count in the kernel.
+OpenAttempt attempt_to_open_what_is_allowed(const os::LinuxCalls& calls, const os::EventCode& code,
+                                            const std::optional<os::EventCode>& led_by,
+                                            const PrivilegeLevels& levels) {
+  const OpenAttempt attempt = attempt_to_open(calls, code, led_by, levels);
+  if (attempt.error != EACCES) return attempt;
+
+  // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
+  const OpenAttempt in_user_space = attempt_to_open(calls, code, led_by, kUserOnly);
+  return in_user_space.error == EINVAL ? attempt : in_user_space;
 }
 
 /// True if the kernel or the processor does not know an event's code, so that another code of the
@@ -174,19 +188,18 @@ bool is_code_unknown(int error) {
   return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
 }
 
-/// Returns the counter of an event on a PMU. `attributes`: those with which it can be opened.
-Counter make_counter(const EventOnPmu& event_on_pmu, const os::PerfEventAttr& attributes,
-                     const PrivilegeLevels& levels, Role role) {
+/// Returns the counter of an event on a PMU, after it could be opened.
+Counter make_counter(const EventOnPmu& event_on_pmu, const OpenAttempt& opened, Role role) {
   Counter counter{.pmu = event_on_pmu.pmu,
                   .core = event_on_pmu.core,
-                  .attributes = attributes,
+                  .attributes = opened.attributes,
                   .role = role,
                   .scale = event_on_pmu.scale};
   // Some events can be counted only in a group that a certain event leads. The kernel has accepted
   // these flags for both.
   if (event_on_pmu.leader_code) {
-    counter.required_leader = make_attributes(*event_on_pmu.leader_code, levels);
-    counter.required_leader->flags = attributes.flags;
+    counter.required_leader = make_attributes(*event_on_pmu.leader_code, opened.levels);
+    counter.required_leader->flags = opened.attributes.flags;
   }
   return counter;
 }
@@ -358,35 +371,21 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
 Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
                                                  const PrivilegeLevels& levels, Role role,
                                                  bool may_leave_kernel_out) const {
-  int error = ENOENT;  // the error of an event that has no code
-  PrivilegeLevels counted_levels = levels;
+  auto* const attempt_to_open_code =
+      may_leave_kernel_out ? attempt_to_open_what_is_allowed : attempt_to_open;
+  OpenAttempt attempt{.error = ENOENT, .attributes = {}, .levels = levels};
 
   // The codes are alternatives. The first that the kernel accepts is used.
   for (const os::EventCode& code : event_on_pmu.codes) {
-    counted_levels = levels;
-    OpenAttempt attempt = attempt_to_open(calls_, code, event_on_pmu.leader_code, levels);
-
-    if (attempt.error == EACCES && may_leave_kernel_out) {
-      const OpenAttempt in_user_space =
-          attempt_to_open(calls_, code, event_on_pmu.leader_code, kUserOnly);
-
-      // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
-      if (in_user_space.error != EINVAL) {
-        attempt = in_user_space;
-        counted_levels = kUserOnly;
-      }
-    }
-
+    attempt = attempt_to_open_code(calls_, code, event_on_pmu.leader_code, levels);
     if (attempt.error == 0)
-      return ProbedCounter{make_counter(event_on_pmu, attempt.attributes, counted_levels, role),
-                           counted_levels};
-
-    error = attempt.error;
-    if (!is_code_unknown(error)) break;
+      return ProbedCounter{make_counter(event_on_pmu, attempt, role), attempt.levels};
+    if (!is_code_unknown(attempt.error)) break;
   }
 
-  return why_not_opened(
-      error, {.core = event_on_pmu.core, .kernel_excluded = !counted_levels.kernel}, conditions_);
+  return why_not_opened(attempt.error,
+                        {.core = event_on_pmu.core, .kernel_excluded = !attempt.levels.kernel},
+                        conditions_);
 }
 
 /// Opens a counter for an event on each PMU that has it, and describes the sum of those that could

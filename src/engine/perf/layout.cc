@@ -105,6 +105,14 @@ enum class GroupState : unsigned char {
   LacksCounters,  ///< it runs, but some of its events may be on dead counters
 };
 
+/// True if enough fillers of a group were on its dead counters. `words`: what the kernel returns
+/// for the group, in which the fillers are the last counters.
+bool have_covered_dead_counters(const Fillers& fillers, std::span<const std::uint64_t> words) {
+  const std::size_t filler_count = fillers.counters.size();
+  return words.size() >= kValuesAt + filler_count &&
+         fillers.have_covered_dead_counters(words.last(filler_count), words[kRunningAt]);
+}
+
 /// Returns what the group of `leader` does, which has been enabled.
 GroupState find_group_state(const CounterGroups& groups, std::size_t leader,
                             const OpenCounters& open, const os::LinuxCalls& calls) {
@@ -115,21 +123,15 @@ GroupState find_group_state(const CounterGroups& groups, std::size_t leader,
   const bool has_times = words_read >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
   if (!has_times) return GroupState::Counts;
 
-  const std::uint64_t running_ns = words[kRunningAt];
-  if (running_ns == 0) return GroupState::Idle;
+  if (words[kRunningAt] == 0) return GroupState::Idle;
 
   // Without dead counters, a group has no fillers, and it is enough that it runs.
   const auto fillers = std::ranges::find(groups.fillers, leader, &Fillers::leader);
   if (fillers == groups.fillers.end()) return GroupState::Counts;
-
-  // The fillers are the last counters of their group.
-  const std::size_t filler_count = fillers->counters.size();
   const std::span<const std::uint64_t> read_words(words.data(),
                                                   static_cast<std::size_t>(words_read));
-  const bool have_covered =
-      read_words.size() >= kValuesAt + filler_count &&
-      fillers->have_covered_dead_counters(read_words.last(filler_count), running_ns);
-  return have_covered ? GroupState::Counts : GroupState::LacksCounters;
+  return have_covered_dead_counters(*fillers, read_words) ? GroupState::Counts
+                                                          : GroupState::LacksCounters;
 }
 
 /// The kernel may open a group of counters that it never lets run. Enables the groups of core

@@ -173,43 +173,46 @@ class PerfCounting final : public ArmedPass {
   /// occupy all of them. Returns false if too few fillers counted nothing, so that an event of this
   /// pass may have been on a dead counter.
   bool have_fillers_covered_dead_counters(const os::Ended& ended) const {
-    return std::ranges::all_of(pass_.groups.fillers, [&ended](const Fillers& fillers) {
+    for (const Fillers& fillers : pass_.groups.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
-      return fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns);
-    });
+      if (!fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns))
+        return false;
+    }
+    return true;
   }
 
   /// False if the kernel gave the counters of a group to another program for some time.
   bool have_groups_run_all_the_time(const os::Ended& ended) const {
-    // The counters of the cores have a group for each core kind. It stays enabled, but stops while
-    // the run is on another core kind. So the times for which these groups ran are added up, and
-    // their sum must reach the time for which they were enabled.
-    std::uint64_t core_running_ns = 0;
-    std::uint64_t core_enabled_ns = 0;
-    std::size_t core_kind_count = 0;
-
     for (const std::size_t leader : pass_.groups.group_leaders) {
+      if (pass_.groups.counters[leader].core) continue;
       const os::Reading& reading = ended.readings[leader];
-      const bool is_on_cores = pass_.groups.counters[leader].core;
-      if (is_on_cores) {
-        ++core_kind_count;
-        core_running_ns += reading.running_ns;
-        core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
-        continue;
-      }
-
       constexpr bool has_several_kinds = false;
       if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, has_several_kinds))
         return false;
     }
+    return have_core_groups_run_all_the_time(ended);
+  }
 
+  /// The counters of the cores have a group for each core kind. It stays enabled, but stops while
+  /// the run is on another core kind. Returns true if the times for which these groups ran add up
+  /// to the time for which they were enabled.
+  bool have_core_groups_run_all_the_time(const os::Ended& ended) const {
+    std::uint64_t running_ns = 0;
+    std::uint64_t enabled_ns = 0;
+    std::size_t core_kind_count = 0;
+    for (const std::size_t leader : pass_.groups.group_leaders) {
+      if (!pass_.groups.counters[leader].core) continue;
+      ++core_kind_count;
+      running_ns += ended.readings[leader].running_ns;
+      enabled_ns = std::max(enabled_ns, ended.readings[leader].enabled_ns);
+    }
     if (core_kind_count == 0) return true;
 
     // The clocks of the CPUs may differ slightly, so a sum may lack a little of the enabled time.
     const bool has_several_kinds = core_kind_count > 1;
-    return ran_all_the_time(core_running_ns, core_enabled_ns, has_several_kinds);
+    return ran_all_the_time(running_ns, enabled_ns, has_several_kinds);
   }
 
   /// Sums an event's counts and times over the core kinds.
@@ -240,24 +243,21 @@ class PerfCounting final : public ArmedPass {
 
     // An empty doubt means that the count is plausible.
     const std::vector<std::string> doubts = checker_.doubts(command, tallies);
-    std::string first_doubt;
     for (std::size_t i = 0; i < doubts.size(); ++i) {
-      if (doubts[i].empty()) {
-        counted.counts[events_on_counters[i]] = tallies[i].count;
-        fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
-      } else if (first_doubt.empty()) {
-        first_doubt = doubts[i];
-      }
+      if (!doubts[i].empty()) continue;
+      counted.counts[events_on_counters[i]] = tallies[i].count;
+      fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
     }
 
-    if (first_doubt.empty()) {
+    const auto first_doubt =
+        std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
+    if (first_doubt == doubts.end()) {
       bad_in_a_row_ = 0;
       return;
     }
-
     counted.why_missing_counts =
-        Error{first_doubt, "lauka --check shows which counters work and who holds the others"};
-    ask_for_repetition(counted, first_doubt);
+        Error{*first_doubt, "lauka --check shows which counters work and who holds the others"};
+    ask_for_repetition(counted, *first_doubt);
   }
 
   /// If an event's count is a sum over core kinds, its counters' own counts are reported, too. They

@@ -226,9 +226,9 @@ const KnownEvent* find_known_to_cores(std::string_view name) {
 
 /// Returns an event that consists of terms, or that sysfs lists. `listed_terms`: the terms of a
 /// listed event, which describe it; else empty.
-Result<EventOnPmu> encode_event(std::string_view event_or_terms, std::string listed_terms,
+Result<EventOnPmu> encode_event(std::string_view name_or_terms, std::string listed_terms,
                                 const os::Pmu& pmu, const os::Sysfs& sysfs) {
-  const auto code = sysfs.encode(pmu, event_or_terms);
+  const auto code = sysfs.encode(pmu, name_or_terms);
   if (!code) return code.error();
   EventOnPmu event{.pmu = pmu.name,
                    .core = pmu.kind == os::PmuKind::Core,
@@ -236,8 +236,31 @@ Result<EventOnPmu> encode_event(std::string_view event_or_terms, std::string lis
                    .encoding_text = std::move(listed_terms)};
 
   // Intel's topdown events are counted together with an event that leads their group.
-  if (event.core) set_topdown_facts(event_or_terms, pmu, sysfs, event);
+  if (event.core) set_topdown_facts(name_or_terms, pmu, sysfs, event);
   return event;
+}
+
+/// Finds an event of a PMU that has this name, or that consists of these terms.
+Result<ResolvedEvent> find_event_of_pmu(std::string_view name_or_terms, const os::Pmu& pmu,
+                                        const os::Sysfs& sysfs) {
+  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
+  ResolvedEvent resolved;
+  const auto listed_terms = sysfs.read_terms(pmu, name_or_terms);
+  const KnownEvent* known = nullptr;
+  if (pmu.kind == os::PmuKind::Core && !listed_terms) known = find_known_to_cores(name_or_terms);
+  if (known != nullptr) {
+    // With several PMUs, the code of the event must also tell which of them is to count it.
+    const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
+    resolved.description = known->description;
+    resolved.events_on_pmus.push_back(make_event_on_pmu(*known, pmu, has_several_core_pmus, sysfs));
+    return resolved;
+  }
+
+  auto event = encode_event(name_or_terms, listed_terms.value_or(""), pmu, sysfs);
+  if (!event) return event.error();
+  resolved.description = event->encoding_text;
+  resolved.events_on_pmus.push_back(*std::move(event));
+  return resolved;
 }
 
 /// Finds out how the kernel encodes an event that users write as "pmu/event/", with the name of a
@@ -253,25 +276,9 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   const auto pmu = find_pmu(text, text.substr(0, slash), sysfs);
   if (!pmu) return pmu.error();
 
-  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
-  ResolvedEvent resolved;
-  resolved.perf_name = text;
-  const auto listed_terms = sysfs.read_terms(*pmu, event_or_terms);
-  const KnownEvent* known = nullptr;
-  if (pmu->kind == os::PmuKind::Core && !listed_terms) known = find_known_to_cores(event_or_terms);
-  if (known != nullptr) {
-    // With several PMUs, the code of the event must also tell which of them is to count it.
-    const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
-    resolved.description = known->description;
-    resolved.events_on_pmus.push_back(
-        make_event_on_pmu(*known, *pmu, has_several_core_pmus, sysfs));
-    return resolved;
-  }
-
-  auto event = encode_event(event_or_terms, listed_terms.value_or(""), *pmu, sysfs);
-  if (!event) return event.error().prefixed(fmt::format("'{}'", text));
-  resolved.description = event->encoding_text;
-  resolved.events_on_pmus.push_back(*std::move(event));
+  auto resolved = find_event_of_pmu(event_or_terms, *pmu, sysfs);
+  if (!resolved) return resolved.error().prefixed(fmt::format("'{}'", text));
+  resolved->perf_name = text;
   return resolved;
 }
 

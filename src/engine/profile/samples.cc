@@ -102,29 +102,31 @@ std::string read_text(std::span<const std::byte> record, std::size_t place) {
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
+/// Returns the build id in the record of a mapping. Its fields overlap those of device and inode.
+std::string read_build_id(std::span<const std::byte> record) {
+  constexpr std::size_t size_at = 40;
+  constexpr std::size_t build_id_at = 44;
+  constexpr std::size_t max_size = 20;
+  const auto* bytes = reinterpret_cast<const char*>(record.data());
+  const auto claimed_size = number_at<std::uint8_t>(record, size_at);
+  return {bytes + build_id_at, std::min<std::size_t>(claimed_size, max_size)};
+}
+
 /// Reads from a record of a mapping, PERF_RECORD_MMAP2, which file was mapped. Its path and its
 /// build id (or, without one, its inode) identify the file. Returns an empty identity if the record
 /// is too short.
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
-  // Byte offsets of the record's fields. A build id overlaps the fields of device and inode.
-  constexpr std::size_t build_id_size_at = 40;
-  constexpr std::size_t build_id_at = 44;
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t path_at = 72;
-  constexpr std::size_t max_build_id_size = 20;
 
   os::CodeIdentity identity;
   if (record.size() < path_at + kSampleIdBytes) return identity;
 
   identity.path = read_text(record, path_at);
-  if (has_build_id) {
-    const auto* bytes = reinterpret_cast<const char*>(record.data());
-    const auto claimed_size = number_at<std::uint8_t>(record, build_id_size_at);
-    const std::size_t size = std::min<std::size_t>(claimed_size, max_build_id_size);
-    identity.build_id.assign(bytes + build_id_at, size);
-  } else {
+  if (has_build_id)
+    identity.build_id = read_build_id(record);
+  else
     identity.inode = number_at<std::uint64_t>(record, inode_at);
-  }
 
   // The kernel appends a mark to the path of a removed file. A file keeps the identity that it had
   // before it was removed. What is no file, such as memory, has the mark as a part of its name.
@@ -802,6 +804,16 @@ CodeName name_without_function(const SampledRun& run, const CodePlace& place) {
   }
 }
 
+/// Returns the name of code that has no symbol: its file and the reason, such as "(libc.so.6: no
+/// symbols)".
+std::string make_name_without_symbol(const os::OpenedCode& code, const std::string& path,
+                                     std::uint64_t offset) {
+  std::string why = code.why_not;
+  if (code.symbols)
+    why = code.symbols->is_call_stub(offset) ? "calls to shared libraries" : "no symbols";
+  return fmt::format("({}: {})", path.substr(path.rfind('/') + 1), why);
+}
+
 /// The samples of all functions with one name.
 struct SumOfFunction {
   std::uint64_t sampled = 0;  // cycles or nanoseconds
@@ -844,18 +856,10 @@ const CodeName& FunctionNames::find_function_at(File& file, const std::string& p
 
   // The same code may have several symbols.
   std::vector<std::string> symbols;
-  std::string why_no_symbols = file.code.why_not;
-  if (file.code.symbols) {
-    symbols = file.code.symbols->find(offset);
-    const bool is_call_stub = symbols.empty() && file.code.symbols->is_call_stub(offset);
-    why_no_symbols = is_call_stub ? "calls to shared libraries" : "no symbols";
-  }
-
-  // Code without symbols is named by its file and the reason, such as "(libc.so.6: no symbols)".
+  if (file.code.symbols) symbols = file.code.symbols->find(offset);
   const bool has_symbols = !symbols.empty();
-  const std::string file_name = path.substr(path.rfind('/') + 1);
   const std::string key =
-      has_symbols ? symbols.front() : fmt::format("({}: {})", file_name, why_no_symbols);
+      has_symbols ? symbols.front() : make_name_without_symbol(file.code, path, offset);
 
   const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
   if (is_new && has_symbols)

@@ -394,6 +394,61 @@ class ProcessLives {
   std::size_t thread_count_ = 0;
 };
 
+struct Sample {
+  unsigned mode = 0;  ///< the kernel's, the user's or another one
+  std::uint64_t address = 0;
+  std::uint64_t period = 0;
+  bool has_chain = false;
+  Callers callers{};
+};
+
+/// Adds to a run what its records tell, in the order of their times.
+class Replay {
+ public:
+  Replay(const PathTree& callers, SampledRun& run)
+      : run_(run), processes_(run), paths_(callers, processes_, run) {}
+
+  void execute(std::uint32_t process, const std::string& name) {
+    paths_.forget_places();
+    processes_.begin(process, name);
+    lives_.execute(process);
+  }
+
+  void fork(std::uint32_t process, std::uint32_t parent) {
+    paths_.forget_places();
+    processes_.fork(process, parent);
+    lives_.fork(process, parent);
+  }
+
+  void end(std::uint32_t process, std::uint32_t thread) {
+    paths_.forget_places();
+    lives_.end(process, thread);
+  }
+
+  void map(std::uint32_t process, std::uint64_t begin, const Mapping& mapping,
+           const os::CodeIdentity& identity) {
+    paths_.forget_places();
+    lives_.map(process);
+    processes_.map(process, begin, mapping, identity);
+  }
+
+  void add_sample(const Sample& sample) {
+    const CodePlace place =
+        processes_.find_sampled(sample.mode, sample.callers.process, sample.address);
+    run_.periods_by_place[place] += sample.period;
+    if (sample.has_chain) paths_.add(sample.callers, place, sample.period);
+    ++run_.samples;
+  }
+
+  ProcessesSeen close() const { return lives_.close(); }
+
+ private:
+  SampledRun& run_;
+  Processes processes_;  // adds files and programs to the run
+  ProcessLives lives_;
+  PathFolder paths_;  // adds call paths to the run
+};
+
 /// Returns the number of words in the call chain of a sample's record.
 std::uint64_t count_chain_words(std::span<const std::byte> record) {
   // The chain begins with the number of its words. A damaged record may have fewer.
@@ -493,43 +548,63 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   return path;
 }
 
+/// Reads what follows the header of a sample: the address, process, thread, time, period and call
+/// chain.
+void RunRecords::read_sample(std::span<const std::byte> record, Record& read) {
+  read.address = number_at<std::uint64_t>(record, 8);
+  read.process = number_at<std::uint32_t>(record, 16);
+  read.thread = number_at<std::uint32_t>(record, 20);
+  read.time = number_at<std::uint64_t>(record, 24);
+  read.bytes_or_period = number_at<std::uint64_t>(record, 32);
+  read.has_chain = record.size() >= kChainAt + kWordBytes;
+  if (!read.has_chain) return;
+  const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
+  read.callers = add_callers(record, is_kernel);
+}
+
+/// Reads what follows the header of a mapping, and adds the mapped file to identities_.
+void RunRecords::read_mapping(std::span<const std::byte> record, Record& read) {
+  read.address = number_at<std::uint64_t>(record, 16);
+  read.bytes_or_period = number_at<std::uint64_t>(record, 24);
+  read.offset = number_at<std::uint64_t>(record, 32);
+  read.text = static_cast<std::uint32_t>(identities_.size());
+  identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
+}
+
+/// Counts lost records and throttlings. Returns false if the record tells of neither.
+bool RunRecords::count_loss(std::span<const std::byte> record, std::uint32_t type) {
+  switch (type) {
+    case kLost:
+      lost_count_ += number_at<std::uint64_t>(record, 16);  // after the event's id
+      return true;
+    case kLostSamples:
+      lost_count_ += number_at<std::uint64_t>(record, 8);
+      return true;
+    case kThrottle:
+      ++throttle_count_;
+      return true;
+    default:
+      return false;
+  }
+}
+
 void RunRecords::add_record(std::span<const std::byte> record,
                             const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
   constexpr std::size_t comm_at = 16;
 
-  // The places of the fields are those of perf_event_open(2).
-  const auto number64 = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
-  const auto number32 = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
-
-  // Records other than samples end with their time (sample_id_all).
-  Record read{.time = number64(record.size() - kHeaderBytes),
-              .type = number32(0),
+  // The places of the fields are those of perf_event_open(2). Records other than samples end with
+  // their time (sample_id_all).
+  Record read{.time = number_at<std::uint64_t>(record, record.size() - kHeaderBytes),
+              .type = number_at<std::uint32_t>(record, 0),
               .misc = number_at<std::uint16_t>(record, misc_at),
-              .process = number32(kHeaderBytes)};
+              .process = number_at<std::uint32_t>(record, kHeaderBytes)};
+
+  if (count_loss(record, read.type)) return;
 
   switch (read.type) {
-    case kLost:
-      lost_count_ += number64(16);  // after the event's id
-      return;
-    case kLostSamples:
-      lost_count_ += number64(8);
-      return;
-    case kThrottle:
-      ++throttle_count_;
-      return;
     case kSample:
-      // In a sample, the address, process, thread, time, period and call chain follow the header.
-      read.address = number64(8);
-      read.process = number32(16);
-      read.thread = number32(20);
-      read.time = number64(24);
-      read.bytes_or_period = number64(32);
-      read.has_chain = record.size() >= kChainAt + kWordBytes;
-      if (read.has_chain) {
-        const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
-        read.callers = add_callers(record, is_kernel);
-      }
+      read_sample(record, read);
       break;
     case kComm:
       // A thread that only changes its name causes such a record, too.
@@ -539,18 +614,13 @@ void RunRecords::add_record(std::span<const std::byte> record,
       break;
     case kFork:
     case kExit:
-      read.parent = number32(12);
-      read.thread = number32(16);
+      read.parent = number_at<std::uint32_t>(record, 12);
+      read.thread = number_at<std::uint32_t>(record, 16);
       break;
-    case kMmap2: {
-      read.address = number64(16);
-      read.bytes_or_period = number64(24);
-      read.offset = number64(32);
-      read.text = static_cast<std::uint32_t>(identities_.size());
-      identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
+    case kMmap2:
+      read_mapping(record, read);
       if (is_file(identities_.back())) mapped({identities_.back(), read.process});
       break;
-    }
     default:
       return;
   }
@@ -558,8 +628,6 @@ void RunRecords::add_record(std::span<const std::byte> record,
   records_.push_back(read);
 }
 
-/// Replays the records in the order of their times, so that the code at each sampled address is the
-/// code that the process had there at that time.
 SampledRun RunRecords::close() {
   SampledRun run;
   run.loss_count = std::exchange(lost_count_, 0);
@@ -567,52 +635,7 @@ SampledRun RunRecords::close() {
 
   // Each CPU has its own buffer, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
-
-  Processes processes(run);  // adds files and programs to `run`
-  ProcessLives lives;
-  PathFolder paths(callers_, processes, run);  // adds call paths to `run`
-
-  for (const Record& record : records_) {
-    // Records other than samples may change which code is at an address.
-    if (record.type != kSample) paths.forget_places();
-
-    switch (record.type) {
-      case kComm:
-        processes.begin(record.process, names_[record.text]);
-        lives.execute(record.process);
-        break;
-      case kFork:
-        processes.fork(record.process, record.parent);
-        lives.fork(record.process, record.parent);
-        break;
-      case kExit:
-        lives.end(record.process, record.thread);
-        break;
-      case kMmap2:
-        lives.map(record.process);
-        processes.map(record.process, record.address,
-                      {.end = record.address + record.bytes_or_period, .offset = record.offset},
-                      identities_[record.text]);
-        break;
-      case kSample: {
-        const CodePlace place =
-            processes.find_sampled(record.misc & kModeMask, record.process, record.address);
-        const std::uint64_t period = record.bytes_or_period;
-        run.periods_by_place[place] += period;
-        if (record.has_chain) {
-          const bool is_first_thread = record.process == record.thread;
-          paths.add({.process = record.process,
-                     .path = record.callers,
-                     .is_first_thread = is_first_thread},
-                    place, period);
-        }
-        ++run.samples;
-        break;
-      }
-      default:
-        break;
-    }
-  }
+  replay_records(run);
 
   // The next run begins without records.
   records_ = {};
@@ -622,8 +645,41 @@ SampledRun RunRecords::close() {
 
   // Paths that only lead to others have no samples of their own.
   run.periods_by_path.resize(run.paths.size());
-  run.seen = lives.close();
   return run;
+}
+
+/// Adds to `run` what the records tell. They are in the order of their times, so the code at each
+/// sampled address is the code that the process had there at that time.
+void RunRecords::replay_records(SampledRun& run) const {
+  Replay replay(callers_, run);
+  for (const Record& record : records_) {
+    switch (record.type) {
+      case kComm:
+        replay.execute(record.process, names_[record.text]);
+        break;
+      case kFork:
+        replay.fork(record.process, record.parent);
+        break;
+      case kExit:
+        replay.end(record.process, record.thread);
+        break;
+      case kMmap2:
+        replay.map(record.process, record.address,
+                   {.end = record.address + record.bytes_or_period, .offset = record.offset},
+                   identities_[record.text]);
+        break;
+      default:  // kSample
+        replay.add_sample({.mode = unsigned{record.misc} & kModeMask,
+                           .address = record.address,
+                           .period = record.bytes_or_period,
+                           .has_chain = record.has_chain,
+                           .callers = {.process = record.process,
+                                       .path = record.callers,
+                                       .is_first_thread = record.process == record.thread}});
+        break;
+    }
+  }
+  run.seen = replay.close();
 }
 
 namespace {

@@ -117,6 +117,11 @@ class RunRecords {
   void add_record(std::span<const std::byte> record,
                   const std::function<void(const MappedFile&)>& mapped);
 
+  bool count_loss(std::span<const std::byte> record, std::uint32_t type);
+  void read_sample(std::span<const std::byte> record, Record& read);
+  void read_mapping(std::span<const std::byte> record, Record& read);
+  void replay_records(SampledRun& run) const;
+
   /// Adds the callers of a sample's code to callers_. Returns the index of the innermost caller,
   /// from which the path leads outwards; kNoCaller if no caller is known. If there is no room for a
   /// new path, returns the index of a path that only says so (kLeftOut in samples.cc).

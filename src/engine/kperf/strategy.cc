@@ -496,19 +496,22 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   const std::uint32_t expected_last_mark =
       value_count_ <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
 
-  if (mark == kFunctionStart) {
-    begin_sample(thread);
-  } else if (thread.sample != SampleState::Filling) {
-    // A complete sample cannot have further values. In the other states, the beginning of the
-    // sample was not seen, or it has only zeros, so its values are ignored.
-    if (thread.sample == SampleState::Full) thread.is_malformed = true;
-    return;
-  }
+  if (mark == kFunctionStart) begin_sample(thread);
+  if (!take_up_sample(thread)) return;
 
   append_values(record, thread);
   const bool is_full = thread.values_filled == value_count_;
   const bool is_well_formed = is_full && mark == expected_last_mark;
   if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
+}
+
+/// Returns false if the thread has no sample to which values could be added, and notes it if this
+/// shows a malformed sample.
+bool TraceReader::take_up_sample(Thread& thread) {
+  // A complete sample cannot have further values. In the other states, the beginning of the sample
+  // was not seen, or it has only zeros, so its values are ignored.
+  if (thread.sample == SampleState::Full) thread.is_malformed = true;
+  return thread.sample == SampleState::Filling;
 }
 
 /// Adds the values of a record to the present sample of its thread, as many as are missing.
@@ -603,40 +606,35 @@ std::string_view describe_fault(TraceFault fault) {
   return "a sample in the trace has fewer or more values than lauka asked for";
 }
 
+/// Returns what is wrong with the trace; nullopt if it is complete. Of several faults, returns the
+/// one that explains the others.
+std::optional<TraceFault> TraceReader::find_fault(const TraceCounts& counts) const {
+  if (has_lost_records_) return TraceFault::LostRecords;
+  if (counts.threads_command == 0)
+    return target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
+  if (counts.threads_not_ended_command != 0) return TraceFault::ThreadNotEnded;
+
+  bool any_ended_without_counts = false;
+  for (const auto& [tid, thread] : threads_) {
+    if (!is_counted(thread)) continue;
+    if (thread.is_malformed) return TraceFault::MalformedSample;
+    if (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts)
+      any_ended_without_counts = true;
+  }
+  return any_ended_without_counts ? std::optional(TraceFault::EndedWithoutCounts) : std::nullopt;
+}
+
 /// Adds up the counts of all threads of the command and its descendants (its tree), and finds out
 /// whether the trace was complete.
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
   counts.command_sums.resize(value_count_);
   counts.tree_sums.resize(value_count_);
-
-  bool any_ended_without_counts = false;
-  bool any_malformed = false;
-  for (const auto& [tid, thread] : threads_) {
-    // An exec makes a copy of the thread, which vanishes if the exec fails.
-    if (!in_tree(thread) || thread.is_exec_copy) continue;
-
-    add(thread, counts);
-    if (thread.is_malformed) any_malformed = true;
-    if (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts)
-      any_ended_without_counts = true;
-  }
-
+  for (const auto& [tid, thread] : threads_)
+    if (is_counted(thread)) add(thread, counts);
   for (const Process& process : processes_)
     if (process.in_tree) ++counts.processes_tree;
-
-  // Of several faults, the one that explains the others is reported.
-  if (has_lost_records_)
-    counts.fault = TraceFault::LostRecords;
-  else if (counts.threads_command == 0)
-    counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
-  else if (counts.threads_not_ended_command != 0)
-    counts.fault = TraceFault::ThreadNotEnded;
-  else if (any_malformed)
-    counts.fault = TraceFault::MalformedSample;
-  else if (any_ended_without_counts)
-    counts.fault = TraceFault::EndedWithoutCounts;
-
+  counts.fault = find_fault(counts);
   return counts;
 }
 

@@ -232,25 +232,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
 
-    // Why such a command has no samples is reported elsewhere, once for all its runs.
-    if (setup_.commands_without_samples.contains(command)) {
-      begin_next_run();
-      return make_counts_without_values(std::nullopt);
-    }
-
-    const bool was_withdrawn = run.samples == 0 && run.seen.withdrawn_count > 0;
-    if (was_withdrawn) {
-      begin_next_run();
-      return make_counts_without_values(make_withdrawn_error());
-    }
-
-    CountsOfRun counted = estimate_times(run, ended);
-    const std::uint64_t sampled_ns = *counted.counts[kAllFunctions];
-    if (const auto incomplete = find_incomplete(run, ended))
-      ask_for_repetition(*incomplete, counted);
-    else
-      add_to_totals(run, ended, sampled_ns);
-
+    CountsOfRun counted = count_run(run, ended, command);
     begin_next_run();
     return counted;
   }
@@ -259,6 +241,24 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   // A run's counts are the time of all functions, then those of the named functions.
   static constexpr std::size_t kAllFunctions = 0;
   static constexpr std::size_t kFirstNamed = 1;
+
+  /// Returns the counts of a run that the kernel could sample.
+  CountsOfRun count_run(const SampledRun& run, const os::Ended& ended, std::size_t command) {
+    // Why such a command has no samples is reported elsewhere, once for all its runs.
+    if (setup_.commands_without_samples.contains(command))
+      return make_counts_without_values(std::nullopt);
+
+    const bool was_withdrawn = run.samples == 0 && run.seen.withdrawn_count > 0;
+    if (was_withdrawn) return make_counts_without_values(make_withdrawn_error());
+
+    CountsOfRun counted = estimate_times(run, ended);
+    const std::uint64_t sampled_ns = *counted.counts[kAllFunctions];
+    if (const auto incomplete = find_incomplete(run, ended))
+      ask_for_repetition(*incomplete, counted);
+    else
+      add_to_totals(run, ended, sampled_ns);
+    return counted;
+  }
 
   /// Forgets what the latest run has left, because the next run may begin.
   void begin_next_run() {

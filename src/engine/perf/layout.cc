@@ -192,33 +192,37 @@ const Counter* find_on_pmu(const Result<EventCountSource>& source, const std::st
   return nullptr;
 }
 
+using GroupWords = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
+
+/// Reads a group of `size` counters through its leader; nullopt if the kernel does not return all.
+std::optional<GroupWords> read_group(int leader, std::size_t size, const os::LinuxCalls& calls) {
+  GroupWords words{};
+  const long words_read = calls.read_counter(leader, words.data(), words.size());
+  if (words_read < static_cast<long>(kValuesAt + size)) return std::nullopt;
+  return words;
+}
+
 /// Runs a loop of known work. Returns what the counters of the open group count meanwhile; nullopt
 /// if they did not count all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open_group,
                                                      const os::LinuxCalls& calls) {
   // The counters of a group are switched and read by its leader, which is the first.
   const int leader = open_group.descriptor(0);
-  using Words = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
-  const auto read_group = [&](Words& words) {
-    return calls.read_counter(leader, words.data(), words.size()) >=
-           static_cast<long>(kValuesAt + open_group.size());
-  };
-
-  Words before{};
-  Words after{};
-  if (!read_group(before) || calls.enable_group(leader) != 0) return std::nullopt;
+  const auto before = read_group(leader, open_group.size(), calls);
+  if (!before || calls.enable_group(leader) != 0) return std::nullopt;
   run_loop();
   calls.disable_group(leader);
-  if (!read_group(after)) return std::nullopt;
+  const auto after = read_group(leader, open_group.size(), calls);
+  if (!after) return std::nullopt;
 
-  const std::uint64_t enabled_ns = after[kEnabledAt] - before[kEnabledAt];
-  const std::uint64_t running_ns = after[kRunningAt] - before[kRunningAt];
+  const std::uint64_t enabled_ns = (*after)[kEnabledAt] - (*before)[kEnabledAt];
+  const std::uint64_t running_ns = (*after)[kRunningAt] - (*before)[kRunningAt];
   const bool counted_throughout = running_ns > 0 && running_ns >= enabled_ns;
   if (!counted_throughout) return std::nullopt;
 
   std::vector<std::uint64_t> counts;
   for (std::size_t i = kValuesAt; i < kValuesAt + open_group.size(); ++i)
-    counts.push_back(after[i] - before[i]);
+    counts.push_back((*after)[i] - (*before)[i]);
   return counts;
 }
 
@@ -450,6 +454,18 @@ Error make_died_error(std::size_t died, const std::string& counters) {
           "repeat the session, or measure on the host"};
 }
 
+/// Returns what became of the counters of a PMU that cannot be used; nullopt if the trials show no
+/// loss.
+std::optional<Error> explain_unusable(const CounterTrial& trial, const UnusableCounters& now,
+                                      const UnusableCounters& before, const std::string& counters) {
+  if (now.taken > before.taken)
+    return make_newly_taken_error(now.taken - before.taken, trial, counters);
+  // Even those that were taken before the session may explain why counts are missing.
+  if (now.taken > 0) return make_taken_error(trial, counters);
+  if (now.dead > before.dead) return make_died_error(now.dead - before.dead, counters);
+  return std::nullopt;
+}
+
 }  // namespace
 
 /// Compares what trials found out about the counters of each PMU now and at the beginning of the
@@ -468,13 +484,7 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
     const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     const UnusableCounters unusable_before =
         pmu_before == before.end() ? unusable : count_unusable(*pmu_before, conditions_before);
-
-    if (unusable.taken > unusable_before.taken)
-      return make_newly_taken_error(unusable.taken - unusable_before.taken, trial, counters);
-    // Even those that were taken before the session may explain why counts are missing.
-    if (unusable.taken > 0) return make_taken_error(trial, counters);
-    if (unusable.dead > unusable_before.dead)
-      return make_died_error(unusable.dead - unusable_before.dead, counters);
+    if (auto error = explain_unusable(trial, unusable, unusable_before, counters)) return error;
   }
   return std::nullopt;
 }

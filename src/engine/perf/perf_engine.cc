@@ -215,6 +215,13 @@ class PerfCounting final : public ArmedPass {
     return ran_all_the_time(running_ns, enabled_ns, has_several_kinds);
   }
 
+  std::vector<std::size_t> list_events_on_counters() const {
+    std::vector<std::size_t> events;
+    for (std::size_t event = 0; event < pass_.sources.size(); ++event)
+      if (pass_.sources[event].accounted_source == nullptr) events.push_back(event);
+    return events;
+  }
+
   /// Sums an event's counts and times over the core kinds.
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
     const std::vector<std::size_t>& counters = pass_.groups.counters_by_event[event];
@@ -233,13 +240,10 @@ class PerfCounting final : public ArmedPass {
   /// counters away unnoticed, which only an implausible count shows. If there is one, asks for
   /// another run.
   void fill_plausible_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
-    std::vector<std::size_t> events_on_counters;
+    const std::vector<std::size_t> events_on_counters = list_events_on_counters();
     std::vector<Tally> tallies;
-    for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
-      if (pass_.sources[event].accounted_source != nullptr) continue;
-      events_on_counters.push_back(event);
+    for (const std::size_t event : events_on_counters)
       tallies.push_back(sum_counters(event, ended));
-    }
 
     // An empty doubt means that the count is plausible.
     const std::vector<std::string> doubts = checker_.doubts(command, tallies);

@@ -588,18 +588,21 @@ bool RunRecords::count_loss(std::span<const std::byte> record, std::uint32_t typ
   }
 }
 
+/// Reads the fields that most records have in the same places. Only a sample does not end with its
+/// time (sample_id_all), and has its process elsewhere.
+RunRecords::Record RunRecords::read_common_fields(std::span<const std::byte> record) {
+  constexpr std::size_t misc_at = 4;
+  return {.time = number_at<std::uint64_t>(record, record.size() - kHeaderBytes),
+          .type = number_at<std::uint32_t>(record, 0),
+          .misc = number_at<std::uint16_t>(record, misc_at),
+          .process = number_at<std::uint32_t>(record, kHeaderBytes)};
+}
+
+/// The places of the fields in a record are those of perf_event_open(2).
 void RunRecords::add_record(std::span<const std::byte> record,
                             const std::function<void(const MappedFile&)>& mapped) {
-  constexpr std::size_t misc_at = 4;
   constexpr std::size_t comm_at = 16;
-
-  // The places of the fields are those of perf_event_open(2). Records other than samples end with
-  // their time (sample_id_all).
-  Record read{.time = number_at<std::uint64_t>(record, record.size() - kHeaderBytes),
-              .type = number_at<std::uint32_t>(record, 0),
-              .misc = number_at<std::uint16_t>(record, misc_at),
-              .process = number_at<std::uint32_t>(record, kHeaderBytes)};
-
+  Record read = read_common_fields(record);
   if (count_loss(record, read.type)) return;
 
   switch (read.type) {

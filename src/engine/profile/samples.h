@@ -117,6 +117,7 @@ class RunRecords {
   void add_record(std::span<const std::byte> record,
                   const std::function<void(const MappedFile&)>& mapped);
 
+  static Record read_common_fields(std::span<const std::byte> record);
   bool count_loss(std::span<const std::byte> record, std::uint32_t type);
   void read_sample(std::span<const std::byte> record, Record& read);
   void read_mapping(std::span<const std::byte> record, Record& read);

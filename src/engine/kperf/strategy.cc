@@ -121,34 +121,32 @@ class ThreadStrategy final : public CountingStrategy {
 
   /// Tells users what the samples of threads' counters do not cover.
   std::vector<Note> notes() const override {
-    const bool samples_running_threads = sampling_.period_ns.has_value();
-
     std::vector<Note> notes;
-    if (samples_running_threads && period_was_raised_)
+    if (sampling_.period_ns && period_was_raised_)
       notes.push_back(
           {"period_raised",
            "--period was raised to 1 ms, because the kernel does not sample more often"});
-
-    if (!sampling_.samples_ending_threads) {
-      const double period_ms = static_cast<double>(period_ns_) * 1e-6;
-      notes.push_back(
-          {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
-                                  "each thread did after its last sample",
-                                  period_ms)});
-    }
-
-    if (most_threads_not_ended_ > 0)
-      notes.push_back(
-          {"orphans", fmt::format("{} {} not ended with the command; {}", most_threads_not_ended_,
-                                  most_threads_not_ended_ == 1 ? "thread had" : "threads had",
-                                  samples_running_threads
-                                      ? "what they did after their last sample is not counted"
-                                      : "what they did is not counted")});
-
+    if (!sampling_.samples_ending_threads) notes.push_back(make_sampled_note());
+    if (most_threads_not_ended_ > 0) notes.push_back(make_orphans_note());
     return notes;
   }
 
  private:
+  Note make_sampled_note() const {
+    const double period_ms = static_cast<double>(period_ns_) * 1e-6;
+    return {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
+                                   "each thread did after its last sample",
+                                   period_ms)};
+  }
+
+  Note make_orphans_note() const {
+    return {"orphans",
+            fmt::format("{} {} not ended with the command; {}", most_threads_not_ended_,
+                        most_threads_not_ended_ == 1 ? "thread had" : "threads had",
+                        sampling_.period_ns ? "what they did after their last sample is not counted"
+                                            : "what they did is not counted")};
+  }
+
   void read(const Trace::RecordSink& take, bool& wrapped) {
     note_step("the kernel's trace could not be read", trace_.read(wrapped, take));
   }

@@ -394,6 +394,7 @@ class ProcessLives {
   std::size_t thread_count_ = 0;
 };
 
+/// A sample, as its record describes it.
 struct Sample {
   unsigned mode = 0;  ///< the kernel's, the user's or another one
   std::uint64_t address = 0;

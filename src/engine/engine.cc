@@ -135,18 +135,7 @@ class SeparateCounting final : public EngineWrapper {
       pass.kind = RoundKind::Counting;
       lacks_timed_pass = true;
     }
-    if (!lacks_timed_pass) return set;
-
-    // The events that need no counter cost nothing, so the timed runs report them.
-    Pass timed;
-    for (std::size_t event = 0; event < set->events.size(); ++event) {
-      if (needs_counter(event)) continue;
-      timed.event_indices.push_back(event);
-      accounted_in_timed_pass_.push_back(wrapped_engine().accounted(event));
-    }
-
-    set->passes.insert(set->passes.begin(), std::move(timed));
-    has_added_timed_pass_ = true;
+    if (lacks_timed_pass) add_timed_pass(*set);
     return set;
   }
 
@@ -157,6 +146,20 @@ class SeparateCounting final : public EngineWrapper {
   }
 
  private:
+  /// Adds a first pass for the events that need no counter. They cost nothing, so the timed runs
+  /// report them.
+  void add_timed_pass(EventSet& set) {
+    Pass timed;
+    for (std::size_t event = 0; event < set.events.size(); ++event) {
+      const AccountedEvent* const accounted_event = wrapped_engine().accounted(event);
+      if (accounted_event == nullptr) continue;
+      timed.event_indices.push_back(event);
+      accounted_in_timed_pass_.push_back(accounted_event);
+    }
+    set.passes.insert(set.passes.begin(), std::move(timed));
+    has_added_timed_pass_ = true;
+  }
+
   std::vector<const AccountedEvent*> accounted_in_timed_pass_;
   bool has_added_timed_pass_ = false;
 };
@@ -187,6 +190,12 @@ constexpr std::string_view kPowerPmu = "power";
 
 bool is_energy_event(const std::string& name) {
   return name.starts_with("energy-");
+}
+
+/// Returns the request without its energy events.
+EventRequest leave_out_energy(EventRequest wanted) {
+  std::erase_if(wanted.names, is_energy_event);
+  return wanted;
 }
 
 struct EnergySource {
@@ -269,8 +278,7 @@ class WithEnergy final : public EngineWrapper {
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
 
-    EventRequest other_events = wanted;
-    std::erase_if(other_events.names, is_energy_event);
+    const EventRequest other_events = leave_out_energy(wanted);
     const bool wants_energy = other_events.names.size() < wanted.names.size();
     const bool wants_only_energy = wants_energy && other_events.names.empty();
 
@@ -284,10 +292,7 @@ class WithEnergy final : public EngineWrapper {
       return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
 
-    for (const std::string& name : wanted.names) {
-      if (!is_energy_event(name)) continue;
-      if (auto added = add_source(name); !added) return added.error();
-    }
+    if (const auto added = add_sources(wanted.names); !added) return added.error();
 
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in separate runs, which --single-pass does not allow",
@@ -303,8 +308,7 @@ class WithEnergy final : public EngineWrapper {
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    EventRequest other_events = wanted;
-    std::erase_if(other_events.names, is_energy_event);
+    const EventRequest other_events = leave_out_energy(wanted);
     const bool wants_energy = other_events.names.size() < wanted.names.size();
     if (!wants_energy) return wrapped_engine().explain(wanted);
 
@@ -321,12 +325,7 @@ class WithEnergy final : public EngineWrapper {
     }
 
     // The energy events are counted in the first pass.
-    std::vector<ExplainedCounter> rows;
-    for (const EnergySource& source : sources_)
-      rows.push_back({.counter = "power PMU",
-                      .event = source.name,
-                      .explanation = "of the whole machine, in separate runs"});
-    explanation.passes.insert(explanation.passes.begin(), std::move(rows));
+    explanation.passes.insert(explanation.passes.begin(), explain_energy_pass());
     return explanation;
   }
 
@@ -337,56 +336,85 @@ class WithEnergy final : public EngineWrapper {
   }
 
  private:
+  std::vector<ExplainedCounter> explain_energy_pass() const {
+    std::vector<ExplainedCounter> rows;
+    for (const EnergySource& source : sources_)
+      rows.push_back({.counter = "power PMU",
+                      .event = source.name,
+                      .explanation = "of the whole machine, in separate runs"});
+    return rows;
+  }
+
+  /// Adds those of the named events that are energy events to `sources_`. Returns an error if one
+  /// of them cannot be counted.
+  Result<void> add_sources(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (!is_energy_event(name)) continue;
+      if (const auto added = add_source(name); !added)
+        return added.error().prefixed(fmt::format("{} cannot be counted", cited(name)));
+    }
+    return {};
+  }
+
   /// Adds the energy event `name` to `sources_`, and sets `cpus_` to the CPUs that count it.
   /// Returns an error if it cannot be counted.
   Result<void> add_source(const std::string& name) {
-    const auto make_refusal = [&](const std::string& why, const std::string& remedy) {
-      return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
-    };
+    auto source = make_source(name);
+    if (!source) return source.error();
 
-    // A performance monitoring unit (PMU) counts energy. Linux describes each of its events in
-    // files.
-    const auto pmu = sysfs_.find(kPowerPmu);
-    if (!pmu)
-      return make_refusal(
-          "this machine has no energy counters (RAPL), as is usual in a virtual machine",
-          "leave it out");
+    // One CPU counts for each processor package.
+    const auto cpus = parse_cpu_list(read_text("cpumask"));
+    if (!cpus || cpus->empty()) return Error{"the kernel names no CPU that counts energy", ""};
+    cpus_ = *cpus;
 
-    if (!sysfs_.read_terms(*pmu, name)) {
-      std::vector<std::string> energy_events = sysfs_.events(*pmu);
-      std::erase_if(energy_events, [](const std::string& text) { return !is_energy_event(text); });
-      return make_refusal(
-          "the processor does not count it",
-          energy_events.empty() ? "leave it out" : "it has " + listed(energy_events, "and"));
-    }
+    if (auto refusal = find_refusal_to_open(*source)) return *std::move(refusal);
+    sources_.push_back(*std::move(source));
+    return {};
+  }
 
-    const auto code = sysfs_.encode(*pmu, name);
-    if (!code) return make_refusal(code.error().what, code.error().remedy);
+  /// Returns the energy event `name` as the kernel describes it. Returns an error if its count
+  /// would not be in joules.
+  Result<EnergySource> make_source(const std::string& name) const {
+    const auto code = find_code(name);
+    if (!code) return code.error();
 
     // lauka shows joules, so it can use a count only if the kernel says how many joules it means.
     const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
-      return make_refusal("its unit is not joules", "");
-
-    // One CPU counts for each processor package.
-    const auto cpus = parse_cpu_list(read_text("cpumask"));
-    if (!cpus || cpus->empty())
-      return make_refusal("the kernel names no CPU that counts energy", "");
-    cpus_ = *cpus;
+      return Error{"its unit is not joules", ""};
 
     EnergySource source{
         .name = name, .attributes = perf::make_attributes(*code, {}), .joules_per_count = *scale};
     // The usual flags are for the counter of a process, but this one counts the whole machine.
     source.attributes.flags = 0;
+    return source;
+  }
 
+  /// Returns the kernel's code of the energy event `name`. Returns an error if this machine does
+  /// not have the event.
+  Result<os::EventCode> find_code(const std::string& name) const {
+    // A performance monitoring unit (PMU) counts energy. Linux describes each of its events in
+    // files.
+    const auto pmu = sysfs_.find(kPowerPmu);
+    if (!pmu)
+      return Error{"this machine has no energy counters (RAPL), as is usual in a virtual machine",
+                   "leave it out"};
+    if (sysfs_.read_terms(*pmu, name)) return sysfs_.encode(*pmu, name);
+
+    std::vector<std::string> energy_events = sysfs_.events(*pmu);
+    std::erase_if(energy_events, [](const std::string& text) { return !is_energy_event(text); });
+    return Error{"the processor does not count it",
+                 energy_events.empty() ? "leave it out" : "it has " + listed(energy_events, "and")};
+  }
+
+  /// Returns why a CPU of `cpus_` cannot count the event; nullopt if all of them can.
+  std::optional<Error> find_refusal_to_open(const EnergySource& source) const {
     const int error = try_to_open(source);
+    if (error == 0) return std::nullopt;
     if (error == EACCES || error == EPERM)
-      return make_refusal("the kernel lets only root count the whole machine",
-                          "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0");
-    if (error != 0) return make_refusal(std::generic_category().message(error), "");
-
-    sources_.push_back(std::move(source));
-    return {};
+      return Error{"the kernel lets only root count the whole machine",
+                   "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0"};
+    return Error{std::generic_category().message(error), ""};
   }
 
   /// Returns 0, or the errno of the first CPU on which the event cannot be counted.
@@ -424,6 +452,11 @@ class WithEnergy final : public EngineWrapper {
   std::size_t first_energy_event_ = 0;
 };
 
+/// True if no command will run. Questions, such as --list-events, come without a launcher.
+bool is_question(const MacosEngineOptions& options) {
+  return options.launcher == nullptr;
+}
+
 Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& options,
                                           const kperf::Kernel& kernel) {
   const std::string cpu =
@@ -433,44 +466,43 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& options,
   auto paths = kperf::kpep_paths(cpu);
   if (const auto folder = os::read_variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  if (options.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
+  if (is_question(options)) return kperf::load_kpep_for(cpu, paths);
   return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");
 }
 
-/// Makes an engine for macOS. The kperf engine counts with the processor's counters. If it cannot,
-/// for example without root, Auto uses the totals of cycles and instructions that the kernel keeps
-/// for the command's process.
-Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
-                                     const MacosEngineOptions& options) {
-  // Questions, such as --list-events, run no command, so they come without a launcher.
-  const bool is_question = options.launcher == nullptr;
+/// Makes the kperf engine, which counts with the processor's counters. Returns an error if it
+/// cannot, for example without root.
+Result<ChosenEngine> choose_kperf(const EngineRequest& request, const kperf::Kernel& kernel,
+                                  const Result<kperf::KpepDatabase>& database) {
+  if (!kernel.has_counters())
+    return kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
+  if (!database) return database.error();
 
+  auto engine = kperf::make_kperf_engine(request.macos, request.counts_user_space_only, *database);
+  if (!engine) return engine.error();
+
+  // Even an engine that could be made may later fail to count the default events. It may then
+  // change to the kernel's totals, unless the user asked for kperf or for a strategy of kperf.
+  const bool may_change_to_totals = request.choice == Choice::Auto && !is_question(request.macos) &&
+                                    request.macos.strategy == KperfStrategyChoice::Auto;
+  if (!may_change_to_totals) return ChosenEngine{*std::move(engine)};
+  return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *database)};
+}
+
+/// Makes an engine for macOS. If the kperf engine cannot count, Auto uses the totals of cycles and
+/// instructions that the kernel keeps for the command's process.
+Result<ChosenEngine> choose_on_macos(const EngineRequest& request) {
   // The database is Apple's list of the processor's events.
-  const kperf::Kernel kernel(*options.calls);
-  auto database = load_database(options, kernel);
+  const kperf::Kernel kernel(*request.macos.calls);
+  auto database = load_database(request.macos, kernel);
 
-  Error why_no_kperf;
-  if (!kernel.has_counters()) {
-    why_no_kperf = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
-  } else if (!database) {
-    why_no_kperf = database.error();
-  } else {
-    auto engine = kperf::make_kperf_engine(options, user_only, *database);
+  auto chosen = choose_kperf(request, kernel, database);
+  if (chosen) return chosen;
+  const Error& why_no_kperf = chosen.error();
+  if (request.choice == Choice::Kperf) return why_no_kperf.prefixed("--engine kperf");
 
-    // Even an engine that could be made may later fail to count the default events. It may then
-    // change to the kernel's totals, unless the user asked for kperf or for a strategy of kperf.
-    const bool may_change_to_totals =
-        choice == Choice::Auto && !is_question && options.strategy == KperfStrategyChoice::Auto;
-    if (engine && may_change_to_totals)
-      return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database))};
-    if (engine) return ChosenEngine{*std::move(engine)};
-    why_no_kperf = engine.error();
-  }
-
-  if (choice == Choice::Kperf) return why_no_kperf.prefixed("--engine kperf");
-
-  // Without counters, the kernel's totals stay 0. An answer can still name them.
-  if (!kernel.has_counters() && !is_question)
+  // Without counters, the kernel's totals stay 0. The answer to a question can still name them.
+  if (!kernel.has_counters() && !is_question(request.macos))
     return ChosenEngine{.engine = make_accounted_engine(why_no_kperf), .note = why_no_kperf.line()};
 
   std::optional<kperf::KpepDatabase> known_events;
@@ -505,6 +537,18 @@ ChosenEngine choose_no_counters(const Error& why) {
                       fmt::format("there are no hardware counters: {}; or use --engine cachegrind "
                                   "to count instructions by simulation",
                                   why.line())};
+}
+
+/// Makes the best engine that this system has.
+Result<ChosenEngine> choose_best(const EngineRequest& request) {
+  if (request.macos.calls != nullptr) return choose_on_macos(request);
+  if (request.calls == nullptr)
+    return choose_no_counters({"there is no engine for this system", ""});
+
+  // The perf engine may be unable to count here, too, but then it explains that itself. It only
+  // needs a kernel with its system call. Without that, can_count() says why.
+  if (perf::has_perf_event_open(*request.calls)) return choose_perf(request);
+  return choose_no_counters(perf::can_count(*request.calls).error());
 }
 
 EngineFacts make_facts(Choice choice, CounterEngine& engine) {
@@ -609,21 +653,16 @@ OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls) {
 /// the best one that this system has.
 Result<ChosenEngine> choose(const EngineRequest& request) {
   const Choice choice = request.choice;
-
-  // Each of these is null on another system.
-  const os::LinuxCalls* const linux_calls = request.calls;
-  const os::DarwinCalls* const macos_calls = request.macos.calls;
-
-  if (!is_for_this_system(choice, linux_calls, request.macos))
+  if (!is_for_this_system(choice, request.calls, request.macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
 
   switch (choice) {
     case Choice::Kperf:
-      return choose_on_macos(choice, request.counts_user_space_only, request.macos);
+      return choose_on_macos(request);
     case Choice::Perf:
-      if (const auto able = perf::can_count(*linux_calls); !able)
+      if (const auto able = perf::can_count(*request.calls); !able)
         return able.error().prefixed("--engine perf");
       return choose_perf(request);
     case Choice::Cachegrind:
@@ -635,15 +674,7 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
     case Choice::Auto:
       break;
   }
-
-  if (macos_calls != nullptr)
-    return choose_on_macos(choice, request.counts_user_space_only, request.macos);
-  if (linux_calls == nullptr) return choose_no_counters({"there is no engine for this system", ""});
-
-  // The perf engine may be unable to count here, too, but then it explains that itself. It only
-  // needs a kernel with its system call. Without that, can_count() says why.
-  if (perf::has_perf_event_open(*linux_calls)) return choose_perf(request);
-  return choose_no_counters(perf::can_count(*linux_calls).error());
+  return choose_best(request);
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,

@@ -90,41 +90,52 @@ class Division {
     std::size_t bin;
   };
 
+  /// A search for a chain of displacements. Nothing is moved before it has found a whole chain.
+  struct Search {
+    /// The units that the search has reached, each with the unit that would displace it.
+    std::map<std::size_t, Displacement> displaced{};
+    std::deque<std::size_t> units_to_place{};
+
+    void enter(const Displacement& displacement) {
+      displaced.insert({displacement.unit, displacement});
+      units_to_place.push_back(displacement.unit);
+    }
+  };
+
   /// Puts a unit (events that stay together) into a bin (units that can be counted at the same
   /// time). If no bin has room for it, it displaces a second unit, which may displace a third one,
   /// and so on, until a displaced unit finds a bin with room. Finds the shortest such chain by a
   /// breadth-first search. Returns false, and leaves the bins as they are, if there is none.
   bool add_unit(Bins& bins, std::size_t new_unit) {
-    // The search enters each unit that it reaches, with the unit that would displace it. Nothing is
-    // moved before the search has found a whole chain.
     constexpr std::size_t no_bin = std::numeric_limits<std::size_t>::max();
-    std::map<std::size_t, Displacement> displaced{
-        {new_unit, {.unit = new_unit, .displaced_by = new_unit, .bin = no_bin}}};
-    std::deque<std::size_t> units_to_place{new_unit};
+    Search search;
+    search.enter({.unit = new_unit, .displaced_by = new_unit, .bin = no_bin});
 
-    while (!units_to_place.empty()) {
-      const std::size_t unit = units_to_place.front();
-      units_to_place.pop_front();
+    while (!search.units_to_place.empty()) {
+      const std::size_t unit = search.units_to_place.front();
+      search.units_to_place.pop_front();
 
       for (std::size_t b = 0; b < bins.size(); ++b) {
         // A displaced unit must find another bin than the one that it leaves.
-        if (displaced.at(unit).bin == b) continue;
+        if (search.displaced.at(unit).bin == b) continue;
 
         Bin with_unit = bins[b];
         with_unit.push_back(unit);
-        if (fits(with_unit) && carry_out_chain(bins, displaced, unit, b)) return true;
-
-        for (const std::size_t other : bins[b]) {
-          const bool can_displace =
-              !displaced.contains(other) && fits(replace_unit(bins[b], other, unit));
-          if (!can_displace) continue;
-          displaced.insert({other, {.unit = other, .displaced_by = unit, .bin = b}});
-          units_to_place.push_back(other);
-        }
+        if (fits(with_unit) && carry_out_chain(bins, search.displaced, unit, b)) return true;
+        enter_units_of_bin(search, unit, bins, b);
       }
     }
 
     return false;
+  }
+
+  /// Enters the units of a bin that `unit` can displace into the search.
+  void enter_units_of_bin(Search& search, std::size_t unit, const Bins& bins, std::size_t bin) {
+    for (const std::size_t other : bins[bin]) {
+      const bool can_displace =
+          !search.displaced.contains(other) && fits(replace_unit(bins[bin], other, unit));
+      if (can_displace) search.enter({.unit = other, .displaced_by = unit, .bin = bin});
+    }
   }
 
   /// Carries out the chain of displacements that ends with `last_unit` in `last_bin`. The search
@@ -186,6 +197,31 @@ std::optional<std::vector<Unit>> join_units(std::vector<Unit> units, std::size_t
   return units;
 }
 
+/// Units, and the bins into which they are divided.
+struct DividedUnits {
+  std::vector<Unit> units;
+  Bins bins;
+};
+
+/// Returns the division in which two events, and all events that are already joined to either of
+/// them, are one unit. Returns nullopt if they are one unit already, if one of them is missing, or
+/// if this unit does not fit or would need more bins.
+std::optional<DividedUnits> try_to_join(const DividedUnits& divided, std::size_t first,
+                                        std::size_t second, FitOracle& oracle) {
+  auto units = join_units(divided.units, first, second);
+  if (!units) return std::nullopt;
+
+  // If the two alone do not fit, no unit with both fits.
+  if (!oracle.fits({first, second})) return std::nullopt;
+  const bool does_each_unit_fit =
+      std::ranges::all_of(*units, [&oracle](const Unit& unit) { return oracle.fits(unit); });
+  if (!does_each_unit_fit) return std::nullopt;
+
+  Bins bins = Division(*units, oracle).divide();
+  if (bins.size() > divided.bins.size()) return std::nullopt;
+  return DividedUnits{.units = *std::move(units), .bins = std::move(bins)};
+}
+
 }  // namespace
 
 Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits) {
@@ -219,31 +255,17 @@ Result<std::vector<EventIndices>> partition(
   if (oracle.fits(all_events)) return std::vector<EventIndices>{all_events};
 
   // At first, each event is a unit of its own.
-  std::vector<Unit> units;
-  for (const std::size_t event : all_events) units.push_back({event});
-  Bins best_bins = Division(units, oracle).divide();
+  DividedUnits best;
+  for (const std::size_t event : all_events) best.units.push_back({event});
+  best.bins = Division(best.units, oracle).divide();
 
-  // Then each wanted pair becomes one unit, together with all events that are already joined to
-  // either of them, unless this unit does not fit or would need more sets.
-  for (const auto& [first, second] : together) {
-    auto joined_units = join_units(units, first, second);
-    if (!joined_units) continue;  // the two are one unit already, or one of them is not an event
-
-    // If the two alone do not fit, no unit with both fits.
-    if (!oracle.fits({first, second})) continue;
-    const bool does_each_unit_fit = std::ranges::all_of(
-        *joined_units, [&oracle](const Unit& unit) { return oracle.fits(unit); });
-    if (!does_each_unit_fit) continue;
-
-    Bins bins = Division(*joined_units, oracle).divide();
-    if (bins.size() > best_bins.size()) continue;
-    units = *std::move(joined_units);
-    best_bins = std::move(bins);
-  }
+  // Then each wanted pair becomes one unit if possible.
+  for (const auto& [first, second] : together)
+    if (auto joined = try_to_join(best, first, second, oracle)) best = *std::move(joined);
 
   // After an error of the test, the oracle said of everything that it does not fit.
   if (oracle.error()) return *oracle.error();
-  return list_sets(best_bins, units);
+  return list_sets(best.bins, best.units);
 }
 
 }  // namespace lauka::engine

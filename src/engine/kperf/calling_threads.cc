@@ -57,20 +57,7 @@ class CallingThreadsEngine final : public EngineWrapper {
 
     EventSet set;
     set.passes.resize(1);  // of the region
-
-    const bool wants_defaults = region_events.names.empty();
-    if (wants_defaults)
-      for (const AccountedEvent& total : kThreadTotals) add_region_event(total, set);
-
-    for (const std::string& name : region_events.names) {
-      const AccountedEvent* total = find_accounted(name, kThreadTotals);
-      if (total == nullptr)
-        return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
-                                 "only its cycles and instructions",
-                                 cited(name)),
-                     "leave it out, or leave out --region"};
-      add_region_event(*total, set);
-    }
+    if (auto added = add_region_events(region_events.names, set); !added) return added.error();
 
     counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_run_) return set;
@@ -117,6 +104,23 @@ class CallingThreadsEngine final : public EngineWrapper {
   }
 
  private:
+  /// Adds the events with these names, or all if there is no name, to the pass of the region.
+  Result<void> add_region_events(const std::vector<std::string>& names, EventSet& set) {
+    if (names.empty())
+      for (const AccountedEvent& total : kThreadTotals) add_region_event(total, set);
+
+    for (const std::string& name : names) {
+      const AccountedEvent* total = find_accounted(name, kThreadTotals);
+      if (total == nullptr)
+        return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
+                                 "only its cycles and instructions",
+                                 cited(name)),
+                     "leave it out, or leave out --region"};
+      add_region_event(*total, set);
+    }
+    return {};
+  }
+
   void add_region_event(const AccountedEvent& account, EventSet& set) {
     Event* added = add_accounted(account, account.name, events_, set);
     if (added == nullptr) return;
@@ -139,26 +143,32 @@ class CallingThreadsEngine final : public EngineWrapper {
 
     for (std::size_t i = 0; i < whole_run.passes.size(); ++i) {
       Pass& pass = whole_run.passes[i];
-
-      // The kernel accounts for some events in every run. A pass that has only such events needs no
-      // additional runs, so its events join the first pass, which is that of the region.
-      const bool needs_no_counters = std::ranges::all_of(pass.event_indices, [&](auto event) {
-        return wrapped_engine().accounted(event) != nullptr;
-      });
-      if (needs_no_counters) {
-        for (const std::size_t event : pass.event_indices) {
-          accounted_of_whole_run_.push_back(wrapped_engine().accounted(event));
-          set.passes.front().event_indices.push_back(event + offset);
-        }
+      if (needs_no_counters(pass)) {
+        join_region_pass(pass, set);
         continue;
       }
-
       for (std::size_t& event : pass.event_indices) event += offset;
       passes_of_whole_run_.push_back(i);
       set.passes.push_back(std::move(pass));
     }
 
     set.notes.insert(set.notes.end(), whole_run.notes.begin(), whole_run.notes.end());
+  }
+
+  /// True if the kernel accounts for all events of a pass of the wrapped engine in every run.
+  bool needs_no_counters(const Pass& pass) const {
+    return std::ranges::all_of(pass.event_indices, [this](std::size_t event) {
+      return wrapped_engine().accounted(event) != nullptr;
+    });
+  }
+
+  /// Adds the events of a pass that needs no additional runs to the first pass, which is that of
+  /// the region.
+  void join_region_pass(const Pass& pass, EventSet& set) {
+    for (const std::size_t event : pass.event_indices) {
+      accounted_of_whole_run_.push_back(wrapped_engine().accounted(event));
+      set.passes.front().event_indices.push_back(event + events_.size());
+    }
   }
 
   std::vector<const AccountedEvent*> events_;

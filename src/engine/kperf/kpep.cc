@@ -177,8 +177,13 @@ class XmlReader {
       return;
     }
 
-    // Dictionaries and arrays already have their values. Dates, data and real numbers have none,
-    // because lauka needs none of them.
+    set_value(closed);
+    put_into(std::move(closed.value), open_.back());
+  }
+
+  /// Sets the value of an element that has ended. Dictionaries and arrays already have their
+  /// values. Dates, data and real numbers have none, because lauka needs none of them.
+  void set_value(OpenElement& closed) {
     if (closed.name == "integer") {
       read_integer(closed);
     } else if (closed.name == "string") {
@@ -186,8 +191,6 @@ class XmlReader {
     } else if (closed.name == "true" || closed.name == "false") {
       closed.value.value = closed.name == "true";
     }
-
-    put_into(std::move(closed.value), open_.back());
   }
 
   void read_integer(OpenElement& integer) {
@@ -231,6 +234,16 @@ Error make_reference_error() {
 
 Error make_text_error() {
   return {"is damaged: it has a string that is not text", ""};
+}
+
+// In UTF-16, a character above 0xffff is a pair of surrogates. Each of them has six bits that mark
+// it as the first or the second one, and then ten bits of the character's number.
+bool is_first_surrogate(std::uint64_t unit) {
+  return unit >> 10U == 0x36;
+}
+
+bool is_second_surrogate(std::uint64_t unit) {
+  return unit >> 10U == 0x37;
 }
 
 class BinaryReader {
@@ -287,6 +300,21 @@ class BinaryReader {
     return value;
   }
 
+  /// The first byte of a value, taken apart, and where the content behind it begins.
+  struct Marker {
+    std::uint64_t kind = 0;
+    std::uint64_t lower_half = 0;
+    std::size_t content_at = 0;
+  };
+
+  /// Reads the marker of the object with the number `index`; nullopt if there is none.
+  std::optional<Marker> read_marker(std::uint64_t index) const {
+    const auto offset = read_offset(index);
+    const auto marker = offset ? number_at(*offset, 1) : std::nullopt;
+    if (!marker) return std::nullopt;
+    return Marker{.kind = *marker >> 4U, .lower_half = *marker & 0xfU, .content_at = *offset + 1};
+  }
+
   /// Reads the value of the object with the number `index`, with all that it contains. `depth`:
   /// number of values around it. Values of kinds that lauka does not need, such as dates, are
   /// empty.
@@ -296,33 +324,43 @@ class BinaryReader {
     if (++values_read_ > kMaxValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
 
-    // The value begins with a byte, the marker, whose upper half is its kind.
-    const auto offset = read_offset(index);
-    const auto marker = offset ? number_at(*offset, 1) : std::nullopt;
+    const auto marker = read_marker(index);
     if (!marker) return make_reference_error();
-    const std::uint64_t kind = *marker >> 4U;
-    const std::uint64_t lower_half = *marker & 0xfU;
-    std::size_t content_at = *offset + 1;
-
-    // These values have no content besides the marker.
-    if (kind == Single) {
-      constexpr std::uint64_t no = 8;
-      constexpr std::uint64_t yes = 9;
-      const bool is_bool = lower_half == no || lower_half == yes;
-      return is_bool ? PlistValue{lower_half == yes} : PlistValue{};
+    switch (marker->kind) {
+      case Single:
+        return read_single(*marker);
+      case Integer:
+        return read_integer_at(marker->content_at, marker->lower_half);
+      case Ascii:
+      case Utf16:
+      case Array:
+      case Dict:
+        return read_value_with_length(*marker, depth);
+      default:
+        return PlistValue{};
     }
-    if (kind == Integer) return read_integer_at(content_at, lower_half);
+  }
 
-    const bool is_text = kind == Ascii || kind == Utf16;
-    if (!is_text && kind != Array && kind != Dict) return PlistValue{};
+  /// Returns a value that has no content besides its marker: true, false, or another one, which is
+  /// empty.
+  static PlistValue read_single(const Marker& marker) {
+    constexpr std::uint64_t no = 8;
+    constexpr std::uint64_t yes = 9;
+    const bool is_bool = marker.lower_half == no || marker.lower_half == yes;
+    return is_bool ? PlistValue{marker.lower_half == yes} : PlistValue{};
+  }
 
+  /// Reads a text, an array or a dictionary.
+  Result<PlistValue> read_value_with_length(const Marker& marker, std::size_t depth) {
     // The lower half of the marker is the length. A length that is too large for it follows the
     // marker, and `content_at` is then moved behind it.
-    const auto length = read_length_at(content_at, lower_half);
+    std::size_t content_at = marker.content_at;
+    const auto length = read_length_at(content_at, marker.lower_half);
     if (!length || *length > bytes_.size()) return make_reference_error();
-    if (is_text) return read_text_at(content_at, *length, kind == Utf16 ? 2 : 1);
-    return kind == Array ? read_array_at(content_at, *length, depth)
-                         : read_dict_at(content_at, *length, depth);
+
+    if (marker.kind == Array) return read_array_at(content_at, *length, depth);
+    if (marker.kind == Dict) return read_dict_at(content_at, *length, depth);
+    return read_text_at(content_at, *length, marker.kind == Utf16 ? 2 : 1);
   }
 
   /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
@@ -339,35 +377,39 @@ class BinaryReader {
   /// bytes (ASCII), or pairs of bytes (big-endian UTF-16).
   Result<PlistValue> read_text_at(std::size_t start, std::size_t length,
                                   std::size_t bytes_per_unit) const {
-    const auto read_unit = [&](std::size_t i) {
-      return number_at(start + i * bytes_per_unit, bytes_per_unit);
-    };
-
-    // In UTF-16, a character above 0xffff is a pair of surrogates. Each of them has six bits that
-    // mark it as the first or the second one, and then ten bits of the character's number.
-    const auto is_first_surrogate = [](std::uint64_t unit) { return unit >> 10U == 0x36; };
-    const auto is_second_surrogate = [](std::uint64_t unit) { return unit >> 10U == 0x37; };
-
+    const std::size_t end = start + length * bytes_per_unit;
     std::string text;
-    for (std::size_t i = 0; i < length; ++i) {
-      const auto unit = read_unit(i);
-      if (!unit) return make_reference_error();
-
-      // The names and descriptions of events have no zeros either.
-      const bool is_beyond_ascii = bytes_per_unit == 1 && *unit > 0x7f;
-      if (is_beyond_ascii || is_second_surrogate(*unit) || *unit == 0) return make_text_error();
-
-      std::uint64_t character = *unit;
-      if (is_first_surrogate(*unit)) {
-        ++i;
-        const auto second = i < length ? read_unit(i) : std::nullopt;
-        if (!second || !is_second_surrogate(*second)) return make_text_error();
-        character = 0x10000 + ((*unit & 0x3ffU) << 10U) + (*second & 0x3ffU);
-      }
-      boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(character),
+    for (std::size_t at = start; at < end;) {
+      const auto character = bytes_per_unit == 1 ? read_ascii_at(at) : read_utf16_at(at, end);
+      if (!character) return character.error();
+      boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(*character),
                                                    std::back_inserter(text));
+      const bool is_surrogate_pair = *character > 0xffff;
+      at += is_surrogate_pair ? 2 * bytes_per_unit : bytes_per_unit;
     }
     return PlistValue{std::move(text)};
+  }
+
+  /// Returns the character at `at`. The names and descriptions of events have no zeros.
+  Result<std::uint64_t> read_ascii_at(std::size_t at) const {
+    const auto unit = number_at(at, 1);
+    if (!unit) return make_reference_error();
+    if (*unit > 0x7f || *unit == 0) return make_text_error();
+    return *unit;
+  }
+
+  /// Returns the character that begins at `at`. The text ends at `end`, and has no zeros either.
+  Result<std::uint64_t> read_utf16_at(std::size_t at, std::size_t end) const {
+    constexpr std::size_t bytes_per_unit = 2;
+    const auto unit = number_at(at, bytes_per_unit);
+    if (!unit) return make_reference_error();
+    if (is_second_surrogate(*unit) || *unit == 0) return make_text_error();
+    if (!is_first_surrogate(*unit)) return *unit;
+
+    const std::size_t second_at = at + bytes_per_unit;
+    const auto second = second_at < end ? number_at(second_at, bytes_per_unit) : std::nullopt;
+    if (!second || !is_second_surrogate(*second)) return make_text_error();
+    return 0x10000 + ((*unit & 0x3ffU) << 10U) + (*second & 0x3ffU);
   }
 
   /// Reads the `i`-th of the objects whose numbers begin at `at`.
@@ -510,50 +552,51 @@ class KpepParser {
   void read_event(const std::string& name, const PlistValue& properties) {
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
 
-    const auto name_in_errors = [&name](std::string_view key) {
-      return fmt::format("{} of event {}", key, cited(name));
-    };
     const auto read_event_text = [&](std::string_view key) {
-      return read_text(properties, {.key = key, .name = name_in_errors(key)});
+      return read_text(properties, make_field_of_event(name, key));
     };
-    const auto read_event_number = [&](std::string_view key, std::uint64_t most,
-                                       Presence presence) {
-      return read_number(properties,
-                         {.key = key, .name = name_in_errors(key), .presence = presence}, most);
-    };
-
     KpepEvent event{.name = name,
                     .description = read_event_text("description"),
                     .errata = read_event_text("errata"),
                     .fallback = read_event_text("fallback")};
+    set_counters(event, properties);
+    database_.events.push_back(std::move(event));
+  }
 
-    // A fixed counter counts only its own event. Other events have a number, by which a counter is
-    // configured to count them.
-    const auto fixed_counter =
-        read_event_number("fixed_counter", kMaxChipCounters - 1, Presence::Optional);
+  static PlistField make_field_of_event(const std::string& event, std::string_view key,
+                                        Presence presence = Presence::Optional) {
+    return {
+        .key = key, .name = fmt::format("{} of event {}", key, cited(event)), .presence = presence};
+  }
+
+  /// Sets which counters can count the event. A fixed counter counts only its own event. Other
+  /// events have a number, by which a counter is configured to count them.
+  void set_counters(KpepEvent& event, const PlistValue& properties) {
+    const auto fixed_counter = read_number(
+        properties, make_field_of_event(event.name, "fixed_counter"), kMaxChipCounters - 1);
     event.is_fixed = fixed_counter.has_value();
 
     // Reads number and mask even if a fixed counter needs neither, so that invalid ones are
     // refused.
-    const auto selector = read_event_number(
-        "number", kMaxEventNumber, event.is_fixed ? Presence::Optional : Presence::Required);
-    const auto mask = read_event_number("counters_mask", kMaxMask, Presence::Optional);
+    const Presence presence = event.is_fixed ? Presence::Optional : Presence::Required;
+    const auto selector = read_number(
+        properties, make_field_of_event(event.name, "number", presence), kMaxEventNumber);
+    const auto mask =
+        read_number(properties, make_field_of_event(event.name, "counters_mask"), kMaxMask);
 
-    if (event.is_fixed) {
-      event.mask = CounterMask{1} << *fixed_counter;
-      if ((event.mask & database_.fixed_counters) == 0)
-        refuse(fmt::format("has an event {} on the fixed counter {}, which does not exist",
-                           cited(name), *fixed_counter));
-    } else {
-      event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
+    if (event.is_fixed) return set_fixed_counter(event, *fixed_counter);
+    event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
+    // Without a mask, each configurable counter can count the event. A mask may also name counters
+    // that this processor lacks.
+    event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
+                 database_.config_counters;
+  }
 
-      // Without a mask, each configurable counter can count the event. A mask may also name
-      // counters that this processor lacks.
-      event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
-                   database_.config_counters;
-    }
-
-    database_.events.push_back(std::move(event));
+  void set_fixed_counter(KpepEvent& event, std::uint64_t counter) {
+    event.mask = CounterMask{1} << counter;
+    if ((event.mask & database_.fixed_counters) == 0)
+      refuse(fmt::format("has an event {} on the fixed counter {}, which does not exist",
+                         cited(event.name), counter));
   }
 
   void read_aliases(const PlistValue* aliases) {

@@ -93,6 +93,7 @@ class DatabaseEngine : public CounterEngine {
  protected:
   KpepDatabase& database() { return database_; }
   CounterLimits& limits() { return limits_; }
+  const CounterLimits& limits() const { return limits_; }
 
  private:
   KpepDatabase database_;
@@ -122,22 +123,7 @@ class KperfEngine final : public DatabaseEngine {
                                          "missing), so lauka uses sysctls instead",
                                          *missing)});
 
-    const int counters_in_database = std::popcount(database().config_counters);
-    if (!set_available_counters())
-      return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
-                               "this processor has {}",
-                               kernel_.counter_count(kConfigurableClass), database().name,
-                               counters_in_database),
-                   ""};
-
-    // The kernel may keep some of the processor's counters for its power manager.
-    const int usable_count = std::popcount(limits().available);
-    if (usable_count != counters_in_database)
-      notes_.push_back(
-          {"counters_in_use", fmt::format("only {} of {} configurable counters can be used here",
-                                          usable_count, counters_in_database)});
-
-    return {};
+    return limit_to_available_counters();
   }
 
   /// Tries each event while nobody counts, so that lists and explanations know which events the
@@ -192,6 +178,26 @@ class KperfEngine final : public DatabaseEngine {
   }
 
  private:
+  /// Sets which counters can be used, and adds a note if some cannot. Returns an error if the
+  /// kernel's counters do not match the database.
+  Result<void> limit_to_available_counters() {
+    const int counters_in_database = std::popcount(database().config_counters);
+    if (!set_available_counters())
+      return Error{fmt::format("the kernel has {} configurable counters, but the database {} of "
+                               "this processor has {}",
+                               kernel_.counter_count(kConfigurableClass), database().name,
+                               counters_in_database),
+                   ""};
+
+    // The kernel may keep some of the processor's counters for its power manager.
+    const int usable_count = std::popcount(limits().available);
+    if (usable_count != counters_in_database)
+      notes_.push_back(
+          {"counters_in_use", fmt::format("only {} of {} configurable counters can be used here",
+                                          usable_count, counters_in_database)});
+    return {};
+  }
+
   /// Sets limits().available to the counters that can be used. Returns false if the kernel's
   /// counters do not match the database.
   bool set_available_counters() {
@@ -248,56 +254,63 @@ class KperfEngine final : public DatabaseEngine {
   /// Selects events again, after the kernel refused to count `refused_selection`. Replaces or
   /// leaves out, with a note, the events that the kernel refuses even alone.
   Result<Selection> select_allowed(const Selection& refused_selection, const EventRequest& wanted) {
-    EventRequest allowed = wanted;
-    allowed.names.clear();
-    bool is_any_refused = false;
-
-    for (const SelectedEvent& event : refused_selection.events) {
-      const KpepEvent& hardware_event = event.hardware_event;
-      const bool is_configurable = event.is_on_counter() && !hardware_event.is_fixed;
-      if (!is_configurable || !is_refused(hardware_event)) {
-        allowed.names.push_back(event.name);
-        continue;
-      }
-
-      is_any_refused = true;
-      mark_as_refused(hardware_event.name);
-
-      // A name such as "cycles" may stand for several events of the database. Now that this one is
-      // marked, the name stands for one that is not refused, if there is any.
-      const auto other = find_event_by_any_name(database(), event.name);
-      if (other && !other->hardware_event.is_refused_by_kernel) {
-        allowed.names.push_back(event.name);
-        notes_.push_back(
-            {"other_event",
-             fmt::format("{} is counted by {}, because this kernel refuses {}", event.name,
-                         other->hardware_event.name, hardware_event.name)});
-      } else {
-        notes_.push_back(
-            {"events_left_out", fmt::format("{} cannot be counted, because this kernel "
-                                            "does not allow its selector {:#x} here",
-                                            event.name, hardware_event.selector_number)});
-      }
-    }
-
-    if (!is_any_refused)
+    auto names = list_allowed_names(refused_selection);
+    if (!names)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
 
     // Energy needs no counter, so it does not show that anything can be counted. If nothing else is
     // left, the last note says why.
     const bool counts_nothing =
-        std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; });
+        std::ranges::all_of(*names, [](const auto& name) { return name == kEnergy.name; });
     if (counts_nothing) return Error{notes_.back().text, "leave it out"};
 
     // What the notes of the refused selection say, such as which names mean the same event, still
     // holds.
+    EventRequest allowed = wanted;
+    allowed.names = *std::move(names);
     auto allowed_selection = select_events(database(), allowed, limits());
     if (allowed_selection)
       allowed_selection->notes.insert(allowed_selection->notes.begin(),
                                       refused_selection.notes.begin(),
                                       refused_selection.notes.end());
     return allowed_selection;
+  }
+
+  /// Returns the names of the events that the kernel allows, or can replace; nullopt if it refuses
+  /// none of the events alone.
+  std::optional<std::vector<std::string>> list_allowed_names(const Selection& selection) {
+    std::vector<std::string> names;
+    bool is_any_refused = false;
+    for (const SelectedEvent& event : selection.events) {
+      const bool is_configurable = event.is_on_counter() && !event.hardware_event.is_fixed;
+      const bool is_refused_alone = is_configurable && is_refused(event.hardware_event);
+      is_any_refused = is_any_refused || is_refused_alone;
+      if (!is_refused_alone || replace_refused(event)) names.push_back(event.name);
+    }
+    return is_any_refused ? std::optional(std::move(names)) : std::nullopt;
+  }
+
+  /// Marks the event as refused. Returns true if its name now stands for another event, which the
+  /// kernel allows. Adds a note that says what becomes of the name.
+  bool replace_refused(const SelectedEvent& event) {
+    mark_as_refused(event.hardware_event.name);
+
+    // A name such as "cycles" may stand for several events of the database. Now that this one is
+    // marked, the name stands for one that is not refused, if there is any.
+    const auto other = find_event_by_any_name(database(), event.name);
+    const bool is_replaced = other && !other->hardware_event.is_refused_by_kernel;
+    if (is_replaced)
+      notes_.push_back(
+          {"other_event",
+           fmt::format("{} is counted by {}, because this kernel refuses {}", event.name,
+                       other->hardware_event.name, event.hardware_event.name)});
+    else
+      notes_.push_back(
+          {"events_left_out", fmt::format("{} cannot be counted, because this kernel "
+                                          "does not allow its selector {:#x} here",
+                                          event.name, event.hardware_event.selector_number)});
+    return is_replaced;
   }
 
   void mark_as_refused(const std::string& event_name) {
@@ -308,30 +321,15 @@ class KperfEngine final : public DatabaseEngine {
   /// Makes the event set of `selection_` for users, with what the engine knows about each event.
   /// Also stores the passes of the set in `passes_`, for arm().
   EventSet make_selected_event_set() {
-    // Newer kernels never let configurable counters count the kernel.
-    bool counts_user_space_only = limits().user_only;
-    if (!counts_user_space_only) {
-      // Such as "15.3.1".
-      const std::string version = kernel_.read_sysctl_text("kern.osproductversion");
-      const int major_version = std::atoi(version.c_str());
-      counts_user_space_only = major_version >= kUserSpaceOnlySince;
-    }
-
-    EventSet set = make_event_set(selection_, counts_user_space_only);
+    EventSet set = make_event_set(selection_, are_configurable_counters_user_only());
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
 
     bool has_fixed_counter = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
       const SelectedEvent& selected = selection_.events[i];
       if (!selected.is_on_counter()) continue;
-
-      // A configurable counter may stay 0 because the kernel silently does not count the event.
-      Event& event = set.events[i];
-      event.zero_is_doubtful = !selected.hardware_event.is_fixed;
-      if (counts_machine_) event.name_suffix = "(system-wide)";
-      if (event.privilege_levels == CountedPrivilegeLevels::UserOnly)
-        event.name_suffix += event.name_suffix.empty() ? "(user)" : " (user)";
       if (selected.hardware_event.is_fixed) has_fixed_counter = true;
+      describe_counting(set.events[i], selected);
     }
 
     // Fixed counters cannot leave the kernel out, even if the user asked for user space only.
@@ -342,6 +340,25 @@ class KperfEngine final : public DatabaseEngine {
 
     passes_ = set.passes;
     return set;
+  }
+
+  /// True if configurable counters count in user space only, because the user wants it, or because
+  /// newer kernels never let them count the kernel.
+  bool are_configurable_counters_user_only() const {
+    if (limits().user_only) return true;
+    // Such as "15.3.1".
+    const std::string version = kernel_.read_sysctl_text("kern.osproductversion");
+    const int major_version = std::atoi(version.c_str());
+    return major_version >= kUserSpaceOnlySince;
+  }
+
+  /// Sets what is special about the count of an event that is on a counter.
+  void describe_counting(Event& event, const SelectedEvent& selected) const {
+    // A configurable counter may stay 0 because the kernel silently does not count the event.
+    event.zero_is_doubtful = !selected.hardware_event.is_fixed;
+    if (counts_machine_) event.name_suffix = "(system-wide)";
+    if (event.privilege_levels == CountedPrivilegeLevels::UserOnly)
+      event.name_suffix += event.name_suffix.empty() ? "(user)" : " (user)";
   }
 
   MacosEngineOptions options_;

@@ -222,6 +222,15 @@ void add_default_events(Selection& selection, const KpepDatabase& database, Coun
                      listed(left_out), processor_name(database))});
 }
 
+/// Finds an event by its name in the database. `events`: indices into the selection. Returns the
+/// position in this list; nullopt if the event is not in it.
+std::optional<std::size_t> find_position(std::string_view name, const Selection& selection,
+                                         const std::vector<std::size_t>& events) {
+  for (std::size_t i = 0; i < events.size(); ++i)
+    if (selection.events[events[i]].hardware_event.name == name) return i;
+  return std::nullopt;
+}
+
 /// Lists the pairs of selected events that should be counted in one pass, because their ratio is
 /// useful. The most important pair comes first. `configurable`: the events that need configurable
 /// counters, as indices into the selection. A pair has positions in this list.
@@ -229,18 +238,11 @@ std::vector<EventPair> list_pairs(const Selection& selection,
                                   const std::vector<std::size_t>& configurable,
                                   const KpepDatabase& database,
                                   const std::vector<EventNamePair>& wanted_pairs) {
-  const auto find_position = [&](std::string_view name) -> std::optional<std::size_t> {
-    for (std::size_t i = 0; i < configurable.size(); ++i)
-      if (selection.events[configurable[i]].hardware_event.name == name) return i;
-    return std::nullopt;
-  };
-
   std::vector<EventPair> pairs;
   const auto add_if_selected = [&](std::string_view first_name, std::string_view second_name) {
-    const auto first = find_position(first_name);
-    const auto second = find_position(second_name);
-    const bool are_two_events = first && second && *first != *second;
-    if (are_two_events) pairs.emplace_back(*first, *second);
+    const auto first = find_position(first_name, selection, configurable);
+    const auto second = find_position(second_name, selection, configurable);
+    if (first && second && *first != *second) pairs.emplace_back(*first, *second);
   };
 
   // The wanted pairs come first. They have portable names, such as "cycles", for which the database
@@ -252,7 +254,6 @@ std::vector<EventPair> list_pairs(const Selection& selection,
   }
   for (const auto& [first_name, second_name] : kUsefulPairs)
     add_if_selected(first_name, second_name);
-
   return pairs;
 }
 
@@ -270,58 +271,86 @@ std::string describe_competition(const Selection& selection) {
                      others);
 }
 
-/// Divides the selected events into passes, which are counted in separate runs. The events of a
-/// pass fit on the counters at the same time. If there are several passes, also notes in
-/// `selection` which events compete for the counters.
-Result<void> divide_selection(Selection& selection, const KpepDatabase& database,
-                              const std::vector<EventNamePair>& wanted_pairs,
-                              const CounterLimits& limits) {
-  PlacedPass fixed_events;
-  std::vector<std::size_t> configurable;  // indices of events that need a configurable counter
-  std::vector<CounterMask> masks;         // the counters that each of these events may use
+/// The selected events that are on counters.
+struct EventsByCounter {
+  PlacedPass fixed{};  ///< events on fixed counters, by counter
+  /// Indices into the selection of events that need a configurable counter.
+  std::vector<std::size_t> configurable{};
+  std::vector<CounterMask> masks{};  ///< the counters that each of these events may use
+};
 
+/// Returns an error if an event has no counter. `available`: see CounterLimits.
+Result<EventsByCounter> sort_by_counter(const Selection& selection, CounterMask available) {
+  EventsByCounter sorted;
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
     if (!selection.events[i].is_on_counter()) continue;
 
     const KpepEvent& hardware_event = selection.events[i].hardware_event;
     if (hardware_event.is_fixed) {
       const auto counter = static_cast<unsigned>(std::countr_zero(hardware_event.mask));
-      fixed_events.push_back({.event_index = i, .counter = counter});
+      sorted.fixed.push_back({.event_index = i, .counter = counter});
       continue;
     }
 
-    const CounterMask usable_counters = hardware_event.mask & limits.available;
+    const CounterMask usable_counters = hardware_event.mask & available;
     if (usable_counters == 0) return make_no_counter_error(hardware_event);
-    configurable.push_back(i);
-    masks.push_back(usable_counters);
+    sorted.configurable.push_back(i);
+    sorted.masks.push_back(usable_counters);
   }
 
-  std::ranges::sort(fixed_events, {}, &PlacedEvent::counter);
+  std::ranges::sort(sorted.fixed, {}, &PlacedEvent::counter);
+  return sorted;
+}
 
-  const auto pairs = list_pairs(selection, configurable, database, wanted_pairs);
-  for (const PlacedPass& configurable_pass : divide_into_passes(masks, pairs)) {
-    // Fixed counters take no room from the configurable ones, so their events are in every pass.
-    PlacedPass& pass = selection.passes.emplace_back(fixed_events);
+/// Returns the word that configures a counter to count an event.
+std::uint64_t make_configuration_word(const KpepEvent& event, const CounterLimits& limits) {
+  std::uint64_t word = event.selector_number;
+  if (limits.user_only) word |= kUserSpaceOnly;
+  return word;
+}
 
-    for (const PlacedEvent& placed : configurable_pass) {
-      const std::size_t event = configurable[placed.event_index];
-      std::uint64_t word = selection.events[event].hardware_event.selector_number;
-      if (limits.user_only) word |= kUserSpaceOnly;
-      pass.push_back({.event_index = event, .counter = placed.counter, .word = word});
-    }
+/// Returns which of the selected events compete; nullopt if all fit into one pass.
+std::optional<CompetingEvents> find_competition(const EventsByCounter& events) {
+  auto competition = smallest_competition(events.masks);
+  if (!competition) return competition;
+  // The competition has positions in `masks`.
+  for (std::size_t& event : competition->events) event = events.configurable[event];
+  return competition;
+}
+
+/// Returns a pass with all events on fixed counters. These take no room from the configurable ones.
+/// `configurable_pass`: the other events of the pass, as positions in `events`.
+PlacedPass complete_pass(const PlacedPass& configurable_pass, const EventsByCounter& events,
+                         const Selection& selection, const CounterLimits& limits) {
+  PlacedPass pass = events.fixed;
+  for (const PlacedEvent& placed : configurable_pass) {
+    const std::size_t event = events.configurable[placed.event_index];
+    const KpepEvent& hardware_event = selection.events[event].hardware_event;
+    pass.push_back({.event_index = event,
+                    .counter = placed.counter,
+                    .word = make_configuration_word(hardware_event, limits)});
   }
+  return pass;
+}
+
+/// Divides the selected events into passes, which are counted in separate runs. The events of a
+/// pass fit on the counters at the same time. If there are several passes, also notes in
+/// `selection` which events compete for the counters.
+Result<void> divide_selection(Selection& selection, const KpepDatabase& database,
+                              const std::vector<EventNamePair>& wanted_pairs,
+                              const CounterLimits& limits) {
+  auto events = sort_by_counter(selection, limits.available);
+  if (!events) return events.error();
+
+  const auto pairs = list_pairs(selection, events->configurable, database, wanted_pairs);
+  for (const PlacedPass& configurable_pass : divide_into_passes(events->masks, pairs))
+    selection.passes.push_back(complete_pass(configurable_pass, *events, selection, limits));
 
   // Without configurable events, the others still need a pass.
   if (selection.passes.empty() && !selection.events.empty())
-    selection.passes.push_back(std::move(fixed_events));
+    selection.passes.push_back(std::move(events->fixed));
 
-  // If the events do not fit into one pass, users learn which of them compete. The competition has
-  // positions in `masks`, which become indices of events.
-  if (selection.passes.size() < 2) return {};
-  selection.competition = smallest_competition(masks);
-  if (selection.competition)
-    for (std::size_t& event : selection.competition->events) event = configurable[event];
-
+  if (selection.passes.size() > 1) selection.competition = find_competition(*events);
   return {};
 }
 
@@ -392,14 +421,15 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   return passes;
 }
 
-/// The mask of an event has a bit for each counter that can count it. By Hall's theorem, all events
-/// can be counted at the same time unless there is a set of counters such that more events than it
-/// has counters can use only counters of this set. Finds a smallest such set, and names its events.
-std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks) {
-  const auto can_use_only = [](CounterMask mask, CounterMask counters) {
-    return (mask & ~counters) == 0;
-  };
+namespace {
 
+bool can_use_only(CounterMask mask, CounterMask counters) {
+  return (mask & ~counters) == 0;
+}
+
+/// Returns a smallest set of counters such that more events than it has counters can use only
+/// counters of this set; nullopt if there is none.
+std::optional<CounterMask> find_smallest_overfull(std::span<const CounterMask> masks) {
   CounterMask usable = 0;
   for (const CounterMask mask : masks) usable |= mask;
 
@@ -413,20 +443,29 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
         masks, [&](CounterMask mask) { return can_use_only(mask, counters); });
     if (event_count > counter_count) smallest_set = counters;
   }
-  if (!smallest_set) return std::nullopt;
+  return smallest_set;
+}
+
+}  // namespace
+
+/// The mask of an event has a bit for each counter that can count it. By Hall's theorem, all events
+/// can be counted at the same time unless there is a set of counters such that more events than it
+/// has counters can use only counters of this set. Finds a smallest such set, and names its events.
+std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks) {
+  const auto counters = find_smallest_overfull(masks);
+  if (!counters) return std::nullopt;
 
   // One event more than there are counters is enough to show that they do not fit. Of the others,
   // only the number is of interest.
-  CompetingEvents competition{.events = {}, .counters = *smallest_set};
-  const auto max_named = static_cast<std::size_t>(std::popcount(*smallest_set)) + 1;
+  CompetingEvents competition{.events = {}, .counters = *counters};
+  const auto max_named = static_cast<std::size_t>(std::popcount(*counters)) + 1;
   for (std::size_t event = 0; event < masks.size(); ++event) {
-    if (!can_use_only(masks[event], *smallest_set)) continue;
+    if (!can_use_only(masks[event], *counters)) continue;
     if (competition.events.size() < max_named)
       competition.events.push_back(event);
     else
       ++competition.other_competitors;
   }
-
   return competition;
 }
 
@@ -485,33 +524,40 @@ Pass make_pass(const PlacedPass& placed_pass, const std::vector<SelectedEvent>& 
   return pass;
 }
 
+namespace {
+
+Event make_event(const SelectedEvent& selected, CountedPrivilegeLevels levels) {
+  std::string meaning;
+  if (!selected.is_on_counter())
+    meaning = selected.accounted_event->meaning;
+  else if (levels == CountedPrivilegeLevels::UserOnly)
+    meaning = selected.hardware_event.name + ", user space only";
+  else
+    meaning = selected.hardware_event.name;
+
+  Event event{.name = selected.name,
+              .meaning = std::move(meaning),
+              .is_energy = selected.is_energy(),
+              .privilege_levels = levels,
+              .role = role_of_event(selected.name)};
+  // The engine of the session counts the events on counters, so they need not name one.
+  if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
+  return event;
+}
+
+}  // namespace
+
 /// Makes from a selection what users see of it: the events with their meanings, and in which pass
 /// each of them is counted. Configurable counters, unlike fixed ones, may count only in user space,
 /// because the user or the kernel wants it.
 EventSet make_event_set(const Selection& selection, bool configurable_are_user_only) {
   EventSet set;
   set.notes = selection.notes;
-
   for (const SelectedEvent& selected : selection.events) {
     const bool is_configurable = selected.is_on_counter() && !selected.hardware_event.is_fixed;
-    const bool is_user_only = configurable_are_user_only && is_configurable;
-
-    std::string meaning;
-    if (selected.is_on_counter())
-      meaning = selected.hardware_event.name + (is_user_only ? ", user space only" : "");
-    else
-      meaning = selected.accounted_event->meaning;
-
-    Event event{.name = selected.name,
-                .meaning = std::move(meaning),
-                .is_energy = selected.is_energy(),
-                .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
-                                                 : CountedPrivilegeLevels::UserAndKernel,
-                .role = role_of_event(selected.name)};
-
-    // The engine of the session counts the events on counters, so they need not name one.
-    if (!selected.is_on_counter()) event.method.engine = kAccountingEngine;
-    set.events.push_back(std::move(event));
+    set.events.push_back(make_event(selected, configurable_are_user_only && is_configurable
+                                                  ? CountedPrivilegeLevels::UserOnly
+                                                  : CountedPrivilegeLevels::UserAndKernel));
   }
 
   for (const PlacedPass& placed_pass : selection.passes)

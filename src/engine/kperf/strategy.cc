@@ -121,34 +121,32 @@ class ThreadStrategy final : public CountingStrategy {
 
   /// Tells users what the samples of threads' counters do not cover.
   std::vector<Note> notes() const override {
-    const bool samples_running_threads = sampling_.period_ns.has_value();
-
     std::vector<Note> notes;
-    if (samples_running_threads && period_was_raised_)
+    if (sampling_.period_ns && period_was_raised_)
       notes.push_back(
           {"period_raised",
            "--period was raised to 1 ms, because the kernel does not sample more often"});
-
-    if (!sampling_.samples_ending_threads) {
-      const double period_ms = static_cast<double>(period_ns_) * 1e-6;
-      notes.push_back(
-          {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
-                                  "each thread did after its last sample",
-                                  period_ms)});
-    }
-
-    if (most_threads_not_ended_ > 0)
-      notes.push_back(
-          {"orphans", fmt::format("{} {} not ended with the command; {}", most_threads_not_ended_,
-                                  most_threads_not_ended_ == 1 ? "thread had" : "threads had",
-                                  samples_running_threads
-                                      ? "what they did after their last sample is not counted"
-                                      : "what they did is not counted")});
-
+    if (!sampling_.samples_ending_threads) notes.push_back(make_sampled_note());
+    if (most_threads_not_ended_ > 0) notes.push_back(make_orphans_note());
     return notes;
   }
 
  private:
+  Note make_sampled_note() const {
+    const double period_ms = static_cast<double>(period_ns_) * 1e-6;
+    return {"sampled", fmt::format("counts are sampled every {:.3g} ms, so they lack what "
+                                   "each thread did after its last sample",
+                                   period_ms)};
+  }
+
+  Note make_orphans_note() const {
+    return {"orphans",
+            fmt::format("{} {} not ended with the command; {}", most_threads_not_ended_,
+                        most_threads_not_ended_ == 1 ? "thread had" : "threads had",
+                        sampling_.period_ns ? "what they did after their last sample is not counted"
+                                            : "what they did is not counted")};
+  }
+
   void read(const Trace::RecordSink& take, bool& wrapped) {
     note_step("the kernel's trace could not be read", trace_.read(wrapped, take));
   }
@@ -207,21 +205,21 @@ class ThreadStrategy final : public CountingStrategy {
     // A thread's counts come at its end, so those of a thread that outlives the command are
     // missing. If allowed, the next runs also sample running threads, and this run is repeated.
     if (counts.threads_not_ended_tree == 0) return run;
-    const bool samples_running_threads = sampling_.period_ns.has_value();
-    if (may_begin_to_sample_running_threads_ && !samples_running_threads) {
-      sampling_.period_ns = period_ns_;
-      must_restart_sampling_ = true;
-      run.redo = RepeatRequest{
-          .reason = RedoReason::Counting,
-          .why =
-              "threads outlived the command, so lauka samples threads while they run from now on",
-          .max_repetitions = 1};
-      return run;
-    }
-
-    // Otherwise, a note says that something is missing.
-    most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
+    if (may_begin_to_sample_running_threads_ && !sampling_.period_ns)
+      run.redo = begin_to_sample_running_threads();
+    else  // a note says that something is missing
+      most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
     return run;
+  }
+
+  /// Lets the next runs sample running threads, too. Returns the request to repeat the present run.
+  RepeatRequest begin_to_sample_running_threads() {
+    sampling_.period_ns = period_ns_;
+    must_restart_sampling_ = true;
+    return {
+        .reason = RedoReason::Counting,
+        .why = "threads outlived the command, so lauka samples threads while they run from now on",
+        .max_repetitions = 1};
   }
 
   Trace& trace_;
@@ -496,24 +494,31 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   const std::uint32_t expected_last_mark =
       value_count_ <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
 
-  if (mark == kFunctionStart) {
-    begin_sample(thread);
-  } else if (thread.sample != SampleState::Filling) {
-    // A complete sample cannot have further values. In the other states, the beginning of the
-    // sample was not seen, or it has only zeros, so its values are ignored.
-    if (thread.sample == SampleState::Full) thread.is_malformed = true;
-    return;
-  }
+  if (mark == kFunctionStart) begin_sample(thread);
+  if (!take_up_sample(thread)) return;
 
+  append_values(record, thread);
+  const bool is_full = thread.values_filled == value_count_;
+  const bool is_well_formed = is_full && mark == expected_last_mark;
+  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
+}
+
+/// Returns false if the thread has no sample to which values could be added, and notes it if this
+/// shows a malformed sample.
+bool TraceReader::take_up_sample(Thread& thread) {
+  // A complete sample cannot have further values. In the other states, the beginning of the sample
+  // was not seen, or it has only zeros, so its values are ignored.
+  if (thread.sample == SampleState::Full) thread.is_malformed = true;
+  return thread.sample == SampleState::Filling;
+}
+
+/// Adds the values of a record to the present sample of its thread, as many as are missing.
+void TraceReader::append_values(const KdebugRecord& record, Thread& thread) {
   const std::size_t values_taken = std::min(kValuesOfRecord, value_count_ - thread.values_filled);
   const std::size_t first_index = thread.values_at + thread.values_filled;
   std::copy_n(record.arguments.begin(), values_taken,
               values_.begin() + static_cast<std::ptrdiff_t>(first_index));
   thread.values_filled += static_cast<std::uint32_t>(values_taken);
-
-  const bool is_full = thread.values_filled == value_count_;
-  const bool is_well_formed = is_full && mark == expected_last_mark;
-  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
 }
 
 /// Begins a sample of a thread. An unfinished sample of the thread is dropped.
@@ -599,40 +604,35 @@ std::string_view describe_fault(TraceFault fault) {
   return "a sample in the trace has fewer or more values than lauka asked for";
 }
 
+/// Returns what is wrong with the trace; nullopt if it is complete. Of several faults, returns the
+/// one that explains the others.
+std::optional<TraceFault> TraceReader::find_fault(const TraceCounts& counts) const {
+  if (has_lost_records_) return TraceFault::LostRecords;
+  if (counts.threads_command == 0)
+    return target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
+  if (counts.threads_not_ended_command != 0) return TraceFault::ThreadNotEnded;
+
+  bool any_ended_without_counts = false;
+  for (const auto& [tid, thread] : threads_) {
+    if (!is_counted(thread)) continue;
+    if (thread.is_malformed) return TraceFault::MalformedSample;
+    if (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts)
+      any_ended_without_counts = true;
+  }
+  return any_ended_without_counts ? std::optional(TraceFault::EndedWithoutCounts) : std::nullopt;
+}
+
 /// Adds up the counts of all threads of the command and its descendants (its tree), and finds out
 /// whether the trace was complete.
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
   counts.command_sums.resize(value_count_);
   counts.tree_sums.resize(value_count_);
-
-  bool any_ended_without_counts = false;
-  bool any_malformed = false;
-  for (const auto& [tid, thread] : threads_) {
-    // An exec makes a copy of the thread, which vanishes if the exec fails.
-    if (!in_tree(thread) || thread.is_exec_copy) continue;
-
-    add(thread, counts);
-    if (thread.is_malformed) any_malformed = true;
-    if (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts)
-      any_ended_without_counts = true;
-  }
-
+  for (const auto& [tid, thread] : threads_)
+    if (is_counted(thread)) add(thread, counts);
   for (const Process& process : processes_)
     if (process.in_tree) ++counts.processes_tree;
-
-  // Of several faults, the one that explains the others is reported.
-  if (has_lost_records_)
-    counts.fault = TraceFault::LostRecords;
-  else if (counts.threads_command == 0)
-    counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
-  else if (counts.threads_not_ended_command != 0)
-    counts.fault = TraceFault::ThreadNotEnded;
-  else if (any_malformed)
-    counts.fault = TraceFault::MalformedSample;
-  else if (any_ended_without_counts)
-    counts.fault = TraceFault::EndedWithoutCounts;
-
+  counts.fault = find_fault(counts);
   return counts;
 }
 
@@ -669,6 +669,27 @@ std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
+namespace {
+
+/// Returns what a strategy of threads samples. Given Auto, it samples threads as they end, and
+/// begins to sample running threads if it has to. Only the candidate for that samples running
+/// threads from the start.
+KperfStrategyChoice choose_sampling(const Candidate& candidate, KperfStrategyChoice wanted) {
+  const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
+  return samples_from_start ? candidate.choice : wanted;
+}
+
+/// Returns notes that say why another strategy was chosen.
+std::vector<Note> make_notes(const std::vector<FailedCandidates>& all_failed) {
+  std::vector<Note> notes;
+  for (const FailedCandidates& failed : all_failed)
+    notes.push_back(
+        {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
+  return notes;
+}
+
+}  // namespace
+
 /// macOS may refuse any way of counting, or count only a part. Each strategy is therefore tried on
 /// a known command, and the first that counts enough of it is chosen.
 Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
@@ -681,21 +702,14 @@ Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& 
 
     ChosenStrategy tried;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
-    if (tried.counts_machine) {
-      tried.strategy = make_machine_strategy(claim, kernel);
-    } else {
-      // Given Auto, the strategy samples threads as they end, and begins to sample running threads
-      // if it has to. Only the candidate for that samples running threads from the start.
-      const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
-      const KperfStrategyChoice sampled = samples_from_start ? candidate.choice : wanted;
-      tried.strategy = make_thread_strategy(claim, trace, sampled, options.macos_sampling_period);
-    }
+    tried.strategy = tried.counts_machine
+                         ? make_machine_strategy(claim, kernel)
+                         : make_thread_strategy(claim, trace, choose_sampling(candidate, wanted),
+                                                options.macos_sampling_period);
 
     const auto failure = find_failure(candidate, *tried.strategy, kernel, *options.launcher);
     if (!failure) {
-      for (const FailedCandidates& failed : all_failed)
-        tried.notes.push_back(
-            {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
+      tried.notes = make_notes(all_failed);
       return tried;
     }
 

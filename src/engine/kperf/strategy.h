@@ -92,12 +92,19 @@ class TraceReader {
   bool in_tree(const Thread& thread) const {
     return thread.process != kUnknown && processes_[thread.process].in_tree;
   }
+  bool is_counted(const Thread& thread) const {
+    // An exec makes a copy of the thread, which vanishes if the exec fails.
+    return in_tree(thread) && !thread.is_exec_copy;
+  }
   void add_new_thread(const KdebugRecord& record);
   void note_thread_end(const KdebugRecord& record);
   void add_sample_record(const KdebugRecord& record);
   void begin_sample(Thread& thread);
+  static bool take_up_sample(Thread& thread);
+  void append_values(const KdebugRecord& record, Thread& thread);
   void close_sample(Thread& thread, bool is_well_formed);
   void add(const Thread& thread, TraceCounts& counts) const;
+  std::optional<TraceFault> find_fault(const TraceCounts& counts) const;
 
   std::size_t value_count_;
   bool samples_at_thread_end_;

@@ -2,6 +2,8 @@
 
 #include "core/text.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -45,6 +47,49 @@ Error make_missing_error(const RequestedCounter& asked, const PerfConditions& co
             "count instructions with --engine cachegrind"};
   return {"this machine has no counter for it", "lauka --list-events shows what it counts"};
 }
+
+/// Explains EINVAL.
+Error make_invalid_error(const RequestedCounter& asked) {
+  if (asked.kernel_excluded)
+    return {"the kernel cannot count it for a single program in user space only",
+            "leave out --user-only or the modifier"};
+  return {"the kernel cannot count it for a single program",
+          "lauka --list-events shows which events it can count"};
+}
+
+/// What an errno of perf_event_open means for any counter.
+struct ErrorMeaning {
+  int error = 0;
+  std::string_view what;
+  std::string_view remedy;
+};
+
+constexpr auto kErrorMeanings = std::to_array<ErrorMeaning>({
+    {.error = EPERM,
+     .what = "perf_event_open is blocked, as in most containers",
+     .remedy = "start the container with --cap-add PERFMON; an older Podman needs "
+               "--security-opt seccomp=unconfined, too"},
+    {.error = ENOSYS,
+     .what = "this kernel has no perf_event_open",
+     .remedy = "use a kernel with CONFIG_PERF_EVENTS"},
+    {.error = ENODEV,
+     .what = "this processor cannot count it",
+     .remedy = "lauka --list-events shows what it can"},
+    {.error = EOPNOTSUPP,
+     .what = "this processor cannot count it",
+     .remedy = "lauka --list-events shows what it can"},
+    {.error = EMFILE,
+     .what = "the limit of open files leaves no room for counters",
+     .remedy = "raise it with ulimit -n, or count fewer events"},
+    {.error = ENFILE,
+     .what = "the system has reached its limit of open files",
+     .remedy = "raise it with sudo sysctl fs.file-max, or close programs"},
+    {.error = EBUSY, .what = "another program has reserved the counters", .remedy = "end it"},
+    // The attributes have a member that the kernel does not know. The newest one is config3.
+    {.error = E2BIG,
+     .what = "this kernel does not support config3",
+     .remedy = "Linux 6.3 and later do"},
+});
 
 std::uint32_t attribute_bytes_for(const os::EventCode& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
@@ -99,6 +144,7 @@ Role role_of(const ResolvedEvent& resolved) {
 struct OpenAttempt {
   int error = 0;
   os::PerfEventAttr attributes;
+  PrivilegeLevels levels{};  ///< the privilege levels in which the counter counts
 };
 
 /// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
@@ -106,7 +152,7 @@ struct OpenAttempt {
 OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
                             const std::optional<os::EventCode>& led_by,
                             const PrivilegeLevels& levels) {
-  OpenAttempt attempt{0, make_attributes(code, levels)};
+  OpenAttempt attempt{.error = 0, .attributes = make_attributes(code, levels), .levels = levels};
   {
     OpenCounters counters(calls);
     if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, levels)), 0);
@@ -119,8 +165,43 @@ OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& co
   if (levels.hypervisor || !may_be_the_hypervisor_bit) return attempt;
   PrivilegeLevels without_bit = levels;
   without_bit.hypervisor = true;
-  const OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
+  OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
+  again.levels = levels;
   return again.error == 0 ? again : attempt;
+}
+
+/// Does the same, but in user space only if this user may not count in the kernel.
+OpenAttempt attempt_to_open_what_is_allowed(const os::LinuxCalls& calls, const os::EventCode& code,
+                                            const std::optional<os::EventCode>& led_by,
+                                            const PrivilegeLevels& levels) {
+  const OpenAttempt attempt = attempt_to_open(calls, code, led_by, levels);
+  if (attempt.error != EACCES) return attempt;
+
+  // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
+  const OpenAttempt in_user_space = attempt_to_open(calls, code, led_by, kUserOnly);
+  return in_user_space.error == EINVAL ? attempt : in_user_space;
+}
+
+/// True if the kernel or the processor does not know an event's code, so that another code of the
+/// same event may help.
+bool is_code_unknown(int error) {
+  return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
+}
+
+/// Returns the counter of an event on a PMU, after it could be opened.
+Counter make_counter(const EventOnPmu& event_on_pmu, const OpenAttempt& opened, Role role) {
+  Counter counter{.pmu = event_on_pmu.pmu,
+                  .core = event_on_pmu.core,
+                  .attributes = opened.attributes,
+                  .role = role,
+                  .scale = event_on_pmu.scale};
+  // Some events can be counted only in a group that a certain event leads. The kernel has accepted
+  // these flags for both.
+  if (event_on_pmu.leader_code) {
+    counter.required_leader = make_attributes(*event_on_pmu.leader_code, opened.levels);
+    counter.required_leader->flags = opened.attributes.flags;
+  }
+  return counter;
 }
 
 CountedPrivilegeLevels levels_of(const ResolvedEvent& resolved, const PrivilegeLevels& counted) {
@@ -147,6 +228,20 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
   if (const auto words = describe_levels(levels); !words.empty())
     text += fmt::format(", {}", words);
   return text;
+}
+
+/// Returns the event whose count is the sum of these counters.
+Event make_event(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
+                 const PrivilegeLevels& counted) {
+  Event event{.name = resolved.name,
+              .meaning = describe_meaning(resolved, counters, counted),
+              .is_time = is_clock(resolved),
+              .privilege_levels = levels_of(resolved, counted)};
+
+  // The event stands for the program's cycles, instructions and so on only if it counts in user
+  // space. A clock does so even if user space is excluded.
+  if (counted.user || is_clock(resolved)) event.role = role_of(resolved);
+  return event;
 }
 
 /// Returns why the event cannot be counted at the levels of its modifier; nullopt if it can.
@@ -189,44 +284,14 @@ PerfConditions read_conditions(const os::LinuxCalls& calls, const os::Sysfs& sys
 /// Turns an errno of the kernel into a reason and a remedy. Where the errno alone is ambiguous, the
 /// counter that was asked for and the `conditions` of this machine decide.
 Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& conditions) {
-  switch (error) {
-    case EACCES:
-      return make_access_error(asked, conditions);
-    case EPERM:
-      return {"perf_event_open is blocked, as in most containers",
-              "start the container with --cap-add PERFMON; an older Podman needs "
-              "--security-opt seccomp=unconfined, too"};
-    case ENOSYS:
-      return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
+  if (error == EACCES) return make_access_error(asked, conditions);
+  if (error == ENOENT) return make_missing_error(asked, conditions);
+  if (error == EINVAL) return make_invalid_error(asked);
 
-    case ENOENT:
-      return make_missing_error(asked, conditions);
-    case ENODEV:
-    case EOPNOTSUPP:
-      return {"this processor cannot count it", "lauka --list-events shows what it can"};
-    case EINVAL:
-      if (asked.kernel_excluded)
-        return {"the kernel cannot count it for a single program in user space only",
-                "leave out --user-only or the modifier"};
-      return {"the kernel cannot count it for a single program",
-              "lauka --list-events shows which events it can count"};
-
-    case EMFILE:
-      return {"the limit of open files leaves no room for counters",
-              "raise it with ulimit -n, or count fewer events"};
-    case ENFILE:
-      return {"the system has reached its limit of open files",
-              "raise it with sudo sysctl fs.file-max, or close programs"};
-
-    case EBUSY:
-      return {"another program has reserved the counters", "end it"};
-    case E2BIG:
-      // The attributes have a member that the kernel does not know. The newest one is config3.
-      return {"this kernel does not support config3", "Linux 6.3 and later do"};
-
-    default:
-      return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
-  }
+  const auto meaning = std::ranges::find(kErrorMeanings, error, &ErrorMeaning::error);
+  if (meaning != kErrorMeanings.end())
+    return {std::string(meaning->what), std::string(meaning->remedy)};
+  return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
 }
 
 int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
@@ -306,51 +371,21 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
 Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
                                                  const PrivilegeLevels& levels, Role role,
                                                  bool may_leave_kernel_out) const {
-  int error = ENOENT;  // the error of an event that has no code
-  PrivilegeLevels counted_levels = levels;
+  auto* const attempt_to_open_code =
+      may_leave_kernel_out ? attempt_to_open_what_is_allowed : attempt_to_open;
+  OpenAttempt attempt{.error = ENOENT, .attributes = {}, .levels = levels};
 
   // The codes are alternatives. The first that the kernel accepts is used.
   for (const os::EventCode& code : event_on_pmu.codes) {
-    counted_levels = levels;
-    OpenAttempt attempt = attempt_to_open(calls_, code, event_on_pmu.leader_code, levels);
-
-    if (attempt.error == EACCES && may_leave_kernel_out) {
-      const OpenAttempt in_user_space =
-          attempt_to_open(calls_, code, event_on_pmu.leader_code, kUserOnly);
-
-      // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
-      if (in_user_space.error != EINVAL) {
-        attempt = in_user_space;
-        counted_levels = kUserOnly;
-      }
-    }
-
-    if (attempt.error == 0) {
-      ProbedCounter opened{.counter = {.pmu = event_on_pmu.pmu,
-                                       .core = event_on_pmu.core,
-                                       .attributes = attempt.attributes,
-                                       .role = role,
-                                       .scale = event_on_pmu.scale},
-                           .levels = counted_levels};
-      // Some events can be counted only in a group that a certain event leads. The kernel has
-      // accepted these flags for both.
-      if (event_on_pmu.leader_code) {
-        auto leader = make_attributes(*event_on_pmu.leader_code, counted_levels);
-        leader.flags = attempt.attributes.flags;
-        opened.counter.required_leader = leader;
-      }
-      return opened;
-    }
-
-    // Another code may help only if the kernel or the processor does not know this one.
-    error = attempt.error;
-    const bool is_code_unknown =
-        error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
-    if (!is_code_unknown) break;
+    attempt = attempt_to_open_code(calls_, code, event_on_pmu.leader_code, levels);
+    if (attempt.error == 0)
+      return ProbedCounter{make_counter(event_on_pmu, attempt, role), attempt.levels};
+    if (!is_code_unknown(attempt.error)) break;
   }
 
-  return why_not_opened(
-      error, {.core = event_on_pmu.core, .kernel_excluded = !counted_levels.kernel}, conditions_);
+  return why_not_opened(attempt.error,
+                        {.core = event_on_pmu.core, .kernel_excluded = !attempt.levels.kernel},
+                        conditions_);
 }
 
 /// Opens a counter for an event on each PMU that has it, and describes the sum of those that could
@@ -377,19 +412,9 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
 
   // A clock runs in the kernel, too, even if the kernel is excluded.
   const bool includes_kernel = counted_levels.kernel || is_clock(resolved);
-  const bool includes_user_space = counted_levels.user || is_clock(resolved);
   source.lacks_wanted_kernel_part = levels.kernel && !includes_kernel;
   source.has_modifier = resolved.levels.are_by_modifier;
-
-  source.event = {.name = resolved.name,
-                  .meaning = describe_meaning(resolved, source.counters, counted_levels),
-                  .is_time = is_clock(resolved),
-                  .privilege_levels = levels_of(resolved, counted_levels)};
-
-  // The event stands for the program's cycles, instructions and so on only if it counts in user
-  // space.
-  if (includes_user_space) source.event.role = role_of(resolved);
-
+  source.event = make_event(resolved, source.counters, counted_levels);
   return source;
 }
 

@@ -65,6 +65,26 @@ std::vector<PlacedCounter> put_leader_first(std::vector<PlacedCounter> group) {
   return group;
 }
 
+std::vector<PlacedCounter> list_counters_of_pmu(const std::vector<PlacedCounter>& counters,
+                                                const std::string& pmu) {
+  std::vector<PlacedCounter> of_pmu;
+  for (const PlacedCounter& placed : counters)
+    if (placed.counter.pmu == pmu) of_pmu.push_back(placed);
+  return of_pmu;
+}
+
+/// Adds a group, whose first counter leads it.
+void add_group(std::vector<PlacedCounter> group, CounterGroups& groups) {
+  const std::size_t leader = groups.counters.size();
+  groups.group_leaders.push_back(leader);
+  for (PlacedCounter& member : group) {
+    const std::size_t counter_index = groups.counters.size();
+    if (member.event) groups.counters_by_event[*member.event].push_back(counter_index);
+    groups.counters.push_back(std::move(member.counter));
+    groups.leader_of_counter.push_back(leader);
+  }
+}
+
 // What the kernel returns for a group: the number of counters, the time enabled, the time running,
 // then one value for each counter.
 constexpr std::size_t kEnabledAt = 1;
@@ -76,6 +96,42 @@ constexpr std::size_t kValuesAt = 3;
 constexpr std::uint64_t kLoopTurns = 10'000;
 void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
+}
+
+/// What a group of counters does after it was enabled.
+enum class GroupState : unsigned char {
+  Idle,
+  Counts,
+  LacksCounters,  ///< it runs, but some of its events may be on dead counters
+};
+
+/// True if enough fillers of a group were on its dead counters. `words`: what the kernel returns
+/// for the group, in which the fillers are the last counters.
+bool have_covered_dead_counters(const Fillers& fillers, std::span<const std::uint64_t> words) {
+  const std::size_t filler_count = fillers.counters.size();
+  return words.size() >= kValuesAt + filler_count &&
+         fillers.have_covered_dead_counters(words.last(filler_count), words[kRunningAt]);
+}
+
+/// Returns what the group of `leader` does, which has been enabled.
+GroupState find_group_state(const CounterGroups& groups, std::size_t leader,
+                            const OpenCounters& open, const os::LinuxCalls& calls) {
+  std::array<std::uint64_t, kValuesAt + os::kMaxCounters> words{};
+  const long words_read = calls.read_counter(open.descriptor(leader), words.data(), words.size());
+
+  // If the kernel does not tell the times, nothing speaks against the group.
+  const bool has_times = words_read >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
+  if (!has_times) return GroupState::Counts;
+
+  if (words[kRunningAt] == 0) return GroupState::Idle;
+
+  // Without dead counters, a group has no fillers, and it is enough that it runs.
+  const auto fillers = std::ranges::find(groups.fillers, leader, &Fillers::leader);
+  if (fillers == groups.fillers.end()) return GroupState::Counts;
+  const std::span<const std::uint64_t> read_words(words.data(),
+                                                  static_cast<std::size_t>(words_read));
+  return have_covered_dead_counters(*fillers, read_words) ? GroupState::Counts
+                                                          : GroupState::LacksCounters;
 }
 
 /// The kernel may open a group of counters that it never lets run. Enables the groups of core
@@ -94,32 +150,10 @@ bool enable_and_check_core_groups(const CounterGroups& groups, const OpenCounter
   bool has_idle_group = false;
   for (const std::size_t leader : groups.group_leaders) {
     if (!groups.counters[leader].core) continue;
-
-    std::array<std::uint64_t, kValuesAt + os::kMaxCounters> words{};
-    const long words_read = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-
-    // If the kernel does not tell the times, nothing speaks against the group.
-    const bool has_times = words_read >= static_cast<long>(kValuesAt) && words[kEnabledAt] > 0;
-    if (!has_times) return true;
-
-    const std::uint64_t running_ns = words[kRunningAt];
-    if (running_ns == 0) {
-      has_idle_group = true;
-      continue;
-    }
-
-    // Without dead counters, a group has no fillers, and it is enough that it runs.
-    const auto fillers = std::ranges::find(groups.fillers, leader, &Fillers::leader);
-    if (fillers == groups.fillers.end()) return true;
-
-    // The fillers are the last counters of their group.
-    const std::size_t filler_count = fillers->counters.size();
-    const std::span<const std::uint64_t> read_words(words.data(),
-                                                    static_cast<std::size_t>(words_read));
-    return read_words.size() >= kValuesAt + filler_count &&
-           fillers->have_covered_dead_counters(read_words.last(filler_count), running_ns);
+    const GroupState state = find_group_state(groups, leader, open, calls);
+    if (state != GroupState::Idle) return state == GroupState::Counts;
+    has_idle_group = true;
   }
-
   return !has_idle_group;
 }
 
@@ -158,34 +192,59 @@ const Counter* find_on_pmu(const Result<EventCountSource>& source, const std::st
   return nullptr;
 }
 
+using GroupWords = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
+
+/// Reads a group of `size` counters through its leader; nullopt if the kernel does not return all.
+std::optional<GroupWords> read_group(int leader, std::size_t size, const os::LinuxCalls& calls) {
+  GroupWords words{};
+  const long words_read = calls.read_counter(leader, words.data(), words.size());
+  if (words_read < static_cast<long>(kValuesAt + size)) return std::nullopt;
+  return words;
+}
+
 /// Runs a loop of known work. Returns what the counters of the open group count meanwhile; nullopt
 /// if they did not count all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open_group,
                                                      const os::LinuxCalls& calls) {
   // The counters of a group are switched and read by its leader, which is the first.
   const int leader = open_group.descriptor(0);
-  using Words = std::array<std::uint64_t, kValuesAt + kMaxGroupTried>;
-  const auto read_group = [&](Words& words) {
-    return calls.read_counter(leader, words.data(), words.size()) >=
-           static_cast<long>(kValuesAt + open_group.size());
-  };
-
-  Words before{};
-  Words after{};
-  if (!read_group(before) || calls.enable_group(leader) != 0) return std::nullopt;
+  const auto before = read_group(leader, open_group.size(), calls);
+  if (!before || calls.enable_group(leader) != 0) return std::nullopt;
   run_loop();
   calls.disable_group(leader);
-  if (!read_group(after)) return std::nullopt;
+  const auto after = read_group(leader, open_group.size(), calls);
+  if (!after) return std::nullopt;
 
-  const std::uint64_t enabled_ns = after[kEnabledAt] - before[kEnabledAt];
-  const std::uint64_t running_ns = after[kRunningAt] - before[kRunningAt];
+  const std::uint64_t enabled_ns = (*after)[kEnabledAt] - (*before)[kEnabledAt];
+  const std::uint64_t running_ns = (*after)[kRunningAt] - (*before)[kRunningAt];
   const bool counted_throughout = running_ns > 0 && running_ns >= enabled_ns;
   if (!counted_throughout) return std::nullopt;
 
   std::vector<std::uint64_t> counts;
   for (std::size_t i = kValuesAt; i < kValuesAt + open_group.size(); ++i)
-    counts.push_back(after[i] - before[i]);
+    counts.push_back((*after)[i] - (*before)[i]);
   return counts;
+}
+
+/// Opens the same event again and again in one group, until the kernel has no counter for it.
+void fill_group(OpenCounters& group, const Counter& counter) {
+  // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
+  // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
+  // many could be opened.
+  constexpr std::uint64_t flags_of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
+  os::PerfEventAttr attributes = counter.attributes;
+  attributes.flags = (attributes.flags & ~os::kPerfInherit) | flags_of_leader;
+
+  constexpr std::size_t leader = 0;
+  while (group.size() < kMaxGroupTried && group.open(attributes, leader) == 0)
+    attributes.flags &= ~flags_of_leader;  // only the first event leads the group
+}
+
+/// Returns how many of the counters have counted the loop, each turn of which causes the event at
+/// least once.
+std::size_t count_live(const std::vector<std::uint64_t>& counts) {
+  return static_cast<std::size_t>(std::count_if(
+      counts.begin(), counts.end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
 }
 
 /// Finds out how many counters a PMU has, how many of them are free, and how many really count
@@ -194,18 +253,7 @@ std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open_gr
 CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   CounterTrial trial;
   OpenCounters group(calls);
-
-  // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
-  // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
-  // many could be opened.
-  constexpr std::uint64_t flags_of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
-  os::PerfEventAttr attributes = counter.attributes;
-  attributes.flags = (attributes.flags & ~os::kPerfInherit) | flags_of_leader;
-
-  // Opens the same event again and again in one group, until the kernel has no counter for it.
-  constexpr std::size_t leader = 0;
-  while (group.size() < kMaxGroupTried && group.open(attributes, leader) == 0)
-    attributes.flags &= ~flags_of_leader;  // only the first event leads the group
+  fill_group(group, counter);
   trial.accepted_size = group.size();
 
   // The kernel accepts a dead counter, but it counts nothing. Makes the group smaller, one event at
@@ -214,10 +262,7 @@ CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
     const auto counts = count_loop(group, calls);
     if (!counts) continue;  // the group did not run, so it is still too large
 
-    // Each turn of the loop causes the event at least once.
-    const auto live_counters = static_cast<std::size_t>(std::count_if(
-        counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
-
+    const std::size_t live_counters = count_live(*counts);
     const bool is_largest_that_runs = trial.running_group_size == 0;
     if (is_largest_that_runs) {
       trial.running_group_size = group.size();
@@ -308,23 +353,9 @@ CounterGroups group_counters_by_pmu(std::span<const EventCountSource> sources,
   for (const PlacedCounter& candidate : all_counters) {
     const std::string& pmu = candidate.counter.pmu;
     const bool is_first_of_pmu = pmus_with_group.insert(pmu).second;
-    if (!is_first_of_pmu) continue;
-
-    std::vector<PlacedCounter> group;
-    for (const PlacedCounter& placed : all_counters)
-      if (placed.counter.pmu == pmu) group.push_back(placed);
-
-    // The first counter of a group is its leader. Some events need a certain leader.
-    const std::size_t leader = groups.counters.size();
-    groups.group_leaders.push_back(leader);
-    for (PlacedCounter& member : put_leader_first(std::move(group))) {
-      const std::size_t counter_index = groups.counters.size();
-      if (member.event) groups.counters_by_event[*member.event].push_back(counter_index);
-      groups.counters.push_back(std::move(member.counter));
-      groups.leader_of_counter.push_back(leader);
-    }
+    if (is_first_of_pmu)
+      add_group(put_leader_first(list_counters_of_pmu(all_counters, pmu)), groups);
   }
-
   return groups;
 }
 
@@ -384,60 +415,77 @@ void add_fillers(CounterGroups& groups, std::span<const PmuCounters> pmus) {
   }
 }
 
+namespace {
+
+/// Numbers of the counters of a PMU that cannot be used.
+struct UnusableCounters {
+  std::size_t taken = 0;  ///< counters that the kernel knows but cannot use
+  std::size_t dead = 0;   ///< counters that run, but count nothing
+};
+
+/// Returns what a trial found out. The counter that the kernel's own watchdog uses does not matter.
+UnusableCounters count_unusable(const PmuCounters& pmu, const PerfConditions& conditions) {
+  const CounterTrial& trial = pmu.instructions_trial;
+  const std::size_t unusable = trial.accepted_size - trial.running_group_size;
+  const std::size_t used_by_watchdog = conditions.watchdog ? 1 : 0;
+  return {.taken = unusable - std::min(unusable, used_by_watchdog),
+          .dead = trial.dead_counter_count()};
+}
+
+/// `counters`: all counters of a PMU in words, as "6 counters".
+Error make_newly_taken_error(std::size_t newly_taken, const CounterTrial& trial,
+                             const std::string& counters) {
+  const bool are_all_taken = newly_taken == trial.accepted_size;
+  return {are_all_taken ? fmt::format("another program holds all {}", counters)
+                        : fmt::format("another program holds {} of the {}", newly_taken, counters),
+          kHolderRemedy};
+}
+
+Error make_taken_error(const CounterTrial& trial, const std::string& counters) {
+  return {fmt::format("only {} of the {} can be used", trial.running_group_size, counters),
+          "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
+          "some, or count fewer events"};
+}
+
+Error make_died_error(std::size_t died, const std::string& counters) {
+  return {fmt::format("{} of the {} stopped counting, because the host of this virtual "
+                      "machine took {}; the counts since then may be wrong",
+                      died, counters, died == 1 ? "it" : "them"),
+          "repeat the session, or measure on the host"};
+}
+
+/// Returns what became of the counters of a PMU that cannot be used; nullopt if the trials show no
+/// loss.
+std::optional<Error> explain_unusable(const CounterTrial& trial, const UnusableCounters& now,
+                                      const UnusableCounters& before, const std::string& counters) {
+  if (now.taken > before.taken)
+    return make_newly_taken_error(now.taken - before.taken, trial, counters);
+  // Even those that were taken before the session may explain why counts are missing.
+  if (now.taken > 0) return make_taken_error(trial, counters);
+  if (now.dead > before.dead) return make_died_error(now.dead - before.dead, counters);
+  return std::nullopt;
+}
+
+}  // namespace
+
 /// Compares what trials found out about the counters of each PMU now and at the beginning of the
 /// session. Returns what became of counters that cannot be used.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& conditions_now,
                                         std::span<const PmuCounters> before,
                                         const PerfConditions& conditions_before) {
-  // A counter is taken if the kernel knows it but cannot use it. The one that the kernel's own
-  // watchdog uses does not matter.
-  const auto count_taken = [](const CounterTrial& trial, const PerfConditions& conditions) {
-    const std::size_t unusable = trial.accepted_size - trial.running_group_size;
-    const std::size_t used_by_watchdog = conditions.watchdog ? 1 : 0;
-    return unusable - std::min(unusable, used_by_watchdog);
-  };
-
   for (const PmuCounters& pmu : now) {
     const CounterTrial& trial = pmu.instructions_trial;
     std::string counters = fmt::format("{} counters", trial.accepted_size);
     if (now.size() > 1) counters += " of " + pmu.pmu;
 
-    // A PMU that was not tried before counts as unchanged. A dead counter runs, but counts nothing.
-    const std::size_t taken_now = count_taken(trial, conditions_now);
-    const std::size_t dead_now = trial.dead_counter_count();
-    std::size_t taken_before = taken_now;
-    std::size_t dead_before = dead_now;
+    // A PMU that was not tried before counts as unchanged.
+    const UnusableCounters unusable = count_unusable(pmu, conditions_now);
     const auto pmu_before = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
-    if (pmu_before != before.end()) {
-      taken_before = count_taken(pmu_before->instructions_trial, conditions_before);
-      dead_before = pmu_before->instructions_trial.dead_counter_count();
-    }
-
-    if (taken_now > taken_before) {
-      const std::size_t newly_taken = taken_now - taken_before;
-      const bool are_all_taken = newly_taken == trial.accepted_size;
-      return Error{are_all_taken
-                       ? fmt::format("another program holds all {}", counters)
-                       : fmt::format("another program holds {} of the {}", newly_taken, counters),
-                   kHolderRemedy};
-    }
-
-    // Even those that were taken before the session may explain why counts are missing.
-    if (taken_now > 0)
-      return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, counters),
-                   "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
-                   "some, or count fewer events"};
-
-    if (dead_now > dead_before) {
-      const std::size_t died = dead_now - dead_before;
-      return Error{fmt::format("{} of the {} stopped counting, because the host of this virtual "
-                               "machine took {}; the counts since then may be wrong",
-                               died, counters, died == 1 ? "it" : "them"),
-                   "repeat the session, or measure on the host"};
-    }
+    const UnusableCounters unusable_before =
+        pmu_before == before.end() ? unusable : count_unusable(*pmu_before, conditions_before);
+    if (auto error = explain_unusable(trial, unusable, unusable_before, counters)) return error;
   }
-
   return std::nullopt;
 }
 

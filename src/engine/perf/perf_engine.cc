@@ -86,32 +86,39 @@ class PerfCounting final : public ArmedPass {
       return counted;
     }
 
-    // The kernel accounts for some events without a counter, so they are known even if the
-    // counters fail.
+    fill_accounted_counts(counted, ended);
+    // The kernel takes the counters away when some programs start, such as those with set-user-ID.
+    if (!pass_.commands_without_counters.contains(command))
+      fill_counts_of_counters(counted, ended, command);
+    return counted;
+  }
+
+ private:
+  /// Enters the counts of the events for which the kernel accounts without a counter, so that they
+  /// are known even if the counters fail.
+  void fill_accounted_counts(CountsOfRun& counted, const os::Ended& ended) const {
     for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
       const AccountedEvent* accounted = pass_.sources[event].accounted_source;
       if (accounted != nullptr) counted.counts[event] = accounted->read(ended);
     }
+  }
 
-    // The kernel takes the counters away when some programs start, such as those with set-user-ID.
-    if (pass_.commands_without_counters.contains(command)) return counted;
-
+  /// Enters the counts of all other events, or why they are missing.
+  void fill_counts_of_counters(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     // Another run helps only against some of the reasons.
     if (auto missing = find_missing_counts(ended)) {
       counted.why_missing_counts = std::move(missing->why);
       if (!missing->why_repeated.empty())
         ask_for_repetition(counted, std::move(missing->why_repeated));
-      return counted;
+      return;
     }
 
     // The time for which a core kind's group ran is the time for which the run was on this kind.
     for (const std::size_t leader : list_timed_groups())
       counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
     fill_plausible_counts(counted, ended, command);
-    return counted;
   }
 
- private:
   /// Returns the leaders of the groups whose times show on which core kind a run was; none if there
   /// is only one core kind.
   std::vector<std::size_t> list_timed_groups() const {
@@ -154,51 +161,65 @@ class PerfCounting final : public ArmedPass {
       return MissingCounts{.why = why, .why_repeated = why.what};
     }
 
-    // Dead counters of a virtual machine run, but count nothing. Fillers are additional events that
-    // occupy all of them. If too few fillers counted nothing, an event of this pass may have been
-    // on a dead counter.
+    if (!have_fillers_covered_dead_counters(ended))
+      return MissingCounts{
+          .why = {"other programs took some of the counters", kHolderRemedy},
+          .why_repeated = "other programs used the counters for a part of the run"};
+
+    return std::nullopt;
+  }
+
+  /// Dead counters of a virtual machine run, but count nothing. Fillers are additional events that
+  /// occupy all of them. Returns false if too few fillers counted nothing, so that an event of this
+  /// pass may have been on a dead counter.
+  bool have_fillers_covered_dead_counters(const os::Ended& ended) const {
     for (const Fillers& fillers : pass_.groups.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
       if (!fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns))
-        return MissingCounts{
-            .why = {"other programs took some of the counters", kHolderRemedy},
-            .why_repeated = "other programs used the counters for a part of the run"};
+        return false;
     }
-
-    return std::nullopt;
+    return true;
   }
 
   /// False if the kernel gave the counters of a group to another program for some time.
   bool have_groups_run_all_the_time(const os::Ended& ended) const {
-    // The counters of the cores have a group for each core kind. It stays enabled, but stops while
-    // the run is on another core kind. So the times for which these groups ran are added up, and
-    // their sum must reach the time for which they were enabled.
-    std::uint64_t core_running_ns = 0;
-    std::uint64_t core_enabled_ns = 0;
-    std::size_t core_kind_count = 0;
-
     for (const std::size_t leader : pass_.groups.group_leaders) {
+      if (pass_.groups.counters[leader].core) continue;
       const os::Reading& reading = ended.readings[leader];
-      const bool is_on_cores = pass_.groups.counters[leader].core;
-      if (is_on_cores) {
-        ++core_kind_count;
-        core_running_ns += reading.running_ns;
-        core_enabled_ns = std::max(core_enabled_ns, reading.enabled_ns);
-        continue;
-      }
-
       constexpr bool has_several_kinds = false;
       if (!ran_all_the_time(reading.running_ns, reading.enabled_ns, has_several_kinds))
         return false;
     }
+    return have_core_groups_run_all_the_time(ended);
+  }
 
+  /// The counters of the cores have a group for each core kind. It stays enabled, but stops while
+  /// the run is on another core kind. Returns true if the times for which these groups ran add up
+  /// to the time for which they were enabled.
+  bool have_core_groups_run_all_the_time(const os::Ended& ended) const {
+    std::uint64_t running_ns = 0;
+    std::uint64_t enabled_ns = 0;
+    std::size_t core_kind_count = 0;
+    for (const std::size_t leader : pass_.groups.group_leaders) {
+      if (!pass_.groups.counters[leader].core) continue;
+      ++core_kind_count;
+      running_ns += ended.readings[leader].running_ns;
+      enabled_ns = std::max(enabled_ns, ended.readings[leader].enabled_ns);
+    }
     if (core_kind_count == 0) return true;
 
     // The clocks of the CPUs may differ slightly, so a sum may lack a little of the enabled time.
     const bool has_several_kinds = core_kind_count > 1;
-    return ran_all_the_time(core_running_ns, core_enabled_ns, has_several_kinds);
+    return ran_all_the_time(running_ns, enabled_ns, has_several_kinds);
+  }
+
+  std::vector<std::size_t> list_events_on_counters() const {
+    std::vector<std::size_t> events;
+    for (std::size_t event = 0; event < pass_.sources.size(); ++event)
+      if (pass_.sources[event].accounted_source == nullptr) events.push_back(event);
+    return events;
   }
 
   /// Sums an event's counts and times over the core kinds.
@@ -219,34 +240,28 @@ class PerfCounting final : public ArmedPass {
   /// counters away unnoticed, which only an implausible count shows. If there is one, asks for
   /// another run.
   void fill_plausible_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
-    std::vector<std::size_t> events_on_counters;
+    const std::vector<std::size_t> events_on_counters = list_events_on_counters();
     std::vector<Tally> tallies;
-    for (std::size_t event = 0; event < pass_.sources.size(); ++event) {
-      if (pass_.sources[event].accounted_source != nullptr) continue;
-      events_on_counters.push_back(event);
+    for (const std::size_t event : events_on_counters)
       tallies.push_back(sum_counters(event, ended));
-    }
 
     // An empty doubt means that the count is plausible.
     const std::vector<std::string> doubts = checker_.doubts(command, tallies);
-    std::string first_doubt;
     for (std::size_t i = 0; i < doubts.size(); ++i) {
-      if (doubts[i].empty()) {
-        counted.counts[events_on_counters[i]] = tallies[i].count;
-        fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
-      } else if (first_doubt.empty()) {
-        first_doubt = doubts[i];
-      }
+      if (!doubts[i].empty()) continue;
+      counted.counts[events_on_counters[i]] = tallies[i].count;
+      fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
     }
 
-    if (first_doubt.empty()) {
+    const auto first_doubt =
+        std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
+    if (first_doubt == doubts.end()) {
       bad_in_a_row_ = 0;
       return;
     }
-
     counted.why_missing_counts =
-        Error{first_doubt, "lauka --check shows which counters work and who holds the others"};
-    ask_for_repetition(counted, first_doubt);
+        Error{*first_doubt, "lauka --check shows which counters work and who holds the others"};
+    ask_for_repetition(counted, *first_doubt);
   }
 
   /// If an event's count is a sum over core kinds, its counters' own counts are reported, too. They
@@ -318,10 +333,8 @@ class PerfEngine final : public CounterEngine {
     counted_part_ = wanted.counted_part;
 
     // Both functions fill `sources_`, and return a set that has only notes so far.
-    auto set_with_notes =
-        wanted.names.empty() ? find_default_events() : find_wanted_events(wanted.names);
-    if (!set_with_notes) return set_with_notes.error();
-    EventSet set = *std::move(set_with_notes);
+    auto set = wanted.names.empty() ? find_default_events() : find_wanted_events(wanted.names);
+    if (!set) return set;
 
     // A run may move between kinds of cores. The witnesses are counters that show its time on each
     // kind. They occupy counters, so they must be known before events are divided into passes.
@@ -334,6 +347,80 @@ class PerfEngine final : public CounterEngine {
     if (!passes) return passes.error();
     passes_ = *std::move(passes);
 
+    return complete_event_set(*std::move(set));
+  }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    // Users want to see all passes that are necessary, so --single-pass must not refuse them.
+    const auto set = select({.names = wanted.names, .single_pass = false});
+    if (!set) return set.error();
+
+    Explanation explanation{.passes = {}, .notes = set->notes};
+    for (const Pass& pass : passes_) explanation.passes.push_back(explain_pass(pass));
+    if (passes_.size() < 2) return explanation;
+
+    auto competition = explain_competition();
+    if (!competition) return competition.error();
+    explanation.competition = *std::move(competition);
+    return explanation;
+  }
+
+  Result<OwnedPass> arm(std::size_t pass) override {
+    // If both the region and the whole run are counted, each pass of `passes_` is counted twice:
+    // first come all passes of the region, then the same passes of the whole run.
+    const bool counts_both = counted_part_ == CountedPart::RegionAndWhole;
+    const std::size_t pass_count = counts_both ? 2 * passes_.size() : passes_.size();
+    if (pass >= pass_count) return Error{fmt::format("there is no pass {}", pass), ""};
+
+    return OwnedPass(std::make_unique<PerfCounting>(make_pass(pass)));
+  }
+
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
+    const bool has_counters = std::ranges::any_of(sources_, [](const EventCountSource& source) {
+      return source.accounted_source == nullptr;
+    });
+    auto found = has_counters ? os::find_counter_loss_file(program, calls_) : std::nullopt;
+    if (found) commands_without_counters_.insert(command);
+    return found;
+  }
+
+  std::optional<Error> held_by_others() override {
+    if (pmus_.empty()) return std::nullopt;
+    const std::vector<PmuCounters> now = try_pmus(prober_);
+    // Reads the conditions only now: read before try_pmus(), they would miss a watchdog that was
+    // switched on in between.
+    return find_lost_counters(now, read_conditions(calls_, prober_.sysfs()), pmus_,
+                              prober_.conditions());
+  }
+
+ private:
+  /// Returns what is counted in a pass, given by its index as in arm().
+  PerfPass make_pass(std::size_t pass) {
+    const bool is_second_half = pass >= passes_.size();
+    const EventIndices& events = passes_[pass % passes_.size()].event_indices;
+    CounterGroups groups = place_events(events);
+    std::vector<EventCountSource> sources;
+    for (const std::size_t index : events) sources.push_back(sources_[index]);
+
+    // The counts on each core kind are reported once, so not also in the passes of the whole run
+    // that repeat those of the region.
+    EventIndices separate_counters;
+    if (!is_second_half) separate_counters = list_counters_by_kind(groups, events);
+
+    return {.groups = std::move(groups),
+            .sources = std::move(sources),
+            .separate_counters = std::move(separate_counters),
+            .calls = calls_,
+            .conditions = prober_.conditions(),
+            .fastest_clock = fastest_clock_,
+            .commands_without_counters = commands_without_counters_,
+            .of_region = counted_part_ != CountedPart::WholeRun && !is_second_half};
+  }
+
+  /// Adds the events of `sources_`, their passes and notes about them to a set that has only notes
+  /// so far.
+  EventSet complete_event_set(EventSet set) const {
     // The counts lack the kernel's part only if the kernel denied access (EACCES).
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part)) {
       const RequestedCounter counter_with_kernel{.kernel_excluded = false};
@@ -357,30 +444,25 @@ class PerfEngine final : public CounterEngine {
     return set;
   }
 
-  Result<Explanation> explain(const EventRequest& wanted) override {
-    // Users want to see all passes that are necessary, so --single-pass must not refuse them.
-    const auto set = select({.names = wanted.names, .single_pass = false});
-    if (!set) return set.error();
-
-    Explanation explanation{.passes = {}, .notes = set->notes};
-    for (const Pass& pass : passes_) {
-      auto& rows = explanation.passes.emplace_back();
-      for (const std::size_t index : pass.event_indices) {
-        const EventCountSource& source = sources_[index];
-        rows.push_back({.counter = counters_in_words(source),
-                        .event = source.event.name,
-                        .explanation = source.event.meaning});
-      }
+  std::vector<ExplainedCounter> explain_pass(const Pass& pass) const {
+    std::vector<ExplainedCounter> rows;
+    for (const std::size_t index : pass.event_indices) {
+      const EventCountSource& source = sources_[index];
+      rows.push_back({.counter = counters_in_words(source),
+                      .event = source.event.name,
+                      .explanation = source.event.meaning});
     }
+    return rows;
+  }
 
-    if (passes_.size() < 2) return explanation;
-
-    // Says why one pass is not enough. Only the counters of the cores are scarce. The competing
-    // events are given by their positions in `core_events`.
+  /// Returns why one pass is not enough; nullopt if the reason is unknown.
+  Result<std::optional<std::string>> explain_competition() const {
+    // Only the counters of the cores are scarce. The competing events are given by their positions
+    // in `core_events`.
     const EventIndices core_events = list_core_events();
     const auto competing = find_competing_events(core_events.size(), make_fit_test(core_events));
     if (!competing) return competing.error();
-    if (competing->empty()) return explanation;
+    if (competing->empty()) return std::optional<std::string>();
 
     std::vector<std::string> names;
     for (const std::size_t position : *competing)
@@ -388,65 +470,12 @@ class PerfEngine final : public CounterEngine {
 
     // Competing events share their counters, so the first one tells which counters they are.
     const EventCountSource& first = sources_[core_events[competing->front()]];
-    explanation.competition = fmt::format(
+    return std::optional(fmt::format(
         "{} do not fit the counters of {} at the same time, but if you leave out any one of "
         "them, the others fit",
-        listed(names), counters_in_words(first));
-
-    return explanation;
+        listed(names), counters_in_words(first)));
   }
 
-  Result<OwnedPass> arm(std::size_t pass) override {
-    // If both the region and the whole run are counted, each pass of `passes_` is counted twice:
-    // first come all passes of the region, then the same passes of the whole run.
-    const bool counts_both = counted_part_ == CountedPart::RegionAndWhole;
-    const std::size_t pass_count = counts_both ? 2 * passes_.size() : passes_.size();
-    if (pass >= pass_count) return Error{fmt::format("there is no pass {}", pass), ""};
-
-    const bool of_region = counted_part_ != CountedPart::WholeRun && pass < passes_.size();
-    const EventIndices& events = passes_[pass % passes_.size()].event_indices;
-
-    CounterGroups groups = place_events(events);
-    std::vector<EventCountSource> sources;
-    for (const std::size_t index : events) sources.push_back(sources_[index]);
-
-    // The counts on each core kind are reported once, so not also in the passes of the whole run
-    // that repeat those of the region.
-    const bool repeats_region = counts_both && !of_region;
-    EventIndices separate_counters;
-    if (!repeats_region) separate_counters = list_counters_by_kind(groups, events);
-
-    return OwnedPass(std::make_unique<PerfCounting>(
-        PerfPass{.groups = std::move(groups),
-                 .sources = std::move(sources),
-                 .separate_counters = std::move(separate_counters),
-                 .calls = calls_,
-                 .conditions = prober_.conditions(),
-                 .fastest_clock = fastest_clock_,
-                 .commands_without_counters = commands_without_counters_,
-                 .of_region = of_region}));
-  }
-
-  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
-                                                        const os::ProgramSpec& program) override {
-    const bool has_counters = std::ranges::any_of(sources_, [](const EventCountSource& source) {
-      return source.accounted_source == nullptr;
-    });
-    auto found = has_counters ? os::find_counter_loss_file(program, calls_) : std::nullopt;
-    if (found) commands_without_counters_.insert(command);
-    return found;
-  }
-
-  std::optional<Error> held_by_others() override {
-    if (pmus_.empty()) return std::nullopt;
-    const std::vector<PmuCounters> now = try_pmus(prober_);
-    // Reads the conditions only now: read before try_pmus(), they would miss a watchdog that was
-    // switched on in between.
-    return find_lost_counters(now, read_conditions(calls_, prober_.sysfs()), pmus_,
-                              prober_.conditions());
-  }
-
- private:
   /// On a machine with several kinds of cores, cycles show how long a run was on each kind, even on
   /// one where no selected event is counted. Returns the counters of cycles as witnesses of this;
   /// none on other machines.

@@ -198,65 +198,87 @@ std::string make_core_pmus_remedy(const os::Sysfs& sysfs) {
                            : fmt::format("the PMUs of the cores are {}", listed(cores));
 }
 
+/// Finds the PMU that counts the event `text`. Returns an error if there is none that can count for
+/// one program.
+Result<os::Pmu> find_pmu(std::string_view text, std::string_view pmu_name, const os::Sysfs& sysfs) {
+  auto pmu = sysfs.find(pmu_name);
+  if (!pmu)
+    return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text, pmu_name),
+                 make_core_pmus_remedy(sysfs)};
+  if (pmu->kind != os::PmuKind::PerPackage) return *std::move(pmu);
+
+  // This PMU (RAPL) has only events of energy, which lauka measures if they are named without the
+  // PMU.
+  constexpr std::string_view pmu_of_energy = "power";
+  return Error{
+      fmt::format("'{}' cannot be counted for one program, because {} counts for a whole package",
+                  text, pmu->name),
+      pmu->name == pmu_of_energy ? "write -e energy-pkg or another name of energy alone"
+                                 : "use perf stat -a to count it"};
+}
+
+/// Finds an event that the kernel has for cores without listing it in sysfs; null if unknown.
+/// Software events are not counted by a PMU of the cores.
+const KnownEvent* find_known_to_cores(std::string_view name) {
+  const KnownEvent* known = find_known(name);
+  return known != nullptr && known->type != os::kPerfTypeSoftware ? known : nullptr;
+}
+
+/// Returns an event that consists of terms, or that sysfs lists. `listed_terms`: the terms of a
+/// listed event, which describe it; else empty.
+Result<EventOnPmu> encode_event(std::string_view name_or_terms, std::string listed_terms,
+                                const os::Pmu& pmu, const os::Sysfs& sysfs) {
+  const auto code = sysfs.encode(pmu, name_or_terms);
+  if (!code) return code.error();
+  EventOnPmu event{.pmu = pmu.name,
+                   .core = pmu.kind == os::PmuKind::Core,
+                   .codes = {*code},
+                   .encoding_text = std::move(listed_terms)};
+
+  // Intel's topdown events are counted together with an event that leads their group.
+  if (event.core) set_topdown_facts(name_or_terms, pmu, sysfs, event);
+  return event;
+}
+
+/// Finds an event of a PMU that has this name, or that consists of these terms.
+Result<ResolvedEvent> find_event_of_pmu(std::string_view name_or_terms, const os::Pmu& pmu,
+                                        const os::Sysfs& sysfs) {
+  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
+  ResolvedEvent resolved;
+  const auto listed_terms = sysfs.read_terms(pmu, name_or_terms);
+  const KnownEvent* known = nullptr;
+  if (pmu.kind == os::PmuKind::Core && !listed_terms) known = find_known_to_cores(name_or_terms);
+  if (known != nullptr) {
+    // With several PMUs, the code of the event must also tell which of them is to count it.
+    const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
+    resolved.description = known->description;
+    resolved.events_on_pmus.push_back(make_event_on_pmu(*known, pmu, has_several_core_pmus, sysfs));
+    return resolved;
+  }
+
+  auto event = encode_event(name_or_terms, listed_terms.value_or(""), pmu, sysfs);
+  if (!event) return event.error();
+  resolved.description = event->encoding_text;
+  resolved.events_on_pmus.push_back(*std::move(event));
+  return resolved;
+}
+
 /// Finds out how the kernel encodes an event that users write as "pmu/event/", with the name of a
 /// performance monitoring unit (PMU), or as "pmu/term=1,.../". `text`: what users wrote, which has
 /// a slash.
 Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
-  const std::string_view pmu_name = text.substr(0, slash);
   std::string_view event_or_terms = text.substr(slash + 1);
   if (!event_or_terms.ends_with('/'))
     return Error{fmt::format("'{}' has no closing slash", text), "write pmu/event/"};
   event_or_terms.remove_suffix(1);
 
-  const auto pmu = sysfs.find(pmu_name);
-  if (!pmu)
-    return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text, pmu_name),
-                 make_core_pmus_remedy(sysfs)};
+  const auto pmu = find_pmu(text, text.substr(0, slash), sysfs);
+  if (!pmu) return pmu.error();
 
-  // This PMU (RAPL) has only events of energy, which lauka measures if they are named without the
-  // PMU.
-  constexpr std::string_view pmu_of_energy = "power";
-  if (pmu->kind == os::PmuKind::PerPackage)
-    return Error{
-        fmt::format("'{}' cannot be counted for one program, because {} counts for a whole package",
-                    text, pmu->name),
-        pmu->name == pmu_of_energy ? "write -e energy-pkg or another name of energy alone"
-                                   : "use perf stat -a to count it"};
-
-  ResolvedEvent resolved;
-  resolved.perf_name = text;
-
-  // sysfs, the kernel's description of its devices, lists a PMU's events by name. For cores, lauka
-  // also knows the events that the kernel has without listing them. Software events, which it knows
-  // as well, are not counted by a PMU of the cores.
-  const bool is_of_cores = pmu->kind == os::PmuKind::Core;
-  const auto listed_terms = sysfs.read_terms(*pmu, event_or_terms);
-  const KnownEvent* known = nullptr;
-  if (is_of_cores && !listed_terms) known = find_known(event_or_terms);
-  const bool is_known_to_cores = known != nullptr && known->type != os::kPerfTypeSoftware;
-  if (is_known_to_cores) {
-    // With several PMUs, the code of the event must also tell which of them is to count it.
-    const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;
-    resolved.description = known->description;
-    resolved.events_on_pmus.push_back(
-        make_event_on_pmu(*known, *pmu, has_several_core_pmus, sysfs));
-    return resolved;
-  }
-
-  // Otherwise, it is an event of the list, or consists of terms.
-  const auto code = sysfs.encode(*pmu, event_or_terms);
-  if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-
-  // The terms of a listed event describe it. Terms that users wrote need no description.
-  const std::string description = listed_terms.value_or("");
-  resolved.description = description;
-  EventOnPmu event{
-      .pmu = pmu->name, .core = is_of_cores, .codes = {*code}, .encoding_text = description};
-
-  // Intel's topdown events are counted together with an event that leads their group.
-  if (is_of_cores) set_topdown_facts(event_or_terms, *pmu, sysfs, event);
-  resolved.events_on_pmus.push_back(std::move(event));
+  auto resolved = find_event_of_pmu(event_or_terms, *pmu, sysfs);
+  if (!resolved) return resolved.error().prefixed(fmt::format("'{}'", text));
+  resolved->perf_name = text;
   return resolved;
 }
 
@@ -279,11 +301,9 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
   for (const os::Pmu& pmu : sysfs.core_pmus()) {
     const auto terms = sysfs.read_terms(pmu, text);
     if (!terms) continue;
-    const auto code = sysfs.encode(pmu, text);
-    if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    EventOnPmu event{.pmu = pmu.name, .core = true, .codes = {*code}, .encoding_text = *terms};
-    set_topdown_facts(text, pmu, sysfs, event);
-    resolved.events_on_pmus.push_back(std::move(event));
+    auto event = encode_event(text, *terms, pmu, sysfs);
+    if (!event) return event.error().prefixed(fmt::format("'{}'", text));
+    resolved.events_on_pmus.push_back(*std::move(event));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.

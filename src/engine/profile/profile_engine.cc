@@ -29,8 +29,23 @@ namespace lauka::engine::profile {
 namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
+constexpr std::uint32_t kMaxAttempts = kMaxRedos + 1;
 
 constexpr std::uint64_t kUserOnly = os::kPerfExcludeKernel | os::kPerfExcludeCallchainKernel;
+
+/// Returns the flags of an event that samples a run and its children.
+std::uint64_t make_flags(const ProfileRequest& request) {
+  // Sampling begins when the command is executed.
+  std::uint64_t flags = os::kPerfDisabled | os::kPerfEnableOnExec | os::kPerfInherit |
+                        os::kPerfExcludeHypervisor | os::kPerfWatermark;
+
+  // The kernel also records which files are mapped, which programs and threads begin and end, and
+  // the time of each record. Addresses can be named only with these records.
+  flags |= os::kPerfMmap | os::kPerfMmap2 | os::kPerfBuildId | os::kPerfComm | os::kPerfCommExec |
+           os::kPerfTask | os::kPerfSampleIdAll;
+  if (request.user_only) flags |= kUserOnly;
+  return flags;
+}
 
 /// Makes the attributes with which perf_event_open lets the kernel sample a run and its children.
 /// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock). `period`: the cycles or
@@ -44,24 +59,39 @@ os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period,
   attributes.sample_period = period;
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
-  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
-
-  // Sampling begins when the command is executed.
-  attributes.flags = os::kPerfDisabled | os::kPerfEnableOnExec | os::kPerfInherit |
-                     os::kPerfExcludeHypervisor | os::kPerfWatermark;
-
-  // The kernel also records which files are mapped, which programs and threads begin and end, and
-  // the time of each record. Addresses can be named only with these records.
-  attributes.flags |= os::kPerfMmap | os::kPerfMmap2 | os::kPerfBuildId | os::kPerfComm |
-                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll;
-
   if (request.call_graph == CallGraphChoice::FramePointers)
     attributes.sample_type |= os::kPerfSampleCallchain;
-  if (request.user_only) attributes.flags |= kUserOnly;
+  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
+  attributes.flags = make_flags(request);
 
   // lauka is woken to read the samples when their buffer is half full.
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
+}
+
+/// Makes the attributes of a counter of the cycles that lauka itself spends in user space.
+os::PerfEventAttr make_cycles_attributes() {
+  os::PerfEventAttr attributes;
+  attributes.type = os::kPerfTypeHardware;
+  attributes.size = os::kPerfSizeWithConfig3;
+  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
+  attributes.flags = os::kPerfExcludeHypervisor | os::kPerfExcludeKernel;
+  return attributes;
+}
+
+/// Returns the count and the times of an open counter; nullopt if the kernel does not tell them.
+std::optional<os::Reading> read_counter(const perf::OpenCounters& counter,
+                                        const os::LinuxCalls& calls) {
+  std::array<std::uint64_t, 3> words{};
+  const long words_read = calls.read_counter(counter.descriptor(0), words.data(), words.size());
+  if (words_read < static_cast<long>(words.size())) return std::nullopt;
+  return os::Reading{.value = words[0], .enabled_ns = words[1], .running_ns = words[2]};
+}
+
+/// Returns the cycles per nanosecond between two readings of a counter of cycles.
+double compute_rate(const os::Reading& begin, const os::Reading& end) {
+  return static_cast<double>(end.value - begin.value) /
+         static_cast<double>(end.running_ns - begin.running_ns);
 }
 
 /// Counts the cycles of a busy loop, to find out how many cycles a sampling period has. Returns the
@@ -72,33 +102,20 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t total_ns = 20 * slice_ns;
   constexpr int max_reads = 10'000'000;  // ends the loop even if the time does not pass
 
-  os::PerfEventAttr attributes;
-  attributes.type = os::kPerfTypeHardware;
-  attributes.size = os::kPerfSizeWithConfig3;
-  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
-  attributes.flags = os::kPerfExcludeHypervisor | os::kPerfExcludeKernel;
-
   perf::OpenCounters counter(calls);
-  if (counter.open(attributes, 0) != 0) return std::nullopt;
+  if (counter.open(make_cycles_attributes(), 0) != 0) return std::nullopt;
 
   // The reads themselves are the work whose cycles are counted.
-  std::uint64_t slice_begin_cycles = 0;
-  std::uint64_t slice_begin_ns = 0;
+  os::Reading slice_begin;
   std::optional<double> fastest_rate;
-  for (int reads = 0; reads < max_reads && slice_begin_ns < total_ns; ++reads) {
-    std::array<std::uint64_t, 3> words{};
-    const long words_read = calls.read_counter(counter.descriptor(0), words.data(), words.size());
-    if (words_read < static_cast<long>(words.size())) return std::nullopt;
+  for (int reads = 0; reads < max_reads && slice_begin.running_ns < total_ns; ++reads) {
+    const auto now = read_counter(counter, calls);
+    if (!now) return std::nullopt;
+    if (now->running_ns < slice_begin.running_ns + slice_ns) continue;
 
-    const auto [cycles, enabled_ns, running_ns] = words;
-    const bool has_slice_ended = running_ns >= slice_begin_ns + slice_ns;
-    if (!has_slice_ended) continue;
-
-    const double rate = static_cast<double>(cycles - slice_begin_cycles) /
-                        static_cast<double>(running_ns - slice_begin_ns);
+    const double rate = compute_rate(slice_begin, *now);
     if (rate > fastest_rate.value_or(0.0)) fastest_rate = rate;
-    slice_begin_cycles = cycles;
-    slice_begin_ns = running_ns;
+    slice_begin = *now;
   }
 
   return fastest_rate;
@@ -215,25 +232,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
 
-    // Why such a command has no samples is reported elsewhere, once for all its runs.
-    if (setup_.commands_without_samples.contains(command)) {
-      begin_next_run();
-      return make_counts_without_values(std::nullopt);
-    }
-
-    const bool was_withdrawn = run.samples == 0 && run.seen.withdrawn_count > 0;
-    if (was_withdrawn) {
-      begin_next_run();
-      return make_counts_without_values(make_withdrawn_error());
-    }
-
-    CountsOfRun counted = estimate_times(run, ended);
-    const std::uint64_t sampled_ns = *counted.counts[kAllFunctions];
-    if (const auto incomplete = find_incomplete(run, ended))
-      ask_for_repetition(*incomplete, counted);
-    else
-      add_to_totals(run, ended, sampled_ns);
-
+    CountsOfRun counted = count_run(run, ended, command);
     begin_next_run();
     return counted;
   }
@@ -242,6 +241,24 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   // A run's counts are the time of all functions, then those of the named functions.
   static constexpr std::size_t kAllFunctions = 0;
   static constexpr std::size_t kFirstNamed = 1;
+
+  /// Returns the counts of a run that the kernel could sample.
+  CountsOfRun count_run(const SampledRun& run, const os::Ended& ended, std::size_t command) {
+    // Why such a command has no samples is reported elsewhere, once for all its runs.
+    if (setup_.commands_without_samples.contains(command))
+      return make_counts_without_values(std::nullopt);
+
+    const bool was_withdrawn = run.samples == 0 && run.seen.withdrawn_count > 0;
+    if (was_withdrawn) return make_counts_without_values(make_withdrawn_error());
+
+    CountsOfRun counted = estimate_times(run, ended);
+    const std::uint64_t sampled_ns = *counted.counts[kAllFunctions];
+    if (const auto incomplete = find_incomplete(run, ended))
+      ask_for_repetition(*incomplete, counted);
+    else
+      add_to_totals(run, ended, sampled_ns);
+    return counted;
+  }
 
   /// Forgets what the latest run has left, because the next run may begin.
   void begin_next_run() {
@@ -283,45 +300,58 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   /// Returns the times of functions and call paths in a run, as the samples estimate them. Keeps
   /// for notes() how much of the time has no complete call path.
   CountsOfRun estimate_times(const SampledRun& run, const os::Ended& ended) {
-    // A sample stands for a period, in cycles or in nanoseconds.
-    const double ns_per_unit = nanoseconds_per_unit(find_used_ns(ended));
-    const auto to_ns = [ns_per_unit](std::uint64_t sampled) {
-      return static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
-    };
+    NamedSamples samples =
+        convert_to_ns(names_.sum_up(run, run_began_), nanoseconds_per_unit(find_used_ns(ended)));
+    in_incomplete_stacks_ns_ = samples.sampled_in_incomplete_stacks;
+    in_longest_stacks_ns_ = samples.sampled_in_longest_stacks;
+    if (samples.has_left_out_paths) setup_.totals->has_left_out_paths = true;
 
     CountsOfRun counted;
-    counted.counts.assign(kFirstNamed + setup_.functions.size(), 0);
-    NamedSamples samples = names_.sum_up(run, run_began_);
+    counted.counts = sum_times(samples);
+    counted.functions = std::move(samples.functions);
+    counted.paths = std::move(samples.paths);
+    add_known_without_samples(counted);
+    return counted;
+  }
 
-    // Users may ask for the time in a function, or for its total, with what it called. One name
-    // that users wrote may fit several functions, such as overloads.
+  /// Returns the samples in nanoseconds. `ns_per_unit`: result of nanoseconds_per_unit().
+  static NamedSamples convert_to_ns(NamedSamples samples, double ns_per_unit) {
+    const auto convert = [ns_per_unit](std::uint64_t& sampled) {
+      sampled =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+    };
+    for (FunctionCounts& function : samples.functions)
+      convert(function.counts.front());  // it has only this count
+    for (PathCounts& path : samples.paths) convert(path.count);
+    convert(samples.sampled_in_incomplete_stacks);
+    convert(samples.sampled_in_longest_stacks);
+    return samples;
+  }
+
+  /// Returns the time of all functions, then that of each function that was asked for. Remembers
+  /// which of these exist (`known_functions_`).
+  std::vector<std::optional<std::uint64_t>> sum_times(const NamedSamples& samples) {
+    std::vector<std::optional<std::uint64_t>> times(kFirstNamed + setup_.functions.size(),
+                                                    std::uint64_t{0});
+
+    // One name that users wrote may fit several functions, such as overloads.
     std::map<std::size_t, std::set<std::string>> functions_of_total;
-    for (FunctionCounts& sampled : counted.functions.emplace(std::move(samples.functions))) {
-      std::uint64_t& time_ns = sampled.counts.front();  // it has only this count
-      time_ns = to_ns(time_ns);
-      *counted.counts[kAllFunctions] += time_ns;
-
-      for (const std::size_t asked : wanted_.find(sampled.name, sampled.other_names)) {
+    for (const FunctionCounts& function : samples.functions) {
+      const std::uint64_t time_ns = function.counts.front();
+      *times[kAllFunctions] += time_ns;
+      for (const std::size_t asked : wanted_.find(function.name, function.other_names)) {
         if (setup_.functions[asked].is_total)
-          functions_of_total[asked].insert(sampled.name);
+          functions_of_total[asked].insert(function.name);
         else
-          *counted.counts[kFirstNamed + asked] += time_ns;
+          *times[kFirstNamed + asked] += time_ns;
         known_functions_.insert(asked);
       }
     }
 
     // Only the call paths show what a function called.
-    counted.paths = std::move(samples.paths);
-    for (PathCounts& path : counted.paths) path.count = to_ns(path.count);
     for (const auto& [asked, function_names] : functions_of_total)
-      counted.counts[kFirstNamed + asked] = sum_total(counted.paths, function_names);
-
-    in_incomplete_stacks_ns_ = to_ns(samples.sampled_in_incomplete_stacks);
-    in_longest_stacks_ns_ = to_ns(samples.sampled_in_longest_stacks);
-    if (samples.has_left_out_paths) setup_.totals->has_left_out_paths = true;
-
-    add_known_without_samples(counted);
-    return counted;
+      times[kFirstNamed + asked] = sum_total(samples.paths, function_names);
+    return times;
   }
 
   /// Returns the time of the functions with these names and of what they called.
@@ -343,8 +373,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   /// kept if the result has a note for users, and left out if it has none.
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
-    constexpr std::uint32_t attempts = kMaxRedos + 1;
-
     // If records were lost, a process without records may only have lost them. Otherwise, the
     // kernel did not sample the process. Then a whole part of the run is missing, so there is no
     // note.
@@ -352,32 +380,34 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     if (!has_lost_records && lacks_process(run.seen, ended))
       return IncompleteRun{.why = "a process of the run was not sampled"};
 
-    if (run.throttle_count > 0) {
-      const auto max_rate = setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate");
-      return IncompleteRun{
-          .why = "the kernel throttled sampling",
-          .note = fmt::format("the kernel throttled sampling in each of {} runs, so samples were "
-                              "lost (perf_event_max_sample_rate is {}); sample less often ({})",
-                              attempts, trimmed(max_rate.value_or("unknown")),
-                              make_option_for_fewer_samples(setup_.period))};
-    }
-
-    if (has_lost_records)
-      return IncompleteRun{
-          .why = "samples were lost",
-          .note = fmt::format("samples were lost in each of {} runs; sample less often ({})",
-                              attempts, make_option_for_fewer_samples(setup_.period))};
-
+    if (run.throttle_count > 0) return make_throttled_run();
+    if (has_lost_records) return make_run_with_losses();
     // The counters of cycles show whether samples could be taken all the time.
-    if (was_partly_counted_)
-      return IncompleteRun{
-          .why = "cycles were counted for only a part of the run",
-          .note = fmt::format("each of {} runs was sampled only in part, because cycles were not "
-                              "counted all the time; end other programs that may be using the "
-                              "counter",
-                              attempts)};
-
+    if (was_partly_counted_) return make_partly_counted_run();
     return std::nullopt;
+  }
+
+  IncompleteRun make_throttled_run() const {
+    const auto max_rate = setup_.calls.read_file("/proc/sys/kernel/perf_event_max_sample_rate");
+    return {.why = "the kernel throttled sampling",
+            .note = fmt::format("the kernel throttled sampling in each of {} runs, so samples were "
+                                "lost (perf_event_max_sample_rate is {}); sample less often ({})",
+                                kMaxAttempts, trimmed(max_rate.value_or("unknown")),
+                                make_option_for_fewer_samples(setup_.period))};
+  }
+
+  IncompleteRun make_run_with_losses() const {
+    return {.why = "samples were lost",
+            .note = fmt::format("samples were lost in each of {} runs; sample less often ({})",
+                                kMaxAttempts, make_option_for_fewer_samples(setup_.period))};
+  }
+
+  static IncompleteRun make_partly_counted_run() {
+    return {.why = "cycles were counted for only a part of the run",
+            .note = fmt::format("each of {} runs was sampled only in part, because cycles were not "
+                                "counted all the time; end other programs that may be using the "
+                                "counter",
+                                kMaxAttempts)};
   }
 
   /// True if the kernel did not sample a process of the run.
@@ -535,22 +565,28 @@ class WithProfile final : public EngineWrapper {
     // A sample stands for a whole period, so the estimate may exceed the time that was used, which
     // may even be 0.
     const double share = std::min(sampled_ns / std::max(used_ns, 1.0), 1.0);
-    std::string note =
-        fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs", 100.0 * share);
+    return fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs",
+                       100.0 * share) +
+           explain_missing_samples();
+  }
+
+  /// Returns why the samples leave out a part of the CPU time, as the end of a sentence; empty if
+  /// the reason is unknown.
+  std::string explain_missing_samples() const {
+    if (totals_->withdrawn_count > 0) {
+      const Error why = make_withdrawn_error();
+      return fmt::format(", without {} of their processes, because {}; {}",
+                         totals_->withdrawn_count, why.what, why.remedy);
+    }
 
     // A shorter period is the remedy only if threads that end between samples explain the rest.
-    const bool may_be_between_samples = used_ns - sampled_ns <= totals_->before_first_samples_ns;
-    if (lacks_processes) {
-      const Error why = make_withdrawn_error();
-      note += fmt::format(", without {} of their processes, because {}; {}",
-                          totals_->withdrawn_count, why.what, why.remedy);
-    } else if (may_be_between_samples) {
-      note += fmt::format(
-          "; the time of each thread and process after its last sample is missing, so a shorter "
-          "period than {:g}ms (--profile) may cover more",
-          period_ms());
-    }
-    return note;
+    const double missing_ns =
+        static_cast<double>(totals_->used_ns) - static_cast<double>(totals_->sampled_ns);
+    if (missing_ns > totals_->before_first_samples_ns) return "";
+    return fmt::format(
+        "; the time of each thread and process after its last sample is missing, so a shorter "
+        "period than {:g}ms (--profile) may cover more",
+        period_ms());
   }
 
   /// Says how many samples have no complete call path, and what to do; empty if they are few.
@@ -615,28 +651,29 @@ class WithProfile final : public EngineWrapper {
       const int error = rings.open(attributes_, own_process, any_run);
       if (error == 0) return note;
       if (rings.lacks_memory()) return make_ring_memory_error(rings.descriptors().size());
+      if (error == EMFILE) return make_open_files_error(rings.descriptors().size());
 
-      if (error == EMFILE)
-        return Error{
-            fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
-                        rings.descriptors().size()),
-            "raise the limit with ulimit -n 8192"};
-
-      // If the kernel refuses only a part of the request, tries again without this part. Linux
-      // before 5.12 knows no build ids, but files can also be told apart by their inodes.
-      const bool lacks_build_ids = error == EINVAL && has_flag(os::kPerfBuildId);
-      const bool denies_kernel =
-          (error == EACCES || error == EPERM) && !has_flag(os::kPerfExcludeKernel);
-      if (lacks_build_ids) {
-        attributes_.flags &= ~os::kPerfBuildId;
-      } else if (denies_kernel) {
-        attributes_.flags |= kUserOnly;
-        const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, conditions());
-        note = {"user_space_only", "the kernel is not sampled: " + why.line()};
-      } else {
-        return perf::why_not_opened(error, {}, conditions());
-      }
+      auto further_note = reduce_attributes(error);
+      if (!further_note) return further_note;
+      if (!further_note->text.empty()) note = *std::move(further_note);
     }
+  }
+
+  /// Takes out of `attributes_` the part that the kernel refused with `error`. Returns a note about
+  /// what users may miss, which may be empty, or an error if the kernel refused the whole.
+  Result<Note> reduce_attributes(int error) {
+    // Linux before 5.12 knows no build ids, but files can also be told apart by their inodes.
+    if (error == EINVAL && has_flag(os::kPerfBuildId)) {
+      attributes_.flags &= ~os::kPerfBuildId;
+      return Note{};
+    }
+
+    const bool denies_kernel =
+        (error == EACCES || error == EPERM) && !has_flag(os::kPerfExcludeKernel);
+    if (!denies_kernel) return perf::why_not_opened(error, {}, conditions());
+    attributes_.flags |= kUserOnly;
+    const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, conditions());
+    return Note{"user_space_only", "the kernel is not sampled: " + why.line()};
   }
 
   perf::PerfConditions conditions() const { return perf::read_conditions(*calls_); }
@@ -649,6 +686,13 @@ class WithProfile final : public EngineWrapper {
             "run sudo sysctl kernel.perf_event_mlock_kb=516"};
   }
 
+  /// `opened_count`: number of CPUs that have a descriptor.
+  static Error make_open_files_error(std::size_t opened_count) {
+    return {fmt::format("each CPU needs a descriptor, but the limit of open files leaves only {}",
+                        opened_count),
+            "raise the limit with ulimit -n 8192"};
+  }
+
   /// Adds a pass of sampled runs, with an event for all functions together and one for each
   /// function that was asked for. Remembers for arm() and accounted() where it added them.
   void add_sampled_pass(EventSet& set) {
@@ -657,34 +701,10 @@ class WithProfile final : public EngineWrapper {
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
 
     first_own_event_ = set.events.size();
-    const char* const clock = is_cycles() ? "cycles" : "the CPU clock";
-    Event all_functions{
-        .name = std::string(kSampledTime),
-        .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms", clock,
-                               period_ms()),
-        .is_time = true,
-        .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
-        .name_suffix = "(sampled)",
-        .role = Role::SampledTime,
-        .method = {.sampled = SampledClock{clock, request_.period}}};
-    if (has_flag(os::kPerfExcludeKernel)) {
-      all_functions.meaning += ", user space only";
-      all_functions.privilege_levels = CountedPrivilegeLevels::UserOnly;
-      all_functions.name_suffix = "(sampled, user)";
-    }
+    const Event all_functions = make_event_of_all_functions();
     set.events.push_back(all_functions);
-
-    for (const AskedFunction& function : asked_functions_) {
-      const std::string kind_of_time(function.is_total ? kTotalTime : kSampledTime);
-      const char* const with_callees = function.is_total ? " and everything that it called" : "";
-
-      Event event = all_functions;
-      event.name = kind_of_time + kFunctionSeparator + function.typed;
-      event.meaning = fmt::format("in the function {}{}: {}", function.typed, with_callees,
-                                  all_functions.meaning);
-      event.only_function = function.normalized;
-      set.events.push_back(std::move(event));
-    }
+    for (const AskedFunction& function : asked_functions_)
+      set.events.push_back(make_event_of(function, all_functions));
 
     Pass sampled_pass{.event_indices = {}, .kind = RoundKind::Counting};
     for (std::size_t i = first_own_event_; i < set.events.size(); ++i)
@@ -694,6 +714,38 @@ class WithProfile final : public EngineWrapper {
     const auto first_simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
     sampled_pass_ = static_cast<std::size_t>(first_simulated - set.passes.begin());
     set.passes.insert(first_simulated, std::move(sampled_pass));
+  }
+
+  /// Returns the event of the sampled time of all functions together.
+  Event make_event_of_all_functions() const {
+    const char* const clock = is_cycles() ? "cycles" : "the CPU clock";
+    Event event{.name = std::string(kSampledTime),
+                .meaning = fmt::format("CPU time, estimated from samples of {}, one every {:g} ms",
+                                       clock, period_ms()),
+                .is_time = true,
+                .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
+                .name_suffix = "(sampled)",
+                .role = Role::SampledTime,
+                .method = {.sampled = SampledClock{clock, request_.period}}};
+    if (has_flag(os::kPerfExcludeKernel)) {
+      event.meaning += ", user space only";
+      event.privilege_levels = CountedPrivilegeLevels::UserOnly;
+      event.name_suffix = "(sampled, user)";
+    }
+    return event;
+  }
+
+  /// Returns the event of the sampled time of one function. `all_functions`: that of all together.
+  static Event make_event_of(const AskedFunction& function, const Event& all_functions) {
+    const std::string kind_of_time(function.is_total ? kTotalTime : kSampledTime);
+    const char* const with_callees = function.is_total ? " and everything that it called" : "";
+
+    Event event = all_functions;
+    event.name = kind_of_time + kFunctionSeparator + function.typed;
+    event.meaning = fmt::format("in the function {}{}: {}", function.typed, with_callees,
+                                all_functions.meaning);
+    event.only_function = function.normalized;
+    return event;
   }
 
   const os::LinuxCalls* calls_;

@@ -102,29 +102,31 @@ std::string read_text(std::span<const std::byte> record, std::size_t place) {
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
+/// Returns the build id in the record of a mapping. Its fields overlap those of device and inode.
+std::string read_build_id(std::span<const std::byte> record) {
+  constexpr std::size_t size_at = 40;
+  constexpr std::size_t build_id_at = 44;
+  constexpr std::size_t max_size = 20;
+  const auto* bytes = reinterpret_cast<const char*>(record.data());
+  const auto claimed_size = number_at<std::uint8_t>(record, size_at);
+  return {bytes + build_id_at, std::min<std::size_t>(claimed_size, max_size)};
+}
+
 /// Reads from a record of a mapping, PERF_RECORD_MMAP2, which file was mapped. Its path and its
 /// build id (or, without one, its inode) identify the file. Returns an empty identity if the record
 /// is too short.
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
-  // Byte offsets of the record's fields. A build id overlaps the fields of device and inode.
-  constexpr std::size_t build_id_size_at = 40;
-  constexpr std::size_t build_id_at = 44;
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t path_at = 72;
-  constexpr std::size_t max_build_id_size = 20;
 
   os::CodeIdentity identity;
   if (record.size() < path_at + kSampleIdBytes) return identity;
 
   identity.path = read_text(record, path_at);
-  if (has_build_id) {
-    const auto* bytes = reinterpret_cast<const char*>(record.data());
-    const auto claimed_size = number_at<std::uint8_t>(record, build_id_size_at);
-    const std::size_t size = std::min<std::size_t>(claimed_size, max_build_id_size);
-    identity.build_id.assign(bytes + build_id_at, size);
-  } else {
+  if (has_build_id)
+    identity.build_id = read_build_id(record);
+  else
     identity.inode = number_at<std::uint64_t>(record, inode_at);
-  }
 
   // The kernel appends a mark to the path of a removed file. A file keeps the identity that it had
   // before it was removed. What is no file, such as memory, has the mark as a part of its name.
@@ -294,40 +296,52 @@ class PathFolder {
   /// so they become places in files, which the paths of all processes share. Returns the index of
   /// the path.
   std::uint32_t add_path_of_places(const Callers& callers) {
-    std::vector<CodePlace> places;  // the innermost frame first
-    bool has_lost_frames = false;
-    for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
-      const std::uint64_t address = callers_[path].frame;
-
-      // Two special values stand for frames that are not known.
-      if (address == kOuterFramesUnknown) {
-        places.push_back({CodeKind::IncompleteStack});
-      } else if (address == kLeftOut) {
-        places.push_back({CodeKind::TooManyPaths});
-      } else if (address >= kFirstKernelAddress) {
-        places.push_back({.kind = CodeKind::Kernel, .offset_or_address = address});
-      } else if (!has_lost_frames) {
-        // An address outside of all code shows that there was no frame pointer. Neither this frame
-        // nor the user's frames around it are calls.
-        const CodePlace place = processes_.find(callers.process, address);
-        has_lost_frames = place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess;
-        if (!has_lost_frames) places.push_back(place);
-      }
-    }
-
-    // The outermost frame is the program itself. Its first thread has another frame than the
-    // others, because it begins in another function.
-    constexpr std::uint64_t first_thread = 0;
-    constexpr std::uint64_t other_thread = 1;
-    const CodePlace program{
-        .kind = CodeKind::Program,
-        .file = processes_.program_of(callers.process),
-        .offset_or_address = callers.is_first_thread ? first_thread : other_thread};
-
-    std::uint32_t path = run_.paths.add({kNoCaller, find_or_add_frame(program)});
+    const std::vector<CodePlace> places = list_places(callers);
+    std::uint32_t path =
+        run_.paths.add({kNoCaller, find_or_add_frame(make_program_place(callers))});
     for (auto place = places.rbegin(); place != places.rend(); ++place)
       path = run_.paths.add({path, find_or_add_frame(*place)});
     return path;
+  }
+
+  /// Returns the places of the callers that are known, the innermost first.
+  std::vector<CodePlace> list_places(const Callers& callers) const {
+    std::vector<CodePlace> places;
+    bool has_lost_frames = false;
+    for (std::uint32_t path = callers.path; path != kNoCaller; path = callers_[path].caller) {
+      const std::uint64_t address = callers_[path].frame;
+      if (has_lost_frames && address < kFirstKernelAddress) continue;
+
+      // An address outside of all code shows that there was no frame pointer. Neither this frame
+      // nor the user's frames around it are calls.
+      const CodePlace place = find_place(callers.process, address);
+      if (place.kind == CodeKind::Unmapped || place.kind == CodeKind::NoProcess)
+        has_lost_frames = true;
+      else
+        places.push_back(place);
+    }
+    return places;
+  }
+
+  /// Returns the place of a frame in the tree of callers.
+  CodePlace find_place(std::uint32_t process, std::uint64_t address) const {
+    // Two special values stand for frames that are not known.
+    if (address == kOuterFramesUnknown) return {CodeKind::IncompleteStack};
+    if (address == kLeftOut) return {CodeKind::TooManyPaths};
+
+    if (address >= kFirstKernelAddress)
+      return {.kind = CodeKind::Kernel, .offset_or_address = address};
+    return processes_.find(process, address);
+  }
+
+  /// Returns the outermost frame of a path, which is the program itself. Its first thread has
+  /// another frame than the others, because it begins in another function.
+  CodePlace make_program_place(const Callers& callers) const {
+    constexpr std::uint64_t first_thread = 0;
+    constexpr std::uint64_t other_thread = 1;
+    return {.kind = CodeKind::Program,
+            .file = processes_.program_of(callers.process),
+            .offset_or_address = callers.is_first_thread ? first_thread : other_thread};
   }
 
   const PathTree& callers_;
@@ -380,52 +394,131 @@ class ProcessLives {
   std::size_t thread_count_ = 0;
 };
 
-/// Reads the frames that called the code of a sample from the sample's record. The chain of calls
-/// in the record consists of words: addresses, and marks that say of which context (the kernel's or
-/// the user's code) the addresses after it are. Returns addresses in the functions that called, the
-/// innermost first; the last value is kOuterFramesUnknown if the chain may be incomplete.
-std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record, bool is_kernel) {
+/// A sample, as its record describes it.
+struct Sample {
+  unsigned mode = 0;  ///< the kernel's, the user's or another one
+  std::uint64_t address = 0;
+  std::uint64_t period = 0;
+  bool has_chain = false;
+  Callers callers{};
+};
+
+/// Adds to a run what its records tell, in the order of their times.
+class Replay {
+ public:
+  Replay(const PathTree& callers, SampledRun& run)
+      : run_(run), processes_(run), paths_(callers, processes_, run) {}
+
+  void execute(std::uint32_t process, const std::string& name) {
+    paths_.forget_places();
+    processes_.begin(process, name);
+    lives_.execute(process);
+  }
+
+  void fork(std::uint32_t process, std::uint32_t parent) {
+    paths_.forget_places();
+    processes_.fork(process, parent);
+    lives_.fork(process, parent);
+  }
+
+  void end(std::uint32_t process, std::uint32_t thread) {
+    paths_.forget_places();
+    lives_.end(process, thread);
+  }
+
+  void map(std::uint32_t process, std::uint64_t begin, const Mapping& mapping,
+           const os::CodeIdentity& identity) {
+    paths_.forget_places();
+    lives_.map(process);
+    processes_.map(process, begin, mapping, identity);
+  }
+
+  void add_sample(const Sample& sample) {
+    const CodePlace place =
+        processes_.find_sampled(sample.mode, sample.callers.process, sample.address);
+    run_.periods_by_place[place] += sample.period;
+    if (sample.has_chain) paths_.add(sample.callers, place, sample.period);
+    ++run_.samples;
+  }
+
+  ProcessesSeen close() const { return lives_.close(); }
+
+ private:
+  SampledRun& run_;
+  Processes processes_;  // adds files and programs to the run
+  ProcessLives lives_;
+  PathFolder paths_;  // adds call paths to the run
+};
+
+/// Returns the number of words in the call chain of a sample's record.
+std::uint64_t count_chain_words(std::span<const std::byte> record) {
   // The chain begins with the number of its words. A damaged record may have fewer.
   const auto claimed_count = number_at<std::uint64_t>(record, kChainAt);
   const std::uint64_t max_count = (record.size() - kChainAt) / kWordBytes - 1;
-  const std::uint64_t word_count = std::min(claimed_count, max_count);
+  return std::min(claimed_count, max_count);
+}
 
-  std::vector<std::uint64_t> calling_frames;
-  std::size_t frame_count = 0;
-  const std::uint64_t context_of_sample = is_kernel ? kKernelContext : kUserContext;
-  std::uint64_t context = context_of_sample;
-  bool is_first_of_context = true;
+/// Reads a call chain word by word. The words are addresses, and marks that say of which context
+/// (the kernel's or the user's code) the addresses after it are.
+class ChainReader {
+ public:
+  explicit ChainReader(std::uint64_t context_of_sample)
+      : context_of_sample_(context_of_sample), context_(context_of_sample) {}
 
-  for (std::size_t i = 1; i <= word_count; ++i) {
-    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+  /// Returns the address in the function of a frame; nullopt if the word is the mark of a context.
+  std::optional<std::uint64_t> read(std::uint64_t word) {
     const bool is_mark = word >= kFirstContextMark;
     if (is_mark) {
-      context = word;
-      is_first_of_context = true;
-      continue;
+      context_ = word;
+      is_first_of_context_ = true;
+      return std::nullopt;
     }
 
     // The first address of each context is where its code was interrupted. The others are where
     // calls return to. That may be behind the end of the calling function, so the byte before it is
     // taken.
-    const std::uint64_t address = is_first_of_context ? word : word - 1;
-    is_first_of_context = false;
-    ++frame_count;
+    ++frame_count_;
+    return std::exchange(is_first_of_context_, false) ? word : word - 1;
+  }
 
-    // The chain begins with the sampled address, which is not that of a call. Frames of other
-    // contexts, such as those of a hypervisor, are not shown.
-    const bool is_sampled_address = frame_count == 1 && context == context_of_sample;
-    const bool is_shown = context == kKernelContext || context == kUserContext;
-    if (is_sampled_address || !is_shown) continue;
+  /// True if the address that was read last is that of a call that is shown. The chain begins with
+  /// the sampled address, which is none. Frames of other contexts, such as those of a hypervisor,
+  /// are not shown.
+  bool is_at_call() const {
+    const bool is_sampled_address = frame_count_ == 1 && context_ == context_of_sample_;
+    return !is_sampled_address && (context_ == kKernelContext || is_in_user_code());
+  }
+
+  bool is_in_user_code() const { return context_ == kUserContext; }
+  std::size_t frame_count() const { return frame_count_; }
+
+ private:
+  std::uint64_t context_of_sample_;
+  std::uint64_t context_;
+  bool is_first_of_context_ = true;
+  std::size_t frame_count_ = 0;
+};
+
+/// Reads the frames that called the code of a sample from the sample's record. Returns addresses in
+/// the functions that called, the innermost first; the last value is kOuterFramesUnknown if the
+/// chain may be incomplete.
+std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record, bool is_kernel) {
+  std::vector<std::uint64_t> calling_frames;
+  ChainReader chain(is_kernel ? kKernelContext : kUserContext);
+  const std::uint64_t word_count = count_chain_words(record);
+  for (std::size_t i = 1; i <= word_count; ++i) {
+    const auto word = number_at<std::uint64_t>(record, kChainAt + kWordBytes * i);
+    const std::optional<std::uint64_t> address = chain.read(word);
+    if (!address || !chain.is_at_call()) continue;
 
     // Code that uses the frame pointer for something else breaks the chain: from there on, any
     // value may follow.
-    if (context == kUserContext && address >= kFirstKernelAddress) break;
-    calling_frames.push_back(address);
+    if (chain.is_in_user_code() && *address >= kFirstKernelAddress) break;
+    calling_frames.push_back(*address);
   }
 
   // The kernel cuts chains off at this length, so there may be frames further outside.
-  if (frame_count >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
+  if (chain.frame_count() >= kMaxFrames) calling_frames.push_back(kOuterFramesUnknown);
   return calling_frames;
 }
 
@@ -456,43 +549,66 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   return path;
 }
 
-void RunRecords::add_record(std::span<const std::byte> record,
-                            const std::function<void(const MappedFile&)>& mapped) {
-  constexpr std::size_t misc_at = 4;
-  constexpr std::size_t comm_at = 16;
+/// Reads what follows the header of a sample: the address, process, thread, time, period and call
+/// chain.
+void RunRecords::read_sample(std::span<const std::byte> record, Record& read) {
+  read.address = number_at<std::uint64_t>(record, 8);
+  read.process = number_at<std::uint32_t>(record, 16);
+  read.thread = number_at<std::uint32_t>(record, 20);
+  read.time = number_at<std::uint64_t>(record, 24);
+  read.bytes_or_period = number_at<std::uint64_t>(record, 32);
+  read.has_chain = record.size() >= kChainAt + kWordBytes;
+  if (!read.has_chain) return;
+  const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
+  read.callers = add_callers(record, is_kernel);
+}
 
-  // The places of the fields are those of perf_event_open(2).
-  const auto number64 = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
-  const auto number32 = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
+/// Reads what follows the header of a mapping, and adds the mapped file to identities_.
+void RunRecords::read_mapping(std::span<const std::byte> record, Record& read) {
+  read.address = number_at<std::uint64_t>(record, 16);
+  read.bytes_or_period = number_at<std::uint64_t>(record, 24);
+  read.offset = number_at<std::uint64_t>(record, 32);
+  read.text = static_cast<std::uint32_t>(identities_.size());
+  identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
+}
 
-  // Records other than samples end with their time (sample_id_all).
-  Record read{.time = number64(record.size() - kHeaderBytes),
-              .type = number32(0),
-              .misc = number_at<std::uint16_t>(record, misc_at),
-              .process = number32(kHeaderBytes)};
-
-  switch (read.type) {
+/// Counts lost records and throttlings. Returns false if the record tells of neither.
+bool RunRecords::count_loss(std::span<const std::byte> record, std::uint32_t type) {
+  switch (type) {
     case kLost:
-      lost_count_ += number64(16);  // after the event's id
-      return;
+      lost_count_ += number_at<std::uint64_t>(record, 16);  // after the event's id
+      return true;
     case kLostSamples:
-      lost_count_ += number64(8);
-      return;
+      lost_count_ += number_at<std::uint64_t>(record, 8);
+      return true;
     case kThrottle:
       ++throttle_count_;
-      return;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Reads the fields that most records have in the same places. Only a sample does not end with its
+/// time (sample_id_all), and has its process elsewhere.
+RunRecords::Record RunRecords::read_common_fields(std::span<const std::byte> record) {
+  constexpr std::size_t misc_at = 4;
+  return {.time = number_at<std::uint64_t>(record, record.size() - kHeaderBytes),
+          .type = number_at<std::uint32_t>(record, 0),
+          .misc = number_at<std::uint16_t>(record, misc_at),
+          .process = number_at<std::uint32_t>(record, kHeaderBytes)};
+}
+
+/// The places of the fields in a record are those of perf_event_open(2).
+void RunRecords::add_record(std::span<const std::byte> record,
+                            const std::function<void(const MappedFile&)>& mapped) {
+  constexpr std::size_t comm_at = 16;
+  Record read = read_common_fields(record);
+  if (count_loss(record, read.type)) return;
+
+  switch (read.type) {
     case kSample:
-      // In a sample, the address, process, thread, time, period and call chain follow the header.
-      read.address = number64(8);
-      read.process = number32(16);
-      read.thread = number32(20);
-      read.time = number64(24);
-      read.bytes_or_period = number64(32);
-      read.has_chain = record.size() >= kChainAt + kWordBytes;
-      if (read.has_chain) {
-        const bool is_kernel = (read.misc & kModeMask) == kKernelMode;
-        read.callers = add_callers(record, is_kernel);
-      }
+      read_sample(record, read);
       break;
     case kComm:
       // A thread that only changes its name causes such a record, too.
@@ -502,18 +618,13 @@ void RunRecords::add_record(std::span<const std::byte> record,
       break;
     case kFork:
     case kExit:
-      read.parent = number32(12);
-      read.thread = number32(16);
+      read.parent = number_at<std::uint32_t>(record, 12);
+      read.thread = number_at<std::uint32_t>(record, 16);
       break;
-    case kMmap2: {
-      read.address = number64(16);
-      read.bytes_or_period = number64(24);
-      read.offset = number64(32);
-      read.text = static_cast<std::uint32_t>(identities_.size());
-      identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
+    case kMmap2:
+      read_mapping(record, read);
       if (is_file(identities_.back())) mapped({identities_.back(), read.process});
       break;
-    }
     default:
       return;
   }
@@ -521,8 +632,6 @@ void RunRecords::add_record(std::span<const std::byte> record,
   records_.push_back(read);
 }
 
-/// Replays the records in the order of their times, so that the code at each sampled address is the
-/// code that the process had there at that time.
 SampledRun RunRecords::close() {
   SampledRun run;
   run.loss_count = std::exchange(lost_count_, 0);
@@ -530,52 +639,7 @@ SampledRun RunRecords::close() {
 
   // Each CPU has its own buffer, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
-
-  Processes processes(run);  // adds files and programs to `run`
-  ProcessLives lives;
-  PathFolder paths(callers_, processes, run);  // adds call paths to `run`
-
-  for (const Record& record : records_) {
-    // Records other than samples may change which code is at an address.
-    if (record.type != kSample) paths.forget_places();
-
-    switch (record.type) {
-      case kComm:
-        processes.begin(record.process, names_[record.text]);
-        lives.execute(record.process);
-        break;
-      case kFork:
-        processes.fork(record.process, record.parent);
-        lives.fork(record.process, record.parent);
-        break;
-      case kExit:
-        lives.end(record.process, record.thread);
-        break;
-      case kMmap2:
-        lives.map(record.process);
-        processes.map(record.process, record.address,
-                      {.end = record.address + record.bytes_or_period, .offset = record.offset},
-                      identities_[record.text]);
-        break;
-      case kSample: {
-        const CodePlace place =
-            processes.find_sampled(record.misc & kModeMask, record.process, record.address);
-        const std::uint64_t period = record.bytes_or_period;
-        run.periods_by_place[place] += period;
-        if (record.has_chain) {
-          const bool is_first_thread = record.process == record.thread;
-          paths.add({.process = record.process,
-                     .path = record.callers,
-                     .is_first_thread = is_first_thread},
-                    place, period);
-        }
-        ++run.samples;
-        break;
-      }
-      default:
-        break;
-    }
-  }
+  replay_records(run);
 
   // The next run begins without records.
   records_ = {};
@@ -585,8 +649,41 @@ SampledRun RunRecords::close() {
 
   // Paths that only lead to others have no samples of their own.
   run.periods_by_path.resize(run.paths.size());
-  run.seen = lives.close();
   return run;
+}
+
+/// Adds to `run` what the records tell. They are in the order of their times, so the code at each
+/// sampled address is the code that the process had there at that time.
+void RunRecords::replay_records(SampledRun& run) const {
+  Replay replay(callers_, run);
+  for (const Record& record : records_) {
+    switch (record.type) {
+      case kComm:
+        replay.execute(record.process, names_[record.text]);
+        break;
+      case kFork:
+        replay.fork(record.process, record.parent);
+        break;
+      case kExit:
+        replay.end(record.process, record.thread);
+        break;
+      case kMmap2:
+        replay.map(record.process, record.address,
+                   {.end = record.address + record.bytes_or_period, .offset = record.offset},
+                   identities_[record.text]);
+        break;
+      default:  // kSample
+        replay.add_sample({.mode = unsigned{record.misc} & kModeMask,
+                           .address = record.address,
+                           .period = record.bytes_or_period,
+                           .has_chain = record.has_chain,
+                           .callers = {.process = record.process,
+                                       .path = record.callers,
+                                       .is_first_thread = record.process == record.thread}});
+        break;
+    }
+  }
+  run.seen = replay.close();
 }
 
 namespace {
@@ -741,6 +838,67 @@ class PathNamer {
   std::map<std::string, std::uint64_t> indices_;  // of names
 };
 
+CodeName make_name(std::string text) {
+  return {.function = {std::move(text)}, .has_symbol = true};
+}
+
+CodeName make_reason(std::string text) {
+  return {.function = {std::move(text)}, .has_symbol = false};
+}
+
+/// Returns the name of a place where no function can be found.
+CodeName name_without_function(const SampledRun& run, const CodePlace& place) {
+  switch (place.kind) {
+    case CodeKind::Unmapped:
+      return make_reason("(unmapped code)");
+    case CodeKind::NoProcess:
+      return make_reason(kUnknownProcess);
+    case CodeKind::Program:
+      return make_name(run.programs[place.file]);
+    case CodeKind::IncompleteStack:
+      return make_name(std::string(kIncompleteStack));
+    case CodeKind::TooManyPaths:
+      return make_name(std::string(kTooManyPaths));
+    default:
+      return make_reason("(hypervisor)");
+  }
+}
+
+/// Returns the name of code that has no symbol: its file and the reason, such as "(libc.so.6: no
+/// symbols)".
+std::string make_name_without_symbol(const os::OpenedCode& code, const std::string& path,
+                                     std::uint64_t offset) {
+  std::string why = code.why_not;
+  if (code.symbols)
+    why = code.symbols->is_call_stub(offset) ? "calls to shared libraries" : "no symbols";
+  return fmt::format("({}: {})", path.substr(path.rfind('/') + 1), why);
+}
+
+/// The samples of all functions with one name.
+struct SumOfFunction {
+  std::uint64_t sampled = 0;  // cycles or nanoseconds
+  std::set<std::string> other_names;
+};
+
+using SumsByName = std::map<std::string, SumOfFunction>;
+
+SumOfFunction& find_or_add_sum(SumsByName& sum_by_name, const FunctionName& function) {
+  SumOfFunction& sum = sum_by_name[function.name];
+  sum.other_names.insert(function.other_names.begin(), function.other_names.end());
+  return sum;
+}
+
+/// Returns the samples of each function, in the order of the names.
+std::vector<FunctionCounts> list_functions(const SumsByName& sum_by_name) {
+  std::vector<FunctionCounts> functions;
+  functions.reserve(sum_by_name.size());
+  for (const auto& [name, sum] : sum_by_name)
+    functions.push_back({.name = name,
+                         .counts = {sum.sampled},
+                         .other_names = {sum.other_names.begin(), sum.other_names.end()}});
+  return functions;
+}
+
 }  // namespace
 
 void FunctionNames::open(const MappedFile& file) {
@@ -758,18 +916,10 @@ const CodeName& FunctionNames::find_function_at(File& file, const std::string& p
 
   // The same code may have several symbols.
   std::vector<std::string> symbols;
-  std::string why_no_symbols = file.code.why_not;
-  if (file.code.symbols) {
-    symbols = file.code.symbols->find(offset);
-    const bool is_call_stub = symbols.empty() && file.code.symbols->is_call_stub(offset);
-    why_no_symbols = is_call_stub ? "calls to shared libraries" : "no symbols";
-  }
-
-  // Code without symbols is named by its file and the reason, such as "(libc.so.6: no symbols)".
+  if (file.code.symbols) symbols = file.code.symbols->find(offset);
   const bool has_symbols = !symbols.empty();
-  const std::string file_name = path.substr(path.rfind('/') + 1);
   const std::string key =
-      has_symbols ? symbols.front() : fmt::format("({}: {})", file_name, why_no_symbols);
+      has_symbols ? symbols.front() : make_name_without_symbol(file.code, path, offset);
 
   const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
   if (is_new && has_symbols)
@@ -819,6 +969,24 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
   return !*file.has_main;
 }
 
+/// Returns the name of the function at `offset` in the vdso.
+const CodeName& FunctionNames::find_in_vdso(std::uint64_t offset) {
+  // The kernel maps this code into each process, as if it were a library.
+  const auto [vdso, is_new] = files_.try_emplace({kVdso});
+  if (is_new) vdso->second.code = os::open_vdso();
+  return find_function_at(vdso->second, kVdso, offset);
+}
+
+/// Returns the name of a function that was compiled at run time.
+CodeName FunctionNames::find_in_runtime_code(const CodePlace& place, std::chrono::nanoseconds since,
+                                             RuntimeSymbols& symbols_of_processes) const {
+  const auto [symbols, is_new] = symbols_of_processes.try_emplace(place.process);
+  if (is_new) symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
+  auto names = os::find_symbol(symbols->second, place.offset_or_address);
+  if (names.empty()) return make_reason("(compiled at run time: no symbols)");
+  return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
+}
+
 /// Returns the name of what is at `place`. If code has no symbol, the name is the reason, in
 /// parentheses. `since`: time before the run's start, so that symbols which an earlier run wrote
 /// are not used. `symbols_of_processes`: symbols of code that was compiled at run time, which are
@@ -826,70 +994,30 @@ bool FunctionNames::may_begin_program(const SampledRun& run, const CodePlace& pl
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
                                 std::chrono::nanoseconds since,
                                 RuntimeSymbols& symbols_of_processes) {
-  const auto make_name = [](std::string text) {
-    return CodeName{.function = {std::move(text)}, .has_symbol = true};
-  };
-  const auto make_reason = [](std::string text) {
-    return CodeName{.function = {std::move(text)}, .has_symbol = false};
-  };
-
   switch (place.kind) {
     case CodeKind::File: {
       const os::CodeIdentity& identity = run.files[place.file].identity;
       return find_function_at(files_[identity], identity.path, place.offset_or_address);
     }
-    case CodeKind::Vdso: {
-      // The kernel maps this code into each process, as if it were a library.
-      const auto [vdso, is_new] = files_.try_emplace({kVdso});
-      if (is_new) vdso->second.code = os::open_vdso();
-      return find_function_at(vdso->second, kVdso, place.offset_or_address);
-    }
+    case CodeKind::Vdso:
+      return find_in_vdso(place.offset_or_address);
     case CodeKind::Kernel:
       return find_in_kernel(place.offset_or_address);
-    case CodeKind::RuntimeCode: {
-      const auto [symbols, is_new] = symbols_of_processes.try_emplace(place.process);
-      if (is_new)
-        symbols->second = os::read_jit_symbols(static_cast<int>(place.process), since, user_);
-      auto names = os::find_symbol(symbols->second, place.offset_or_address);
-      if (names.empty()) return make_reason("(compiled at run time: no symbols)");
-      return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
-    }
-    case CodeKind::Unmapped:
-      return make_reason("(unmapped code)");
-    case CodeKind::NoProcess:
-      return make_reason(kUnknownProcess);
-    case CodeKind::Program:
-      return make_name(run.programs[place.file]);
-    case CodeKind::IncompleteStack:
-      return make_name(std::string(kIncompleteStack));
-    case CodeKind::TooManyPaths:
-      return make_name(std::string(kTooManyPaths));
-    case CodeKind::Other:
-      break;
+    case CodeKind::RuntimeCode:
+      return find_in_runtime_code(place, since, symbols_of_processes);
+    default:
+      return name_without_function(run, place);
   }
-
-  return make_reason("(hypervisor)");
 }
 
 /// Gives names to the places in code where samples were taken, and adds up the samples of each
 /// function and of each call path. `since`: time before the run's start.
 NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanoseconds since) {
   RuntimeSymbols symbols_of_processes;  // of code that the processes compiled while they ran
-
-  struct SumOfFunction {
-    std::uint64_t sampled = 0;  // cycles or nanoseconds
-    std::set<std::string> other_names;
-  };
-  std::map<std::string, SumOfFunction> sum_by_name;
-  const auto find_or_add_sum = [&sum_by_name](const FunctionName& function) -> SumOfFunction& {
-    SumOfFunction& sum = sum_by_name[function.name];
-    sum.other_names.insert(function.other_names.begin(), function.other_names.end());
-    return sum;
-  };
-
+  SumsByName sum_by_name;
   for (const auto& [place, sampled] : run.periods_by_place) {
     const CodeName code = name_of(run, place, since, symbols_of_processes);
-    find_or_add_sum(code.function).sampled += sampled;
+    find_or_add_sum(sum_by_name, code.function).sampled += sampled;
   }
 
   NamedSamples named;
@@ -902,15 +1030,11 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
     if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;
 
     // A function that only called others gets a sum of 0.
-    if (is_code(place.kind)) find_or_add_sum(code.function);
+    if (is_code(place.kind)) find_or_add_sum(sum_by_name, code.function);
   }
-  PathNamer(run, frames, named).name_paths();
 
-  named.functions.reserve(sum_by_name.size());
-  for (const auto& [name, sum] : sum_by_name)
-    named.functions.push_back({.name = name,
-                               .counts = {sum.sampled},
-                               .other_names = {sum.other_names.begin(), sum.other_names.end()}});
+  PathNamer(run, frames, named).name_paths();
+  named.functions = list_functions(sum_by_name);
   return named;
 }
 

@@ -117,6 +117,12 @@ class RunRecords {
   void add_record(std::span<const std::byte> record,
                   const std::function<void(const MappedFile&)>& mapped);
 
+  static Record read_common_fields(std::span<const std::byte> record);
+  bool count_loss(std::span<const std::byte> record, std::uint32_t type);
+  void read_sample(std::span<const std::byte> record, Record& read);
+  void read_mapping(std::span<const std::byte> record, Record& read);
+  void replay_records(SampledRun& run) const;
+
   /// Adds the callers of a sample's code to callers_. Returns the index of the innermost caller,
   /// from which the path leads outwards; kNoCaller if no caller is known. If there is no room for a
   /// new path, returns the index of a path that only says so (kLeftOut in samples.cc).
@@ -183,6 +189,9 @@ class FunctionNames {
   static const CodeName& find_function_at(File& file, const std::string& path,
                                           std::uint64_t offset);
   const CodeName& find_in_kernel(std::uint64_t address);
+  const CodeName& find_in_vdso(std::uint64_t offset);
+  CodeName find_in_runtime_code(const CodePlace& place, std::chrono::nanoseconds since,
+                                RuntimeSymbols& symbols_of_processes) const;
 
   /// True if a program may begin in code that has no symbol, because its main() has none either.
   bool may_begin_program(const SampledRun& run, const CodePlace& place);

@@ -491,6 +491,22 @@ void ProcessCounts::enter_counts(CountsOfRun& counted) const {
     counted.why_missing_counts = counted.why_missing_counts->prefixed(listed(missing));
 }
 
+/// Returns why a sum is not what the program did; nullopt if it is, or nearly.
+std::optional<Error> ProcessCounts::find_fault(const Sum& sum) {
+  if (!sum.is_known)
+    return Error{"this version of Valgrind does not report all that lauka needs", ""};
+
+  // A forked process inherits its parent's counts, which are therefore in the sum twice.
+  const double inherited_share =
+      static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+  if (sum.inherited > 0 && inherited_share > kMaxInheritedShare)
+    return Error{
+        "the program works in forked processes that never call execve, and in such a process "
+        "Valgrind counts the work of its parent again",
+        "measure such a process as a separate command"};
+  return std::nullopt;
+}
+
 /// Enters the count of an event into `counted`. Users may want this event of the whole program, of
 /// functions, or both. Returns an error, and enters nothing, if the count is unknown.
 std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
@@ -501,18 +517,8 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
     count_of_program = count_in_largest_process(event);
   } else {
     const Sum sum = sum_over_processes(event);
-    if (!sum.is_known)
-      return Error{"this version of Valgrind does not report all that lauka needs", ""};
-
-    // A forked process inherits its parent's counts, which are therefore in the sum twice. A small
-    // part is only worth a note.
-    const double inherited_share =
-        static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-    if (sum.inherited > 0 && inherited_share > kMaxInheritedShare)
-      return Error{
-          "the program works in forked processes that never call execve, and in such a process "
-          "Valgrind counts the work of its parent again",
-          "measure such a process as a separate command"};
+    if (auto fault = find_fault(sum)) return fault;
+    // A small part that is in the sum twice is only worth a note.
     if (sum.inherited > 0)
       counted.note = Note{"simulation_inexact",
                           "simulated counts may be up to 1% too high, because in a forked "

@@ -242,17 +242,36 @@ OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
   return std::make_unique<ValgrindEngine>(choice, std::move(valgrind), std::move(user));
 }
 
-/// Makes the words of the command line by which a tool of Valgrind simulates `command`, and counts
-/// the wanted events.
-std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
-                                        std::span<const WantedEvent> wanted,
-                                        const std::vector<std::string>& command) {
+namespace {
+
+/// Returns the options of Cachegrind that let it simulate what the wanted events need.
+std::vector<std::string> make_cachegrind_options(std::span<const WantedEvent> wanted) {
   const auto does_any_need = [&wanted](SimulatedPart part) {
     return std::ranges::any_of(wanted, [part](const WantedEvent& selected) {
       return selected.event->simulated_part == part;
     });
   };
 
+  // Each part makes runs slower.
+  const bool needs_caches = does_any_need(SimulatedPart::Caches);
+  const bool needs_branches = does_any_need(SimulatedPart::Branches);
+  std::vector<std::string> options = {needs_caches ? "--cache-sim=yes" : "--cache-sim=no"};
+  if (needs_caches) options.insert(options.end(), kCacheOptions.begin(), kCacheOptions.end());
+  options.emplace_back(needs_branches ? "--branch-sim=yes" : "--branch-sim=no");
+
+  // If lauka can read symbols, it finds all names of a function itself. For this, it needs the
+  // symbols as they are in the files, and the names of these files, which -v adds to the log.
+  if (os::can_read_symbols()) options.insert(options.end(), {"--demangle=no", "-v"});
+  return options;
+}
+
+}  // namespace
+
+/// Makes the words of the command line by which a tool of Valgrind simulates `command`, and counts
+/// the wanted events.
+std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
+                                        std::span<const WantedEvent> wanted,
+                                        const std::vector<std::string>& command) {
   // All wanted events are of one tool.
   const ToolRow& tool = row_of(wanted.front().event->tool);
 
@@ -261,18 +280,9 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
   std::vector<std::string> words = {valgrind, "--command-line-only=yes",
                                     fmt::format("--tool={}", tool.name), "--trace-children=yes",
                                     "--vgdb=no"};
-
   if (tool.tool == Tool::Cachegrind) {
-    // Simulates no more than the events need, because each part makes runs slower.
-    const bool needs_caches = does_any_need(SimulatedPart::Caches);
-    const bool needs_branches = does_any_need(SimulatedPart::Branches);
-    words.emplace_back(needs_caches ? "--cache-sim=yes" : "--cache-sim=no");
-    if (needs_caches) words.insert(words.end(), kCacheOptions.begin(), kCacheOptions.end());
-    words.emplace_back(needs_branches ? "--branch-sim=yes" : "--branch-sim=no");
-
-    // If lauka can read symbols, it finds all names of a function itself. For this, it needs the
-    // symbols as they are in the files, and the names of these files, which -v adds to the log.
-    if (os::can_read_symbols()) words.insert(words.end(), {"--demangle=no", "-v"});
+    const std::vector<std::string> options = make_cachegrind_options(wanted);
+    words.insert(words.end(), options.begin(), options.end());
   }
 
   // In these options, Valgrind gives a meaning to %, so it is escaped in the folder's name.

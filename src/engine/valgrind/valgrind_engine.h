@@ -130,6 +130,7 @@ class ProcessCounts {
   std::uint64_t find_max_inherited(const TotalsOfProcess& totals, const Process& process,
                                    const SimulatedEvent& event) const;
   Sum sum_over_processes(const SimulatedEvent& event) const;
+  static std::optional<Error> find_fault(const Sum& sum);
   std::optional<std::uint64_t> count_in_largest_process(const SimulatedEvent& event) const;
   std::optional<Error> find_why_missing() const;
   const TotalsOfProcess* find_process_without_allocations() const;

@@ -748,8 +748,8 @@ std::vector<MeasuredCommand> list_variants(const SessionRecord& session) {
 }
 
 /// Returns the only point of a metric's series in a session that is not in a database.
-SessionPoint make_point(const SessionRecord& session, const CommandRecord& result,
-                        const MetricRecord& metric) {
+SessionPoint make_only_point(const SessionRecord& session, const CommandRecord& result,
+                             const MetricRecord& metric) {
   return {.began = to_milliseconds(session.began),
           .commit = commit_of(session),
           .branch = session.label("branch"),
@@ -777,7 +777,7 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
     for (const std::size_t metric_index : find_wanted_metrics(result.metrics, wanted.metrics)) {
       const MetricRecord& metric = result.metrics[metric_index];
       MetricHistory series{.variant = variants[i], .metric = metric};
-      series.points.push_back(make_point(session, result, metric));
+      series.points.push_back(make_only_point(session, result, metric));
       histories.push_back(std::move(series));
     }
   }

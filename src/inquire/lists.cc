@@ -38,63 +38,83 @@ std::array<std::size_t, 3> measure_columns(const std::vector<Row>& rows) {
 /// Where the last column of a list is, which describes the row.
 enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
 
+/// How a list fits into the terminal.
+struct ListLayout {
+  bool wraps = false;
+  std::array<std::size_t, 3> widths{};  ///< of the columns before the description
+  bool is_beside = true;                ///< true: descriptions stand beside the other columns
+  std::size_t description_column = 0;   ///< where descriptions begin if they stand beside
+  std::size_t indent = 0;               ///< where the further lines of a description begin
+  std::size_t description_width = 0;    ///< 0: unlimited, as wrapped() takes it
+};
+
+/// Returns the width of descriptions, which take the rest of a line. If that is too little to be
+/// readable, their lines are longer than the terminal is wide.
+std::size_t choose_description_width(const ListLayout& layout, std::size_t terminal_width) {
+  if (!layout.wraps) return 0;
+  constexpr std::size_t min_width_below = 8;
+  const std::size_t min_width = layout.is_beside ? kMinDescriptionWidth : min_width_below;
+  const std::size_t width_left =
+      terminal_width > layout.indent ? terminal_width - layout.indent : 0;
+  return std::max(width_left, min_width);
+}
+
+ListLayout choose_layout(const std::vector<Row>& rows, std::size_t terminal_width,
+                         DescriptionPlace place) {
+  ListLayout layout{.wraps = terminal_width != 0, .widths = measure_columns(rows)};
+
+  // Two blanks follow each column.
+  const auto& widths = layout.widths;
+  layout.description_column = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
+  const bool has_room_beside =
+      !layout.wraps || layout.description_column + kMinDescriptionWidth <= terminal_width;
+  layout.is_beside = has_room_beside || place == DescriptionPlace::Beside;
+
+  constexpr std::size_t indent_below = 4;
+  layout.indent = layout.is_beside ? layout.description_column : indent_below;
+  layout.description_width = choose_description_width(layout, terminal_width);
+  return layout;
+}
+
+void append_line_without_final_blanks(std::string& text, std::string_view line) {
+  text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
+}
+
+/// Appends the lines of a row to a text.
+void append_row(std::string& text, const Row& row, const ListLayout& layout) {
+  const auto& widths = layout.widths;
+  std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
+                                              widths[1], row[2], widths[2]);
+  const std::string& description = row[3];
+  if (description.empty()) {
+    append_line_without_final_blanks(text, beginning_of_line);
+    return;
+  }
+
+  // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
+  // the description goes to the next line, where it finds its column free. Without wrapping, each
+  // row stays a single line.
+  const bool has_long_name = beginning_of_line.size() != layout.description_column;
+  const bool starts_below = layout.wraps && (!layout.is_beside || has_long_name);
+  if (starts_below) {
+    append_line_without_final_blanks(text, beginning_of_line);
+    beginning_of_line.assign(layout.indent, ' ');
+  }
+
+  for (const std::string_view line : wrapped(description, layout.description_width)) {
+    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
+    beginning_of_line.assign(layout.indent, ' ');
+  }
+}
+
 /// Returns the rows as a table. The descriptions stand in the last column, beside the other
 /// columns. With DescriptionPlace::BelowIfNarrow, they stand below each row if the terminal is too
 /// narrow. Wraps the descriptions for a terminal of `terminal_width` cells; 0: does not wrap them.
 std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
                       DescriptionPlace place) {
-  const bool wraps = terminal_width != 0;
-
-  // Two blanks follow each column.
-  const std::array<std::size_t, 3> widths = measure_columns(rows);
-  const std::size_t description_column = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
-  const bool has_room_beside =
-      !wraps || description_column + kMinDescriptionWidth <= terminal_width;
-  const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
-
-  // Descriptions take the rest of a line. If that is too little to be readable, their lines are
-  // longer than the terminal is wide.
-  constexpr std::size_t indent_below = 4;
-  constexpr std::size_t min_width_below = 8;
-  const std::size_t indent = is_beside ? description_column : indent_below;
-  const std::size_t min_width = is_beside ? kMinDescriptionWidth : min_width_below;
-  std::size_t description_width = 0;  // wrapped() takes 0 for an unlimited width
-  if (wraps) {
-    const std::size_t width_left = terminal_width > indent ? terminal_width - indent : 0;
-    description_width = std::max(width_left, min_width);
-  }
-
+  const ListLayout layout = choose_layout(rows, terminal_width, place);
   std::string text;
-  const auto add_line_without_final_blanks = [&text](std::string_view line) {
-    text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
-  };
-
-  for (const Row& row : rows) {
-    std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0],
-                                                row[1], widths[1], row[2], widths[2]);
-    const std::string& description = row[3];
-
-    if (description.empty()) {
-      add_line_without_final_blanks(beginning_of_line);
-      continue;
-    }
-
-    // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
-    // the description goes to the next line, where it finds its column free. Without wrapping, each
-    // row stays a single line.
-    const bool has_long_name = beginning_of_line.size() != description_column;
-    const bool starts_below = wraps && (!is_beside || has_long_name);
-    if (starts_below) {
-      add_line_without_final_blanks(beginning_of_line);
-      beginning_of_line.assign(indent, ' ');
-    }
-
-    for (const std::string_view line : wrapped(description, description_width)) {
-      add_line_without_final_blanks(beginning_of_line + std::string(line));
-      beginning_of_line.assign(indent, ' ');
-    }
-  }
-
+  for (const Row& row : rows) append_row(text, row, layout);
   return text;
 }
 
@@ -155,17 +175,58 @@ void add_lines_on_core_kinds(const CorePlan& cores, std::vector<MetricLine>& lin
                    "share of the CPU time on " + kinds.front() + " cores"});
 }
 
+/// Returns whether the machine has a metric that needs an option, some events or nothing. An option
+/// is shown in place of "yes".
+std::string describe_availability(
+    const KnownMetric& metric,
+    const std::function<bool(const std::vector<std::string>& events)>& can_count) {
+  if (metric.needs.starts_with("--")) return std::string(metric.needs);
+  const auto events = split(metric.needs, ',');
+  return yes_or_no(metric.needs.empty() || can_count({events.begin(), events.end()}));
+}
+
+struct ExplanationWidths {
+  std::size_t counter = 0;
+  std::size_t event = 0;
+};
+
+/// Makes each text of an explanation printable in a cell. Returns the widths of the columns.
+ExplanationWidths make_printable(Explanation& explanation) {
+  ExplanationWidths widths;
+  for (auto& pass : explanation.passes) {
+    for (ExplainedCounter& row : pass) {
+      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
+      widths.counter = std::max(widths.counter, row.counter.size());
+      widths.event = std::max(widths.event, row.event.size());
+    }
+  }
+  return widths;
+}
+
+/// Says how many passes the events need and, if it is known, why not fewer: they compete for
+/// counters.
+std::string describe_pass_count(const Explanation& explanation) {
+  const std::size_t pass_count = explanation.passes.size();
+  if (pass_count == 1) return "lauka needs 1 pass, in which every run counts all of these events\n";
+
+  std::string text = fmt::format(
+      "lauka needs {} passes, and each run counts the events of one of them\n", pass_count);
+  if (explanation.competition)
+    text += fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
+  return text;
+}
+
 /// Appends a line with a counter, its event and, if it says more than the event, its explanation.
-void append_counter_line(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
-                         std::size_t event_width) {
+void append_counter_line(std::string& text, const ExplainedCounter& row,
+                         const ExplanationWidths& widths) {
   text += "  ";
-  if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
+  if (widths.counter > 0) text += fmt::format("{:<{}}  ", row.counter, widths.counter);
   if (row.event.empty())
     text += "-";
   else if (row.explanation.empty() || row.explanation == row.event)
     text += row.event;
   else
-    text += fmt::format("{:<{}}  {}", row.event, event_width, row.explanation);
+    text += fmt::format("{:<{}}  {}", row.event, widths.event, row.explanation);
   text += '\n';
 }
 
@@ -302,6 +363,34 @@ void append_json_string(std::string_view value, std::string& text) {
     text += nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
+/// Appends the members of the object "kinds": what a thread has done on each core kind. With fewer
+/// than two kinds, this would say no more than the work on all kinds, so there are none.
+void append_work_by_kind(std::string& text, const ThreadSample& sample,
+                         const std::vector<std::string>& kinds) {
+  const bool has_several_kinds = kinds.size() >= 2;
+  const std::size_t kind_count =
+      has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
+
+  for (std::size_t kind = 0; kind < kind_count; ++kind) {
+    if (kind > 0) text += ",";
+    append_json_string(kinds[kind], text);
+    text += ":{";
+    JsonMembers members_of_kind(text);
+    add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
+    text += "}";
+  }
+}
+
+/// Waits until `time`, unless the watch must stop before. Returns the time then.
+nanoseconds wait_until(nanoseconds time, const ThreadWatch& watching) {
+  nanoseconds now = watching.now();
+  while (now < time && !watching.must_stop()) {
+    watching.wait(time - now);
+    now = watching.now();
+  }
+  return now;
+}
+
 }  // namespace
 
 std::string list_events(const Catalog& catalog, std::string_view filter,
@@ -321,39 +410,18 @@ std::string list_events(const Catalog& catalog, std::string_view filter,
 // A processor has only a few counters, so many events need several passes: each run counts the
 // events of one pass.
 std::string explain_events(Explanation explanation) {
-  std::size_t counter_width = 0;
-  std::size_t event_width = 0;
-
-  // Makes each text printable in a cell, and measures it.
-  for (auto& pass : explanation.passes) {
-    for (ExplainedCounter& row : pass) {
-      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
-      counter_width = std::max(counter_width, row.counter.size());
-      event_width = std::max(event_width, row.event.size());
-    }
-  }
-
+  const ExplanationWidths widths = make_printable(explanation);
   std::string text;
   for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
 
   const std::size_t pass_count = explanation.passes.size();
   if (pass_count == 0) return text + "there are no events to count\n";
-
-  // If events compete for counters, `competition` says so.
-  if (pass_count == 1) {
-    text += "lauka needs 1 pass, in which every run counts all of these events\n";
-  } else {
-    text += fmt::format("lauka needs {} passes, and each run counts the events of one of them\n",
-                        pass_count);
-    if (explanation.competition)
-      text +=
-          fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
-  }
+  text += describe_pass_count(explanation);
 
   for (std::size_t i = 0; i < pass_count; ++i) {
     if (pass_count > 1) text += fmt::format("\npass {}\n", i + 1);
     for (const ExplainedCounter& row : explanation.passes[i])
-      append_counter_line(text, row, counter_width, event_width);
+      append_counter_line(text, row, widths);
   }
 
   return text;
@@ -377,22 +445,11 @@ std::vector<MetricLine> list_available_metrics(
   }
   add_lines_on_core_kinds(cores, lines);
 
-  // Each of these needs an option, some events or nothing. An option is shown in place of "yes".
-  for (const KnownMetric& metric : kKnownMetrics) {
-    std::string availability;
-    if (metric.needs.starts_with("--")) {
-      availability = metric.needs;
-    } else {
-      const auto events = split(metric.needs, ',');
-      const bool is_available = metric.needs.empty() || can_count({events.begin(), events.end()});
-      availability = yes_or_no(is_available);
-    }
-
+  for (const KnownMetric& metric : kKnownMetrics)
     lines.push_back({.name = std::string(metric.name),
                      .unit = std::string(metric.unit),
-                     .availability = availability,
+                     .availability = describe_availability(metric, can_count),
                      .meaning = std::string(metric.meaning)});
-  }
 
   return lines;
 }
@@ -462,22 +519,8 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("p_share", compute_share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
 
-  // With fewer than two kinds, the work by kind would say no more than the work on all kinds, so
-  // the object stays empty.
   members.begin("kinds") += "{";
-  const bool has_several_kinds = kinds.size() >= 2;
-  const std::size_t kind_count =
-      has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
-
-  for (std::size_t kind = 0; kind < kind_count; ++kind) {
-    if (kind > 0) text += ",";
-    append_json_string(kinds[kind], text);
-    text += ":{";
-    JsonMembers members_of_kind(text);
-    add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
-    text += "}";
-  }
-
+  append_work_by_kind(text, sample, kinds);
   text += "}}\n";
 }
 
@@ -495,11 +538,7 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
   std::string text;
   nanoseconds next_read = began + watching.interval;
   while (stream.has_live_process() && next_read <= end) {
-    nanoseconds now = watching.now();
-    while (now < next_read && !watching.must_stop()) {
-      watching.wait(next_read - now);
-      now = watching.now();
-    }
+    const nanoseconds now = wait_until(next_read, watching);
     if (watching.must_stop()) break;
 
     text.clear();

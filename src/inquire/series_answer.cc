@@ -107,10 +107,6 @@ std::string advise_how_to_measure_total(const CandidateSeries& series,
       name_with_hash(first), name_with_hash(last));
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns how many candidates were tried and kept. Each try is reserved before it is measured, so
 /// that a try which was broken off counts, too.
 std::string count_candidates(const CandidateSeries& series, std::size_t kept_count) {

@@ -324,6 +324,20 @@ Result<void> check_version(std::size_t version) {
                "use the lauka-history that wrote it"};
 }
 
+/// Carries out the migrations that a database of this version has not had.
+Result<void> migrate_from(std::size_t version, Database& database) {
+  // The version is the number of migrations that the database has had.
+  for (std::size_t migration = version; migration < kMigrations.size(); ++migration)
+    for (const std::string_view statement : kMigrations[migration])
+      if (auto done = database.run(std::string(statement)); !done) return done;
+
+  // The version of a new database is 0, and has no row yet.
+  const bool is_new = version == 0;
+  const std::string newest = std::to_string(kMigrations.size());
+  return database.run(is_new ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                             : "UPDATE lauka_history SET version = " + newest);
+}
+
 /// Brings the tables of a database to the newest version; makes them if there are none. The caller
 /// must have begun a transaction.
 Result<void> migrate(Database& database) {
@@ -338,17 +352,7 @@ Result<void> migrate(Database& database) {
   if (!version) return version.error();
   if (auto known = check_version(*version); !known) return known;
   if (*version == kMigrations.size()) return {};
-
-  // The version is the number of migrations that the database has had.
-  for (std::size_t migration = *version; migration < kMigrations.size(); ++migration)
-    for (const std::string_view statement : kMigrations[migration])
-      if (auto done = database.run(std::string(statement)); !done) return done;
-
-  // The version of a new database is 0, and has no row yet.
-  const bool is_new = *version == 0;
-  const std::string newest = std::to_string(kMigrations.size());
-  return database.run(is_new ? "INSERT INTO lauka_history VALUES (" + newest + ")"
-                             : "UPDATE lauka_history SET version = " + newest);
+  return migrate_from(*version, database);
 }
 
 /// True for the address of a server, also one that lauka-history does not support, such as

@@ -238,15 +238,12 @@ std::string find_fault(const HistoryCommand& command, const Request& request) {
   return {};
 }
 
-/// Writes the values of typed options to the targets of `options`, and the other words to
-/// `arguments`. Returns false, and writes nothing, if the user asks for help. Throws an exception
-/// of Boost if an option is wrong or missing.
-bool read_words(std::span<const std::string> typed_words, po::options_description options,
-                std::vector<std::string>& arguments) {
-  // To Boost, arguments without "--" are the values of one more option, whose name is never typed.
-  constexpr const char* arguments_option = "words";
+/// Returns the values of the typed options. Words without "--" are values of `arguments_option`.
+/// Throws an exception of Boost if an option is wrong.
+po::variables_map parse_words(std::span<const std::string> typed_words,
+                              const po::options_description& options,
+                              const char* arguments_option) {
   constexpr int any_number = -1;
-  options.add_options()(arguments_option, po::value<std::vector<std::string>>(&arguments));
   po::positional_options_description positional;
   positional.add(arguments_option, any_number);
 
@@ -261,6 +258,18 @@ bool read_words(std::span<const std::string> typed_words, po::options_descriptio
                 .style(style)
                 .run(),
             values);
+  return values;
+}
+
+/// Writes the values of typed options to the targets of `options`, and the other words to
+/// `arguments`. Returns false, and writes nothing, if the user asks for help. Throws an exception
+/// of Boost if an option is wrong or missing.
+bool read_words(std::span<const std::string> typed_words, po::options_description options,
+                std::vector<std::string>& arguments) {
+  // To Boost, arguments without "--" are the values of one more option, whose name is never typed.
+  constexpr const char* arguments_option = "words";
+  options.add_options()(arguments_option, po::value<std::vector<std::string>>(&arguments));
+  po::variables_map values = parse_words(typed_words, options, arguments_option);
 
   // notify() writes the values. It also complains if a required option is missing, but --help must
   // be answered without it.

@@ -28,6 +28,7 @@ using report::html_text;
 constexpr std::size_t kLargeChartPixels = 150;  // height
 constexpr std::size_t kCardChartPixels = 44;    // height
 constexpr std::size_t kMaxCommitRows = 25;
+constexpr std::string_view kColorClass = "c0";  // CSS class of the page's first colour
 
 /// Converts the values of a series, which may be logarithms, into places in a chart.
 struct Scale {
@@ -137,9 +138,8 @@ std::vector<report::TickLabel> make_commit_labels(const Trend& trend) {
   return labels;
 }
 
-/// Draws vertical lines as SVG paths: one at each step, over the whole height, and the interval of
-/// each commit that has one.
-std::string draw_steps_and_intervals(const Scale& scale, std::size_t height) {
+/// Draws a vertical line at each step, over the whole height.
+std::string draw_steps(const Scale& scale, std::size_t height) {
   // All lines with the same CSS class become one path, which makes the page smaller.
   std::map<std::string_view, std::string> path_by_class;
   for (const KnownStep& known : scale.stepped.steps) {
@@ -149,20 +149,24 @@ std::string draw_steps_and_intervals(const Scale& scale, std::size_t height) {
         fmt::format("M{} 0v{}", middle_of_commit(known.step.first_point), height);
   }
 
+  std::string paths;
+  for (const auto& [css_class, path] : path_by_class) paths += report::svg_path(css_class, path);
+  return paths;
+}
+
+/// Draws the interval of each commit that has one as a vertical line.
+std::string draw_intervals(const Scale& scale, std::size_t height) {
+  std::string path;
   const auto& commits = scale.stepped.trend.observations;
   for (std::size_t i = 0; i < commits.size(); ++i) {
     const double half_width = commits[i].half_width_95();
     const bool has_interval = half_width > 0.0;
     if (has_interval)
-      path_by_class["interval"] +=
-          fmt::format("M{} {}V{}", middle_of_commit(i),
-                      scale.distance_from_top(commits[i].value - half_width, height),
-                      scale.distance_from_top(commits[i].value + half_width, height));
+      path += fmt::format("M{} {}V{}", middle_of_commit(i),
+                          scale.distance_from_top(commits[i].value - half_width, height),
+                          scale.distance_from_top(commits[i].value + half_width, height));
   }
-
-  std::string paths;
-  for (const auto& [css_class, path] : path_by_class) paths += report::svg_path(css_class, path);
-  return paths;
+  return path.empty() ? "" : report::svg_path("interval", path);
 }
 
 /// Returns the names of all commits for the page's script, which shows the one at the pointer.
@@ -173,25 +177,29 @@ std::string list_commit_names(const Trend& trend) {
   return html_text(fmt::format("{}", fmt::join(names, "|")));
 }
 
-/// Returns a chart of a series as HTML: the value of each commit, with intervals, levels and steps.
-std::string draw_large_chart(const Scale& scale) {
+/// Returns what a large chart shows: the value of each commit, with intervals, levels and steps.
+std::string draw_large_chart_content(const Scale& scale) {
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_in_units(trend);
   constexpr std::size_t height = report::kSvgUnits;
-  constexpr std::string_view color_class = "c0";  // CSS class of the page's first colour
+  return draw_levels(scale, width, height) + draw_steps(scale, height) +
+         draw_intervals(scale, height) +
+         report::svg_spots(make_spots(scale, width, height), kColorClass,
+                           fmt::format(" data-labels=\"{}\"", list_commit_names(trend)));
+}
 
-  const std::string content =
-      draw_levels(scale, width, height) + draw_steps_and_intervals(scale, height) +
-      report::svg_spots(make_spots(scale, width, height), color_class,
-                        fmt::format(" data-labels=\"{}\"", list_commit_names(trend)));
+/// Returns a large chart of a series as HTML, with its axes.
+std::string draw_large_chart(const Scale& scale) {
+  const Trend& trend = scale.stepped.trend;
+  const std::string content = draw_large_chart_content(scale);
   const std::string title = fmt::format("{}: {} by commit", title_of(scale.stepped.series),
                                         values_heading(trend.against));
-  return fmt::format("<div class=\"chart {}\"{}>\n", color_class,
+  return fmt::format("<div class=\"chart {}\"{}>\n", kColorClass,
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_with_vertical_axis({.height_pixels = kLargeChartPixels,
                                          .axis = scale.axis,
                                          .metric = scale.metric,
-                                         .width_units = width,
+                                         .width_units = width_in_units(trend),
                                          .title = title,
                                          .content = content}) +
          report::svg_tick_labels(make_commit_labels(trend)) + "</div>\n";
@@ -442,9 +450,10 @@ std::string draw_card_chart(const SteppedSeries& stepped) {
   if (stepped.trend.observations.size() < 2) return "";
   const Scale scale = make_scale(stepped);
   return report::stretched_svg(
-      kCardChartPixels, "c0", "",
+      kCardChartPixels, kColorClass, "",
       draw_levels(scale, report::kSvgUnits, kCardChartPixels) +
-          report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), "c0", ""));
+          report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), kColorClass,
+                            ""));
 }
 
 /// Returns the series of all entries by title, with the sessions that can be combined: those of a

@@ -859,6 +859,14 @@ Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_co
   return lines;
 }
 
+// If the names cannot be read, none is similar.
+std::vector<std::string> Loader::find_similar_benchmarks(const std::string& name) {
+  std::set<std::string> known_names;
+  if (const auto all_variants = load_variants({.role = "all"}))
+    for (const MeasuredCommand& variant : *all_variants) known_names.insert(variant.benchmark);
+  return nearest_names(name, std::vector<std::string>(known_names.begin(), known_names.end()));
+}
+
 // The user has asked for a benchmark that load_variants() did not find. The error names the part of
 // the request that excludes it, as far as this is known: the role, the commit, or else its name.
 Error Loader::make_no_variant_error(const SeriesSelection& wanted,
@@ -873,13 +881,8 @@ Error Loader::make_no_variant_error(const SeriesSelection& wanted,
   }
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), how_to_list};
 
-  // The name may be misspelt, so the error suggests names that are alike. If the names cannot be
-  // read, it suggests none.
-  std::set<std::string> known_names;
-  if (const auto all_variants = load_variants({.role = "all"}))
-    for (const MeasuredCommand& variant : *all_variants) known_names.insert(variant.benchmark);
-  const auto similar_names = nearest_names(
-      wanted.benchmark, std::vector<std::string>(known_names.begin(), known_names.end()));
+  // The name may be misspelt, so the error suggests names that are alike.
+  const auto similar_names = find_similar_benchmarks(wanted.benchmark);
   return {what, similar_names.empty()
                     ? how_to_list
                     : fmt::format("did you mean {}?", listed(similar_names, "or"))};
@@ -1054,17 +1057,13 @@ SessionPoint Loader::make_point(const Row& row, const MetricRecord& metric) cons
           .values = metric};
 }
 
-Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& variant,
-                                                       const SeriesSelection& wanted) {
-  const auto rows = ask_for_points(database_, variant, wanted);
-  if (!rows) return rows.error();
-  const auto name_ids = collect_ids(*rows, {PointCommit, PointBranch, PointAnchor, PointLayout});
-  if (auto loaded = load_names(name_ids); !loaded) return loaded.error();
-
+std::vector<MetricHistory> Loader::make_series(const std::vector<Row>& rows,
+                                               const MeasuredCommand& variant,
+                                               const std::vector<std::string>& wanted_metrics) {
   std::vector<MetricHistory> histories;
-  for (const Row& row : *rows) {
+  for (const Row& row : rows) {
     const auto& layout = find_layout(integer_in(row[PointLayout]));
-    for (const std::size_t metric_index : find_wanted_metrics(layout, wanted.metrics)) {
+    for (const std::size_t metric_index : find_wanted_metrics(layout, wanted_metrics)) {
       const MetricRecord& metric = layout[metric_index];
       SessionPoint point = make_point(row, metric);
       if (!decode_values(point.values, metric_index, row[PointNumbers])) continue;
@@ -1073,7 +1072,17 @@ Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& va
                 std::move(point));
     }
   }
+  return histories;
+}
 
+Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& variant,
+                                                       const SeriesSelection& wanted) {
+  const auto rows = ask_for_points(database_, variant, wanted);
+  if (!rows) return rows.error();
+  const auto name_ids = collect_ids(*rows, {PointCommit, PointBranch, PointAnchor, PointLayout});
+  if (auto loaded = load_names(name_ids); !loaded) return loaded.error();
+
+  std::vector<MetricHistory> histories = make_series(*rows, variant, wanted.metrics);
   if (auto converted = convert_to_newest_anchors(histories); !converted) return converted.error();
   for (MetricHistory& series : histories)
     series.method_text = describe_distinguishing_method(series, histories);
@@ -1228,6 +1237,15 @@ Batch make_batch(std::span<const SessionRecord> sessions) {
   return batch;
 }
 
+/// Returns the ids of the rows that several sessions may share: texts, machines and variants.
+std::vector<std::int64_t> list_shared_row_ids(const Batch& batch) {
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, text] : batch.text_by_id) ids.push_back(id);
+  for (const auto& [id, machine] : batch.machine_by_id) ids.push_back(id);
+  for (const auto& [id, row] : batch.variant_row_by_id) ids.push_back(id);
+  return ids;
+}
+
 /// Returns SessionPoint::order_added of the session that was added last.
 Result<std::int64_t> read_last_order_added(Database& database) {
   constexpr std::size_t column_count = 1;
@@ -1267,15 +1285,24 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
 
   // The next batch need not add these rows again. They are remembered only now, because a failed
   // transaction takes them back.
-  const auto remember_as_written = [&](const auto& row_by_id) {
-    for (const auto& [id, row] : row_by_id) shared_row_ids_already_written_.insert(id);
-  };
-  remember_as_written(batch.text_by_id);
-  remember_as_written(batch.machine_by_id);
-  remember_as_written(batch.variant_row_by_id);
-
+  const std::vector<std::int64_t> shared_ids = list_shared_row_ids(batch);
+  shared_row_ids_already_written_.insert(shared_ids.begin(), shared_ids.end());
   return added_count;
 }
+
+namespace {
+
+/// Returns an error unless the user may have meant so many sessions. A user who typed the beginning
+/// of a session's name means one session. A commit or a date may stand for many.
+Result<void> check_count_to_forget(const ForgetRequest& request, std::size_t count) {
+  if (count == 0) return Error{"has no such session", "run lauka-history list to see all sessions"};
+  if (!request.session.empty() && count > 1)
+    return Error{fmt::format("has {} sessions whose names begin like this", count),
+                 "write more of the name"};
+  return {};
+}
+
+}  // namespace
 
 Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
   std::vector<std::string> filter_parameters;
@@ -1290,14 +1317,7 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
     if (!id_rows) return id_rows.error();
 
     count = id_rows->size();
-    if (count == 0)
-      return Error{"has no such session", "run lauka-history list to see all sessions"};
-
-    // A user who typed the beginning of a session's name means one session. A commit or a date may
-    // stand for many.
-    if (!request.session.empty() && count > 1)
-      return Error{fmt::format("has {} sessions whose names begin like this", count),
-                   "write more of the name"};
+    if (auto checked = check_count_to_forget(request, count); !checked) return checked;
     return delete_sessions(database, *id_rows);
   });
 

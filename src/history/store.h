@@ -129,6 +129,8 @@ class Loader {
                                                                     const std::string& metric);
 
  private:
+  /// Returns the known benchmarks with a name like this one.
+  std::vector<std::string> find_similar_benchmarks(const std::string& name);
   /// `other_roles`: the roles in which the wanted benchmark was measured.
   Error make_no_variant_error(const SeriesSelection& wanted,
                               const std::set<std::string>& other_roles);
@@ -141,6 +143,10 @@ class Loader {
   const std::vector<MetricRecord>& find_layout(std::int64_t id);
   /// Returns the point in a row of lauka_point, without the values of the metric and the endings.
   SessionPoint make_point(const Row& row, const MetricRecord& metric) const;
+  /// Returns the series of the wanted metrics in rows of lauka_point, which are those of a variant.
+  std::vector<MetricHistory> make_series(const std::vector<Row>& rows,
+                                         const MeasuredCommand& variant,
+                                         const std::vector<std::string>& wanted_metrics);
   /// Returns the ratios between anchors in rows of lauka_point.
   std::vector<AnchorRatio> read_ratios_between_anchors(const std::vector<Row>& rows,
                                                        const std::string& metric) const;

@@ -292,6 +292,33 @@ std::string write_first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
 }
 
+/// Writes the titles of column groups above their headings.
+std::string write_titles(const std::vector<ColumnGroup>& groups) {
+  std::string text = write_first_cell("");
+  for (const ColumnGroup& group : groups)
+    text += fmt::format(" {:^{}} |", group.title, write_headings(group).size());
+  return text + "\n";
+}
+
+std::string write_thread_row(const ThreadRow& row, const std::vector<ColumnGroup>& groups) {
+  std::string text = write_first_cell(fmt::format("{}", row.id));
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    text += " " + write_cells(groups[i], row.work_by_column_group[i]) + " |";
+  return text + (row.name.empty() ? "" : " " + one_line(row.name)) + "\n";
+}
+
+/// Writes the row with the work of all threads, and their number.
+std::string write_total_row(const ThreadTable& threads) {
+  const std::vector<ColumnGroup>& groups = threads.column_groups;
+  std::string text = write_first_cell("total");
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    ThreadWork total;
+    for (const ThreadRow& row : threads.thread_rows) total.add(row.work_by_column_group[i]);
+    text += " " + write_cells(groups[i], total) + " |";
+  }
+  return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
+}
+
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
@@ -379,6 +406,12 @@ void append_work_by_kind(std::string& text, const ThreadSample& sample,
     add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
     text += "}";
   }
+}
+
+/// Returns when the watch ends. Limits the duration, so that adding it cannot overflow.
+nanoseconds find_end(nanoseconds began, const ThreadWatch& watching) {
+  const nanoseconds longest = nanoseconds::max() - began;
+  return began + std::min(watching.max_duration.value_or(longest), longest);
 }
 
 /// Waits until `time`, unless the watch must stop before. Returns the time then.
@@ -470,32 +503,13 @@ std::string threads_table(const ThreadTable& threads) {
   std::string text;
 
   // A single group needs no title.
-  if (groups.size() > 1) {
-    text += write_first_cell("");
-    for (const ColumnGroup& group : groups)
-      text += fmt::format(" {:^{}} |", group.title, write_headings(group).size());
-    text += "\n";
-  }
-
+  if (groups.size() > 1) text += write_titles(groups);
   text += write_first_cell("TID");
   for (const ColumnGroup& group : groups) text += " " + write_headings(group) + " |";
   text += "\n";
 
-  for (const ThreadRow& row : threads.thread_rows) {
-    text += write_first_cell(fmt::format("{}", row.id));
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      text += " " + write_cells(groups[i], row.work_by_column_group[i]) + " |";
-    text += (row.name.empty() ? "" : " " + one_line(row.name)) + "\n";
-  }
-
-  text += write_first_cell("total");
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    ThreadWork total;
-    for (const ThreadRow& row : threads.thread_rows) total.add(row.work_by_column_group[i]);
-    text += " " + write_cells(groups[i], total) + " |";
-  }
-
-  return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
+  for (const ThreadRow& row : threads.thread_rows) text += write_thread_row(row, groups);
+  return text + write_total_row(threads);
 }
 
 // Writes what a thread has done in one interval. `kinds`: names of the machine's core kinds, in the
@@ -531,10 +545,7 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
   const nanoseconds began = watching.now();
   static_cast<void>(stream.read(began));
 
-  // Limits the duration, so that adding it cannot overflow.
-  const nanoseconds longest = nanoseconds::max() - began;
-  const nanoseconds end = began + std::min(watching.max_duration.value_or(longest), longest);
-
+  const nanoseconds end = find_end(began, watching);
   std::string text;
   nanoseconds next_read = began + watching.interval;
   while (stream.has_live_process() && next_read <= end) {

@@ -278,6 +278,25 @@ bool read_words(std::span<const std::string> typed_words, po::options_descriptio
   return true;
 }
 
+/// Returns the request after its command has checked and completed it. `typed_against`: the value
+/// of --against.
+Result<Request> complete_request(Request request, const std::string& typed_against) {
+  const HistoryCommand& command = *request.command;
+  const auto against = parse_against(typed_against);
+  if (!against) return against.error();
+  request.compared_with = *against;
+
+  const std::string fault = find_fault(command, request);
+  if (!fault.empty()) return make_usage_error(command, fault);
+
+  // A command with rules of its own checks them, and completes the request.
+  if (command.check_and_complete != nullptr) {
+    const std::string own_fault = command.check_and_complete(request);
+    if (!own_fault.empty()) return make_usage_error(command, own_fault);
+  }
+  return request;
+}
+
 /// Reads what the user typed after the name of a command. Returns a request to carry out the
 /// command or, after --help, a request that already has its answer.
 Result<Request> parse_command(const HistoryCommand& command,
@@ -292,20 +311,7 @@ Result<Request> parse_command(const HistoryCommand& command,
   } catch (const po::error& error) {
     return make_usage_error(command, one_line(error.what()));
   }
-
-  const auto against = parse_against(typed_against);
-  if (!against) return against.error();
-  request.compared_with = *against;
-
-  const std::string fault = find_fault(command, request);
-  if (!fault.empty()) return make_usage_error(command, fault);
-
-  // A command with rules of its own checks them, and completes the request.
-  if (command.check_and_complete != nullptr) {
-    const std::string own_fault = command.check_and_complete(request);
-    if (!own_fault.empty()) return make_usage_error(command, own_fault);
-  }
-  return request;
+  return complete_request(std::move(request), typed_against);
 }
 
 /// Returns what was typed with the name of the command before --db, because --db is an option of

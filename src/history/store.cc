@@ -636,9 +636,21 @@ std::string make_session_row(const Batch& batch, std::size_t session_index,
                      batch.order_added_of(session_index));
 }
 
+/// Returns SessionPoint::order_added of the session that was added last.
+Result<std::int64_t> read_last_order_added(Database& database) {
+  constexpr std::size_t column_count = 1;
+  const auto rows = database.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
+  if (!rows) return rows.error();
+  return integer_in(rows->front().front());
+}
+
 /// Adds the sessions of a batch to the table lauka_session. Removes the sessions that the database
 /// already has from the batch, so that their other rows are not added again.
 Result<void> add_new_sessions(Database& database, Batch& batch) {
+  const auto last_order_added = read_last_order_added(database);
+  if (!last_order_added) return last_order_added.error();
+  batch.last_order_added = *last_order_added;
+
   std::vector<std::string> rows;
   std::vector<std::string> uuids;
   for (const auto& [id, session_index] : batch.session_index_by_id) {
@@ -1246,14 +1258,6 @@ std::vector<std::int64_t> list_shared_row_ids(const Batch& batch) {
   return ids;
 }
 
-/// Returns SessionPoint::order_added of the session that was added last.
-Result<std::int64_t> read_last_order_added(Database& database) {
-  constexpr std::size_t column_count = 1;
-  const auto rows = database.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
-  if (!rows) return rows.error();
-  return integer_in(rows->front().front());
-}
-
 }  // namespace
 
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
@@ -1261,10 +1265,6 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   Batch batch = make_batch(sessions);
 
   auto committed = database_.in_transaction([&]() -> Result<void> {
-    const auto last_order_added = read_last_order_added(database_);
-    if (!last_order_added) return last_order_added.error();
-    batch.last_order_added = *last_order_added;
-
     // Leaves only the new sessions in the batch.
     if (auto added = add_new_sessions(database_, batch); !added) return added;
     if (batch.session_index_by_id.empty()) return {};

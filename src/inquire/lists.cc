@@ -8,6 +8,7 @@
 #include <array>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,15 @@ void append_line_without_final_blanks(std::string& text, std::string_view line) 
   text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
 }
 
+/// Appends a description, whose first line has begun already.
+void append_description(std::string& text, std::string beginning_of_line,
+                        const std::string& description, const ListLayout& layout) {
+  for (const std::string_view line : wrapped(description, layout.description_width)) {
+    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
+    beginning_of_line.assign(layout.indent, ' ');
+  }
+}
+
 /// Appends the lines of a row to a text.
 void append_row(std::string& text, const Row& row, const ListLayout& layout) {
   const auto& widths = layout.widths;
@@ -100,11 +110,7 @@ void append_row(std::string& text, const Row& row, const ListLayout& layout) {
     append_line_without_final_blanks(text, beginning_of_line);
     beginning_of_line.assign(layout.indent, ' ');
   }
-
-  for (const std::string_view line : wrapped(description, layout.description_width)) {
-    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
-    beginning_of_line.assign(layout.indent, ' ');
-  }
+  append_description(text, std::move(beginning_of_line), description, layout);
 }
 
 /// Returns the rows as a table. The descriptions stand in the last column, beside the other

@@ -74,6 +74,17 @@ void add_series_options(po::options_description& options, const HistoryCommand& 
       "use only classes of machines whose names begin with CLASS");
 }
 
+/// Adds the options with which the user selects sessions by their age or commit.
+void add_session_options(po::options_description& options, const HistoryCommand& command,
+                         SeriesSelection& wanted) {
+  auto add = options.add_options();
+  if (has_group(command, kGroupLast))
+    add("last", make_value(wanted.max_sessions, "N"),
+        fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
+  if (has_group(command, kGroupCommit))
+    add("commit", make_value(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
+}
+
 /// Makes the options of a command for Boost's parser: those that all commands have, those of the
 /// groups that the command belongs to, and its own. Parsing writes the values to `request`, except
 /// that of --against, which is written to `typed_against`, because it is a word that
@@ -96,12 +107,7 @@ po::options_description make_options(const HistoryCommand& command, Request& req
         "compare with the anchor, the reference or nothing (default: the anchor if there is one)");
   }
 
-  if (has_group(command, kGroupLast))
-    add("last", make_value(wanted.max_sessions, "N"),
-        fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
-  if (has_group(command, kGroupCommit))
-    add("commit", make_value(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
-
+  add_session_options(options, command, wanted);
   for (const CommandOption& option : command.options) add_option(options, option, request);
   add("help,h", "show this text");
   return options;

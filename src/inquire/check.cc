@@ -185,16 +185,17 @@ bool has_slow_governor(const MachineFacts& facts) {
              facts.governors.end();
 }
 
+CheckLine check_unknown_governor(const MachineFacts& facts) {
+  const char* const why =
+      facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
+                       "firmware decides)"
+                     : "macOS chooses the clock speed and does not show it";
+  return {"CPU governor", Severity::Note, why};
+}
+
 /// Says whether the CPUs' governors, the kernel's rules for the clock speed, keep the speed steady.
 CheckLine check_governor(const MachineFacts& facts) {
-  if (facts.governors.empty()) {
-    const char* const why =
-        facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
-                         "firmware decides)"
-                       : "macOS chooses the clock speed and does not show it";
-    return {"CPU governor", Severity::Note, why};
-  }
-
+  if (facts.governors.empty()) return check_unknown_governor(facts);
   const bool is_steady = std::ranges::all_of(
       facts.governors, [](const auto& governor) { return governor.name == "performance"; });
   if (is_steady) return {"CPU governor", Severity::Ok, list_governors(facts)};

@@ -257,41 +257,43 @@ std::string ipc_cell(const ThreadWork& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-/// Writes a column group's cells of one row, or its headings if `work` is null. The group says
-/// which columns it has.
-std::string write_cells_or_headings(const ColumnGroup& columns, const ThreadWork* work) {
-  const bool writes_headings = work == nullptr;
-  const ThreadWork values = writes_headings ? ThreadWork{} : *work;
+struct ThreadColumn {
+  std::string_view heading;
+  int width = 0;
+  std::string cell{};
+};
 
-  // One list of the columns serves for both, so that headings and cells cannot differ in width.
-  std::string text;
-  const auto add_cell = [&](std::string_view heading, int width, const std::string& value) {
-    if (!text.empty()) text += ' ';
-    text += fmt::format("{:>{}}", writes_headings ? heading : std::string_view(value), width);
-  };
-
+/// Returns the columns that a group says it has, with the cells of one row.
+std::vector<ThreadColumn> list_columns(const ColumnGroup& group, const ThreadWork& work) {
   constexpr int time_width = 8;
-  if (columns.has_user_and_system) {
-    add_cell("usr", time_width, seconds_cell(values.user_seconds));
-    add_cell("sys", time_width, seconds_cell(values.system_seconds));
+  std::vector<ThreadColumn> columns;
+  if (group.has_user_and_system) {
+    columns.push_back({"usr", time_width, seconds_cell(work.user_seconds)});
+    columns.push_back({"sys", time_width, seconds_cell(work.system_seconds)});
   }
-  if (columns.has_cpu_time) add_cell("cpu", time_width, seconds_cell(values.cpu_seconds));
-  if (columns.has_cycle_columns) {
+  if (group.has_cpu_time) columns.push_back({"cpu", time_width, seconds_cell(work.cpu_seconds)});
+  if (group.has_cycle_columns) {
     constexpr int count_width = 15;
     constexpr int ipc_width = 3;
-    add_cell("cycles", count_width, count_cell(values.cycles));
-    add_cell("insns", count_width, count_cell(values.instructions));
-    add_cell("IPC", ipc_width, ipc_cell(values));
+    columns.push_back({"cycles", count_width, count_cell(work.cycles)});
+    columns.push_back({"insns", count_width, count_cell(work.instructions)});
+    columns.push_back({"IPC", ipc_width, ipc_cell(work)});
   }
+  return columns;
+}
+
+std::string write_cells(const ColumnGroup& group, const ThreadWork& work) {
+  std::string text;
+  for (const ThreadColumn& column : list_columns(group, work))
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.cell, column.width);
   return text;
 }
 
-std::string write_cells(const ColumnGroup& columns, const ThreadWork& work) {
-  return write_cells_or_headings(columns, &work);
-}
-
-std::string write_headings(const ColumnGroup& columns) {
-  return write_cells_or_headings(columns, nullptr);
+std::string write_headings(const ColumnGroup& group) {
+  std::string text;
+  for (const ThreadColumn& column : list_columns(group, {}))
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.heading, column.width);
+  return text;
 }
 
 std::string write_first_cell(std::string_view text) {

@@ -73,33 +73,39 @@ std::string difference_text(const SteppedSeries& stepped, double difference, dou
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
-/// Returns the note below the change that is combined from several classes of machines: how much
-/// the change differs between them, and how certain that is.
-std::string describe_differences_between_machines(const FleetEffect& effect) {
-  const stats::EffectOverMachines& combined = effect.combined;
-  const std::size_t machine_count = effect.machines.size();
+/// Returns by how much the change differs between the machines, as a standard deviation.
+std::string describe_deviation_between_machines(const stats::EffectOverMachines& combined) {
+  // The estimated deviation is 0 if the errors of the machines' changes explain all differences.
+  const bool differ = combined.deviation_between_machines > 0.0;
+  if (!differ) return "the difference between the machines is within the margin of error";
 
-  // The note ends with the change that these sessions could have found, if they found none.
+  // The changes are logarithms of ratios, so expm1() converts their deviation to a fraction.
+  const double fraction = std::expm1(combined.deviation_between_machines);
+  std::string deviation = report::signed_percent(fraction, 1);
+  if (deviation.starts_with('+')) deviation.erase(0, 1);  // a standard deviation has no sign
+  return fmt::format("the change differs between machines by {} (standard deviation)", deviation);
+}
+
+/// Returns the usual numbers of a meta-analysis: I² is the share of the differences that the errors
+/// do not explain, and p belongs to the hypothesis that all machines have the same change.
+std::string heterogeneity_text(const stats::EffectOverMachines& combined) {
+  constexpr double smallest_shown_p = 0.001;
+  std::string p_value = fmt::format("{:.3f}", combined.p_same);
+  if (combined.p_same < smallest_shown_p) p_value = "< 0.001";
+  return fmt::format("I² {:.0f}%, p {}", 100 * combined.heterogeneity, p_value);
+}
+
+/// Returns the note below the change that is combined from several classes of machines: how much
+/// the change differs between them, and how certain that is. The note ends with the change that
+/// these sessions could have found, if they found none.
+std::string describe_differences_between_machines(const FleetEffect& effect) {
+  const std::size_t machine_count = effect.machines.size();
   if (machine_count == 1)
     return "there is only one class of machines, so nothing is known about others" +
            describe_detectable_change(effect);
 
-  // The estimated deviation is 0 if the errors of the machines' changes explain all differences.
-  std::string text = "the difference between the machines is within the margin of error";
-  if (combined.deviation_between_machines > 0.0) {
-    // The changes are logarithms of ratios, so expm1() converts their deviation to a fraction.
-    const double fraction = std::expm1(combined.deviation_between_machines);
-    std::string deviation = report::signed_percent(fraction, 1);
-    if (deviation.starts_with('+')) deviation.erase(0, 1);  // a standard deviation has no sign
-    text = fmt::format("the change differs between machines by {} (standard deviation)", deviation);
-  }
-
-  // These are the usual numbers of a meta-analysis: I² is the share of the differences that the
-  // errors do not explain, and p belongs to the hypothesis that all machines have the same change.
-  constexpr double smallest_shown_p = 0.001;
-  std::string p_value = fmt::format("{:.3f}", combined.p_same);
-  if (combined.p_same < smallest_shown_p) p_value = "< 0.001";
-  text += fmt::format("; I² {:.0f}%, p {}", 100 * combined.heterogeneity, p_value);
+  std::string text = describe_deviation_between_machines(effect.combined) + "; " +
+                     heterogeneity_text(effect.combined);
 
   constexpr std::size_t machines_for_good_estimate = 4;
   if (machine_count < machines_for_good_estimate)
@@ -148,13 +154,27 @@ std::string join_benchmark_role_command(const MeasuredCommand& variant,
   return all;
 }
 
+nlohmann::ordered_json number_or_null(std::optional<double> value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+/// Adds a ratio and its standard error to a row of an export. A missing ratio is null, because CSV
+/// needs a field for each column.
+void add_ratio(nlohmann::ordered_json& row, const std::string& compared_with,
+               const std::optional<LogRatio>& ratio) {
+  std::optional<double> logarithm;
+  std::optional<double> standard_error;
+  if (ratio) {
+    logarithm = ratio->value;
+    standard_error = ratio->error;
+  }
+  row["log_ratio_to_" + compared_with] = number_or_null(logarithm);
+  row["error_to_" + compared_with] = number_or_null(standard_error);
+}
+
 /// Returns what an export to CSV or JSON Lines says about one session of a series. Each key is the
 /// heading of a CSV column, and the columns have the order of the keys.
 nlohmann::ordered_json make_export_row(const MetricHistory& series, const SessionPoint& point) {
-  const auto number_or_null = [](std::optional<double> value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-  };
-
   nlohmann::ordered_json row = {{"benchmark", series.variant.benchmark},
                                 {"role", series.variant.role},
                                 {"command", series.variant.command},
@@ -172,20 +192,8 @@ nlohmann::ordered_json make_export_row(const MetricHistory& series, const Sessio
                                 {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
 
-  // A missing ratio is null, because CSV needs a field for each column.
-  const auto add_ratio = [&](const std::string& compared_with,
-                             const std::optional<LogRatio>& ratio) {
-    std::optional<double> logarithm;
-    std::optional<double> standard_error;
-    if (ratio) {
-      logarithm = ratio->value;
-      standard_error = ratio->error;
-    }
-    row["log_ratio_to_" + compared_with] = number_or_null(logarithm);
-    row["error_to_" + compared_with] = number_or_null(standard_error);
-  };
-  add_ratio("reference", point.values.ratio_to_reference);
-  add_ratio("anchor", point.values.ratio_to_anchor);
+  add_ratio(row, "reference", point.values.ratio_to_reference);
+  add_ratio(row, "anchor", point.values.ratio_to_anchor);
   return row;
 }
 
@@ -218,26 +226,13 @@ TableWriter json_lines_writer(const Sink& sink) {
   }};
 }
 
-/// Returns a writer of the text format of Go's benchmarks, with a line for each session. The
-/// writer's function has variables of its own, which last from one series to the next.
-TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, written_configuration = std::map<std::string, std::string>(),
-           benchmark_names = report::BenchfmtNames(),
-           command_names = report::BenchfmtNames()](const MetricHistory& series) mutable {
-    // A line such as "commit: 1a2b3c" holds for all results below it, so only changes are written.
-    const auto write_if_changed = [&](const std::string& key, const std::string& value) {
-      if (written_configuration[key] == value) return;
-      written_configuration[key] = value;
-      sink(key + ": " + one_line(value) + "\n");
-    };
+/// Writes series in the text format of Go's benchmarks, with a line for each session.
+class BenchfmtWriter {
+ public:
+  explicit BenchfmtWriter(Sink sink) : sink_(std::move(sink)) {}
 
-    // A name in this format must not contain blanks, so they are replaced. word_of() also adds a
-    // number if two names of the user's would become equal. Roles are fixed words.
-    std::string name = "Benchmark" + benchmark_names.word_of(series.variant.benchmark);
-    if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
-    if (!series.variant.command.empty())
-      name += "/command=" + command_names.word_of(series.variant.command);
-
+  void write(const MetricHistory& series) {
+    const std::string name = name_of(series.variant);
     write_if_changed("machine", series.variant.machine_class);
     write_if_changed("cpu", series.variant.machine.cpu_model);
     write_if_changed("method", series.method_text);
@@ -248,111 +243,153 @@ TableWriter benchfmt_writer(const Sink& sink) {
       write_if_changed("session", point.uuid);
       write_if_changed("commit", point.commit);
       write_if_changed("branch", point.branch);
-      sink(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
-                       report::exact_decimal(point.values.mean), unit));
+      sink_(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
+                        report::exact_decimal(point.values.mean), unit));
     }
+  }
+
+ private:
+  /// Writes a line such as "commit: 1a2b3c". It holds for all results below it, so only changes are
+  /// written.
+  void write_if_changed(const std::string& key, const std::string& value) {
+    if (written_configuration_[key] == value) return;
+    written_configuration_[key] = value;
+    sink_(key + ": " + one_line(value) + "\n");
+  }
+
+  /// Returns a name without blanks, which this format does not allow. word_of() also adds a number
+  /// if two names of the user's would become equal. Roles are fixed words.
+  std::string name_of(const MeasuredCommand& variant) {
+    std::string name = "Benchmark" + benchmark_names_.word_of(variant.benchmark);
+    if (!variant.role.empty()) name += "/role=" + report::benchfmt_word(variant.role);
+    if (!variant.command.empty()) name += "/command=" + command_names_.word_of(variant.command);
+    return name;
+  }
+
+  Sink sink_;
+  std::map<std::string, std::string> written_configuration_{};
+  report::BenchfmtNames benchmark_names_{};
+  report::BenchfmtNames command_names_{};
+};
+
+TableWriter benchfmt_writer(const Sink& sink) {
+  return {[writer = BenchfmtWriter(sink)](const MetricHistory& series) mutable {
+    writer.write(series);
   }};
 }
 
-/// Returns a writer of the Bencher Metric Format, a single JSON document. It has the newest value
-/// of each series.
+/// A document in the Bencher Metric Format, which has the newest value of each series.
+struct BmfDocument {
+  std::map<std::string, std::string> first_machine_class_by_name{};
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+};
+
+/// Returns the name of a command in the document. The values of two classes of machines must not
+/// have one name. The first class gets the name as it is, and the others add their own.
+std::string choose_bmf_name(BmfDocument& document, const MeasuredCommand& variant) {
+  std::string name = join_benchmark_role_command(variant, " ");
+  const auto first_with_name =
+      document.first_machine_class_by_name.emplace(name, variant.machine_class).first;
+  if (first_with_name->second != variant.machine_class) name += " " + variant.machine_class;
+  return name;
+}
+
+/// Returns a value with the ends of its interval, which the format calls lower_value and
+/// upper_value. They are optional.
+nlohmann::ordered_json make_bmf_measure(const MetricRecord& values) {
+  nlohmann::ordered_json measure = {{"value", values.mean}};
+  if (values.stddev && values.summarized_values > 0) {
+    const auto count = static_cast<double>(values.summarized_values);
+    const double standard_error = *values.stddev / std::sqrt(count);
+    const double degrees_of_freedom = count - 1.0;
+    const double half_width = half_width_95(standard_error, degrees_of_freedom);
+    measure["lower_value"] = values.mean - half_width;
+    measure["upper_value"] = values.mean + half_width;
+  }
+  return measure;
+}
+
 TableWriter bmf_writer(const Sink& sink) {
-  struct State {
-    std::map<std::string, std::string> first_machine_class_by_name{};
-    nlohmann::ordered_json document = nlohmann::ordered_json::object();
-  };
-
-  // The functions `add` and `end` share the state.
-  const auto state = std::make_shared<State>();
-  const auto add = [state](const MetricHistory& series) {
+  // The functions `add` and `end` share the document.
+  const auto document = std::make_shared<BmfDocument>();
+  const auto add = [document](const MetricHistory& series) {
     if (series.points.empty()) return;
-    const MetricRecord& newest = series.points.back().values;
-
-    // The values of two classes of machines must not have one name. The first class gets the name
-    // as it is, and the others add their own.
-    std::string name = join_benchmark_role_command(series.variant, " ");
-    const std::string& machine_class = series.variant.machine_class;
-    const auto first_with_name =
-        state->first_machine_class_by_name.emplace(name, machine_class).first;
-    if (first_with_name->second != machine_class) name += " " + machine_class;
-
-    // The format calls the ends of an interval lower_value and upper_value. They are optional.
-    nlohmann::ordered_json measure = {{"value", newest.mean}};
-    if (newest.stddev && newest.summarized_values > 0) {
-      const auto count = static_cast<double>(newest.summarized_values);
-      const double standard_error = *newest.stddev / std::sqrt(count);
-      const double degrees_of_freedom = count - 1.0;
-      const double half_width = half_width_95(standard_error, degrees_of_freedom);
-      measure["lower_value"] = newest.mean - half_width;
-      measure["upper_value"] = newest.mean + half_width;
-    }
-
-    state->document[name][series.metric.name] = std::move(measure);
+    const std::string name = choose_bmf_name(*document, series.variant);
+    document->json[name][series.metric.name] = make_bmf_measure(series.points.back().values);
   };
-
-  const auto end = [state, sink] {
+  const auto end = [document, sink] {
     constexpr int indent = 2;
-    sink(json_text(state->document, indent) + "\n");
+    sink(json_text(document->json, indent) + "\n");
   };
   return {add, end};
 }
 
-/// Returns a writer of CSV for Apache Otava: a line for each session, and a column for each series.
+struct OtavaRow {
+  std::string commit{};
+  std::string branch{};
+  std::map<std::size_t, double> value_by_column{};
+};
+
+/// Sorts sessions by the time when they began. The other members tell apart those that began at the
+/// same time.
+struct OtavaRowKey {
+  std::int64_t began = 0;
+  std::int64_t order_added = 0;
+  std::int64_t session_row_id = 0;
+  auto operator<=>(const OtavaRowKey&) const = default;
+};
+
+/// CSV for Apache Otava: a line for each session, and a column for each series.
+struct OtavaTable {
+  std::vector<std::string> columns{};
+  std::map<OtavaRowKey, OtavaRow> row_by_session{};
+};
+
+/// Adds a column with the values of a series. The column's name includes the class of machines,
+/// because several classes may measure the same command.
+void add_column(OtavaTable& table, const MetricHistory& series) {
+  const std::size_t column = table.columns.size();
+  for (const SessionPoint& point : series.points) {
+    const OtavaRowKey session{.began = point.began,
+                              .order_added = point.order_added,
+                              .session_row_id = point.session_row_id};
+    OtavaRow& row = table.row_by_session[session];
+    row.commit = point.commit;
+    row.branch = point.branch;
+    row.value_by_column[column] = point.values.mean;
+  }
+  table.columns.push_back(join_benchmark_role_command(series.variant, ".") + "." +
+                          series.metric.name + "@" + series.variant.machine_class);
+}
+
+/// Returns a line with `column_count` values. A field stays empty if the session did not measure
+/// the series.
+std::string otava_line(std::int64_t began, const OtavaRow& row, std::size_t column_count) {
+  std::string line = utc_time_text(began) + "," + report::csv_field(row.commit) + "," +
+                     report::csv_field(row.branch);
+  for (std::size_t column = 0; column < column_count; ++column) {
+    line += ",";
+    const auto value = row.value_by_column.find(column);
+    if (value != row.value_by_column.end()) line += report::exact_decimal(value->second);
+  }
+  return line + "\n";
+}
+
+void write_otava_table(const OtavaTable& table, const Sink& sink) {
+  std::string head = "time,commit,branch";
+  for (const std::string& column : table.columns) head += "," + report::csv_field(column);
+  sink(head + "\n");
+
+  for (const auto& [session, row] : table.row_by_session)
+    sink(otava_line(session.began, row, table.columns.size()));
+}
+
+/// Returns a writer of OtavaTable. A line has the values of all series, so nothing can be written
+/// before the last series.
 TableWriter otava_writer(const Sink& sink) {
-  struct SessionRow {
-    std::string commit{};
-    std::string branch{};
-    std::map<std::size_t, double> value_by_column{};
-  };
-  // Sorts sessions by the time when they began. The other members tell apart those that began at
-  // the same time.
-  struct SessionKey {
-    std::int64_t began = 0;
-    std::int64_t order_added = 0;
-    std::int64_t row_id = 0;
-    auto operator<=>(const SessionKey&) const = default;
-  };
-  struct State {
-    std::vector<std::string> columns{};
-    std::map<SessionKey, SessionRow> row_by_session{};
-  };
-
-  // A line has the values of all series, so nothing can be written before the last series. Until
-  // then, `add` collects the values for `end`. A column's name includes the class of machines,
-  // because several classes may measure the same command.
-  const auto state = std::make_shared<State>();
-  const auto add = [state](const MetricHistory& series) {
-    const std::size_t column = state->columns.size();
-    for (const SessionPoint& point : series.points) {
-      const SessionKey session{
-          .began = point.began, .order_added = point.order_added, .row_id = point.session_row_id};
-      SessionRow& row = state->row_by_session[session];
-      row.commit = point.commit;
-      row.branch = point.branch;
-      row.value_by_column[column] = point.values.mean;
-    }
-    state->columns.push_back(join_benchmark_role_command(series.variant, ".") + "." +
-                             series.metric.name + "@" + series.variant.machine_class);
-  };
-
-  const auto end = [state, sink] {
-    std::string head = "time,commit,branch";
-    for (const std::string& column : state->columns) head += "," + report::csv_field(column);
-    sink(head + "\n");
-
-    // A field stays empty if the session did not measure the series.
-    for (const auto& [session, row] : state->row_by_session) {
-      std::string line = utc_time_text(session.began) + "," + report::csv_field(row.commit) + "," +
-                         report::csv_field(row.branch);
-      for (std::size_t column = 0; column < state->columns.size(); ++column) {
-        line += ",";
-        const auto value = row.value_by_column.find(column);
-        if (value != row.value_by_column.end()) line += report::exact_decimal(value->second);
-      }
-      sink(line + "\n");
-    }
-  };
-
+  const auto table = std::make_shared<OtavaTable>();
+  const auto add = [table](const MetricHistory& series) { add_column(*table, series); };
+  const auto end = [table, sink] { write_otava_table(*table, sink); };
   return {add, end};
 }
 
@@ -421,6 +458,10 @@ std::string describe_machine(const Machine& machine) {
   return one_line(text);
 }
 
+std::string to_ascii_if_needed(const std::string& text, const report::Style& style) {
+  return style.ascii ? report::to_ascii(text) : text;
+}
+
 /// Returns a line of `lauka-history steps`: the step's id, its change, its commit and its state.
 std::string describe_step(const SteppedSeries& stepped, const KnownStep& known) {
   const auto& commits = stepped.trend.observations;
@@ -470,6 +511,18 @@ std::string commit_name(const CommitValue& commit) {
   return commit.commit.empty() ? date_time_text(commit.began) : short_commit(commit.commit);
 }
 
+namespace {
+
+/// Returns a ratio, such as 0.979, as a change: -2.1%.
+std::string ratio_text(const CommitValue& commit, std::optional<double> half_width) {
+  // `exact_value` is the ratio itself, and `value` is its logarithm.
+  if (!commit.exact_value) return report::delta_text(make_change(commit.value, half_width));
+  const double change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0);
+  return report::delta_text({.change = change, .is_exact = true});
+}
+
+}  // namespace
+
 // A value is exact if it was the same in all runs, as many counts are. Other values have an
 // interval if it is known.
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
@@ -477,14 +530,8 @@ std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) 
   std::optional<double> half_width;
   if (commit.error) half_width = commit.half_width_95();
 
-  // A ratio, such as 0.979, is shown as a change: -2.1%. `exact_value` is the ratio itself, and
-  // `value` is its logarithm.
   const bool is_ratio = trend.against != ComparedWith::Nothing;
-  if (is_ratio && commit.exact_value) {
-    const double change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0);
-    return report::delta_text({.change = change, .is_exact = true});
-  }
-  if (is_ratio) return report::delta_text(make_change(commit.value, half_width));
+  if (is_ratio) return ratio_text(commit, half_width);
 
   const Metric metric = as_metric(stepped.series.metric);
   if (commit.exact_value)
@@ -534,6 +581,14 @@ std::string describe_machine_changes(const HistorySplit& split) {
   return fmt::format("{}", fmt::join(changes, ", "));
 }
 
+/// Returns what a split has split: "the histories of 3 commands are split".
+std::string describe_split_histories(const HistorySplit& split) {
+  if (split.benchmark_count != 1)
+    return fmt::format("the histories of {} commands are split", split.benchmark_count);
+  const std::string command = join_benchmark_role_command(split.newer, ", ");
+  return fmt::format("the history of {} is split", cited(command));
+}
+
 }  // namespace
 
 // After an update, a machine counts as another class of machines. The history of a command is then
@@ -541,20 +596,13 @@ std::string describe_machine_changes(const HistorySplit& split) {
 std::string write_split_notes(const std::vector<HistorySplit>& splits) {
   std::string text;
   for (const HistorySplit& split : splits) {
-    std::string what_is_split =
-        fmt::format("the histories of {} commands are split", split.benchmark_count);
-    if (split.benchmark_count == 1) {
-      const std::string command = join_benchmark_role_command(split.newer, ", ");
-      what_is_split = fmt::format("the history of {} is split", cited(command));
-    }
-
     const std::string change_of_class = fmt::format(
         "the class of machines becomes {} instead of {} ({})", split.newer.machine_class,
         split.older.machine_class, describe_machine_changes(split));
     const std::string note = fmt::format(
         "note: {} at {}, where {}; lauka-history does not look for a step between the two, and "
         "--machine shows only one of them",
-        what_is_split, date_time_text(split.began), change_of_class);
+        describe_split_histories(split), date_time_text(split.began), change_of_class);
     text += one_line(note) + "\n";
   }
   return text;
@@ -611,35 +659,40 @@ std::string describe_newest_change_of_few_commits(const SteppedSeries& stepped) 
                      stats::kMinForSteps);
 }
 
+/// Returns a line for each step of a series; the lines of alarms are red.
+std::string list_steps(const SteppedSeries& stepped, const report::Style& style) {
+  std::string lines;
+  for (const KnownStep& known : stepped.steps) {
+    const std::string line = to_ascii_if_needed(describe_step(stepped, known), style);
+    const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
+    lines += report::inked(line, ink, style.color) + "\n";
+  }
+  return lines;
+}
+
+/// Returns a line about a step among the newest commits that no later commits have confirmed yet;
+/// empty if there is none. If only the last commit differs from those before it, much less is
+/// known.
+std::string describe_unconfirmed_step(const SteppedSeries& stepped) {
+  if (stepped.possible_step_at) return "  " + pending_text(stepped) + "\n";
+
+  const auto& commits = stepped.trend.observations;
+  if (!stepped.may_last_commit_be_step || commits.empty()) return {};
+  return fmt::format("  the last commit, {}, may be a step, which a later commit must confirm\n",
+                     commit_name(commits.back()));
+}
+
 }  // namespace
 
 // A step is a lasting change of a series. A series without anything to report has no text, not even
 // a title, so that a long history gives a short answer.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
-  const auto& commits = stepped.trend.observations;
-  const auto to_ascii_if_needed = [&](const std::string& line) {
-    return style.ascii ? report::to_ascii(line) : line;
-  };
-
-  std::string lines;
-  for (const KnownStep& known : stepped.steps) {
-    const std::string line = describe_step(stepped, known);
-    const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
-    lines += report::inked(to_ascii_if_needed(line), ink, style.color) + "\n";
-  }
-
-  lines += to_ascii_if_needed(describe_newest_change_of_few_commits(stepped));
-
-  // Commits after a step confirm it. The newest commits may be after a step that is not confirmed
-  // yet. If only the last one differs from the commits before it, much less is known.
-  if (stepped.possible_step_at)
-    lines += "  " + pending_text(stepped) + "\n";
-  else if (stepped.may_last_commit_be_step && !commits.empty())
-    lines +=
-        fmt::format("  the last commit, {}, may be a step, which a later commit must confirm\n",
-                    commit_name(commits.back()));
-
+  const std::string lines =
+      list_steps(stepped, style) +
+      to_ascii_if_needed(describe_newest_change_of_few_commits(stepped), style) +
+      describe_unconfirmed_step(stepped);
   if (lines.empty()) return {};
+
   std::string title = title_of(stepped.series);
   if (stepped.trend.against != ComparedWith::Nothing)
     title += fmt::format(" ({})", values_heading(stepped.trend.against));
@@ -684,53 +737,71 @@ std::string benchmarks_text(const std::vector<MeasuredCommand>& variants,
 
 namespace {
 
+/// The columns of the table of commits.
+enum CommitColumn : std::size_t { HashColumn, DateColumn, ValueColumn, ChangeColumn };
+
+/// Returns the table of commits without rows. A narrow terminal shows no dates, and never cuts
+/// values and changes.
+report::Table make_empty_commit_table(ComparedWith against) {
+  report::Table table =
+      make_table_with_drawing({"commit", "measured (UTC)", values_heading(against), "change"});
+  table.columns[DateColumn].dropped_when_omitting = report::OmittedPart::Date;
+  table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
+  table.columns[ValueColumn].cut = report::Cut::Nothing;
+  table.columns[ChangeColumn].cut = report::Cut::Nothing;
+  return table;
+}
+
+/// Returns the extent of the intervals of all commits.
+report::Extent find_extent(const std::vector<CommitValue>& commits) {
+  report::Extent extent;
+  for (const CommitValue& commit : commits) {
+    const double half_width = commit.half_width_95();
+    extent.include(commit.value - half_width);
+    extent.include(commit.value + half_width);
+  }
+  return extent;
+}
+
+/// Returns the row of the commit with this index; the first commit has no change.
+report::TableRow make_commit_row(const SteppedSeries& stepped, std::size_t index,
+                                 const IntervalDrawer& drawer) {
+  const CommitValue& commit = stepped.trend.observations[index];
+  const double low = commit.value - commit.half_width_95();
+  const double high = commit.value + commit.half_width_95();
+  report::Cell change;
+  const bool has_previous_commit = index > 0;
+  if (has_previous_commit) change = {change_text(stepped, index), choose_ink(stepped, index)};
+
+  return {{commit.commit.empty() ? "-" : short_commit(commit.commit)},
+          {date_time_text(commit.began)},
+          {value_text(stepped, commit)},
+          std::move(change),
+          {drawer.draw(commit.value, low, high)}};
+}
+
+/// Adds remarks behind the changes: first a step at the commit, then failed runs.
+void add_remarks(report::Table& table, const SteppedSeries& stepped) {
+  for (const KnownStep& known : stepped.steps)
+    table.rows[known.step.first_point][ChangeColumn].text +=
+        "  step " + known.id + state_suffix(known);
+
+  const std::vector<CommitValue>& commits = stepped.trend.observations;
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const std::string failures = report::failures_text(commits[i].endings);
+    if (!failures.empty()) table.rows[i][ChangeColumn].text += "  " + failures;
+  }
+}
+
 /// Returns the table of `lauka-history show`: a row for each commit, with an interval that is drawn
 /// to the same scale in all rows.
 report::Table make_commit_table(const SteppedSeries& stepped, bool is_ascii) {
   const std::vector<CommitValue>& commits = stepped.trend.observations;
-  report::Table table = make_table_with_drawing(
-      {"commit", "measured (UTC)", values_heading(stepped.trend.against), "change"});
-  constexpr std::size_t date_column = 1;
-  constexpr std::size_t value_column = 2;
-  constexpr std::size_t change_column = 3;
-
-  // A narrow terminal shows no dates, and never cuts values and changes.
-  table.columns[date_column].dropped_when_omitting = report::OmittedPart::Date;
-  table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
-  table.columns[value_column].cut = report::Cut::Nothing;
-  table.columns[change_column].cut = report::Cut::Nothing;
-
-  IntervalDrawer drawer{is_ascii};
-  for (const CommitValue& commit : commits) {
-    const double half_width = commit.half_width_95();
-    drawer.scale.include(commit.value - half_width);
-    drawer.scale.include(commit.value + half_width);
-  }
-
-  for (std::size_t i = 0; i < commits.size(); ++i) {
-    const CommitValue& commit = commits[i];
-    const double low = commit.value - commit.half_width_95();
-    const double high = commit.value + commit.half_width_95();
-    report::Cell change;
-    const bool has_previous_commit = i > 0;
-    if (has_previous_commit) change = {change_text(stepped, i), choose_ink(stepped, i)};
-
-    table.rows.push_back({{commit.commit.empty() ? "-" : short_commit(commit.commit)},
-                          {date_time_text(commit.began)},
-                          {value_text(stepped, commit)},
-                          std::move(change),
-                          {drawer.draw(commit.value, low, high)}});
-  }
-
-  // Remarks follow the change: first a step at the commit, then failed runs.
-  for (const KnownStep& known : stepped.steps)
-    table.rows[known.step.first_point][change_column].text +=
-        "  step " + known.id + state_suffix(known);
-  for (std::size_t i = 0; i < commits.size(); ++i) {
-    const std::string failures = report::failures_text(commits[i].endings);
-    if (!failures.empty()) table.rows[i][change_column].text += "  " + failures;
-  }
-
+  const IntervalDrawer drawer{.ascii = is_ascii, .scale = find_extent(commits)};
+  report::Table table = make_empty_commit_table(stepped.trend.against);
+  for (std::size_t i = 0; i < commits.size(); ++i)
+    table.rows.push_back(make_commit_row(stepped, i, drawer));
+  add_remarks(table, stepped);
   return table;
 }
 
@@ -757,49 +828,62 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   return text;
 }
 
+namespace {
+
+/// Returns the extent of all intervals of an effect. It includes "no change", so that one can see
+/// which changes are clearly better or worse.
+report::Extent find_extent(const FleetEffect& effect) {
+  constexpr double no_change = 0.0;
+  report::Extent extent;
+  extent.include(no_change);
+  extent.include(effect.combined.bounds.low);
+  extent.include(effect.combined.bounds.high);
+  for (const MachineEffect& machine : effect.machines) {
+    extent.include(machine.ratio_logarithm - machine.half_width_95());
+    extent.include(machine.ratio_logarithm + machine.half_width_95());
+  }
+  return extent;
+}
+
+/// Returns the row of a class of machines, with the change that it measured.
+report::TableRow make_machine_row(const MachineEffect& machine, const IntervalDrawer& drawer) {
+  const double logarithm = machine.ratio_logarithm;
+  const double half_width = machine.half_width_95();
+  return {{"  " + machine.variant.machine_class},
+          {describe_machine(machine.variant.machine)},
+          {report::delta_text(make_change(logarithm, half_width))},
+          {drawer.draw(logarithm, logarithm - half_width, logarithm + half_width)}};
+}
+
+/// Returns the row with the change that is combined from all classes of machines.
+report::TableRow make_combined_row(const FleetEffect& effect, const IntervalDrawer& drawer) {
+  const stats::EffectOverMachines& combined = effect.combined;
+  std::string class_count = fmt::format("{} classes of machines", effect.machines.size());
+  if (effect.machines.size() == 1) class_count = "one class of machines";
+  return {{"  all", report::Ink::Bold},
+          {class_count},
+          {report::delta_text(make_change(combined.value, combined.bounds))},
+          {drawer.draw(combined.value, combined.bounds.low, combined.bounds.high)}};
+}
+
+}  // namespace
+
 // A fleet is several classes of machines that measured the same change. Each class has a row, and
 // the last row has the change that is combined from them.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
-  const stats::EffectOverMachines& combined = effect.combined;
-
-  // All intervals are drawn to one scale. It includes "no change", so that one can see which
-  // changes are clearly better or worse.
-  constexpr double no_change = 0.0;
-  IntervalDrawer drawer{style.ascii};
-  drawer.scale.include(no_change);
-  drawer.scale.include(combined.bounds.low);
-  drawer.scale.include(combined.bounds.high);
-  for (const MachineEffect& machine : effect.machines) {
-    drawer.scale.include(machine.ratio_logarithm - machine.half_width_95());
-    drawer.scale.include(machine.ratio_logarithm + machine.half_width_95());
-  }
+  const IntervalDrawer drawer{.ascii = style.ascii, .scale = find_extent(effect)};
 
   // The class, the machine and the change need no headings.
   report::Table table = make_table_with_drawing({"", "", ""});
-  for (const MachineEffect& machine : effect.machines) {
-    const double logarithm = machine.ratio_logarithm;
-    const double half_width = machine.half_width_95();
-    table.rows.push_back(
-        {{"  " + machine.variant.machine_class},
-         {describe_machine(machine.variant.machine)},
-         {report::delta_text(make_change(logarithm, half_width))},
-         {drawer.draw(logarithm, logarithm - half_width, logarithm + half_width)}});
-  }
-
-  std::string class_count = fmt::format("{} classes of machines", effect.machines.size());
-  if (effect.machines.size() == 1) class_count = "one class of machines";
-  table.rows.push_back({{"  all", report::Ink::Bold},
-                        {class_count},
-                        {report::delta_text(make_change(combined.value, combined.bounds))},
-                        {drawer.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
-
-  std::string text =
-      effect.title + ": change from the reference\n" + report::terminal_text(table, style);
+  for (const MachineEffect& machine : effect.machines)
+    table.rows.push_back(make_machine_row(machine, drawer));
+  table.rows.push_back(make_combined_row(effect, drawer));
 
   std::string note = "  " + describe_differences_between_machines(effect);
   if (effect.sessions_left_out > 0)
     note += fmt::format("; {} left out, because they have no interval", effect.sessions_left_out);
-  return text + report::dim_note(style.ascii ? report::to_ascii(note) : note, style);
+  return effect.title + ": change from the reference\n" + report::terminal_text(table, style) +
+         report::dim_note(to_ascii_if_needed(note, style), style);
 }
 
 std::string fleet_html(const FleetEffect& effect) {

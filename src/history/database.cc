@@ -123,7 +123,7 @@ bool add_secret(Address& address, std::string_view password) {
 }
 
 /// Adds the parameters of "key=value&key=value". Returns false if one is malformed.
-bool add_query(Address& address, std::string_view query) {
+bool add_parameters(Address& address, std::string_view query) {
   for (const std::string_view parameter : split(query, '&')) {
     if (parameter.empty()) continue;
     const std::size_t equals = parameter.find('=');
@@ -142,27 +142,30 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
-/// Adds what follows "postgresql://" to `address`: everything to the URL that SOCI gets, the hosts
-/// and the database to the name that messages show, and the passwords to the secrets that messages
-/// must not show. Returns false if the text is malformed.
-bool add_parts(Address& address, std::string_view text) {
-  std::string_view rest = text;  // "user:password@host/database?query"; each part may be missing
+/// Adds the query of an address to the URL. Returns false if a parameter is malformed.
+bool add_query(Address& address, std::string_view query) {
+  // SOCI interprets the beginning and the end of a query. A parameter that changes nothing stands
+  // there, so that the parameters of the user are safe between the two.
+  address.url += "?" + std::string(kParameterWithoutEffect) + "&";
+  if (!add_parameters(address, query)) return false;
+  address.url += kParameterWithoutEffect;
+  return true;
+}
 
-  const std::size_t user_end = rest.find_first_of("@/");
-  const bool has_user = user_end != std::string_view::npos && rest[user_end] == '@';
-  if (has_user) {
-    const std::string_view user_and_password = rest.substr(0, user_end);
-    const std::size_t colon = user_and_password.find(':');
-    if (!is_well_encoded(user_and_password.substr(0, colon))) return false;
+/// Adds the password of "user:password" to the secrets, if there is one. Returns false if the user
+/// or the password is malformed.
+bool add_secret_of_user(Address& address, std::string_view user_and_password) {
+  const std::size_t colon = user_and_password.find(':');
+  if (!is_well_encoded(user_and_password.substr(0, colon))) return false;
+  const bool has_password = colon != std::string_view::npos;
+  return !has_password || add_secret(address, user_and_password.substr(colon + 1));
+}
 
-    const bool has_password = colon != std::string_view::npos;
-    if (has_password && !add_secret(address, user_and_password.substr(colon + 1))) return false;
-    rest.remove_prefix(user_end + 1);
-  }
-
+/// Adds the hosts, without their ports, and the database of "host:port/database" to the name that
+/// messages show. Returns false if the text is malformed.
+bool add_to_name(Address& address, std::string_view host_and_database) {
   // Refuses a password that contains '@' or '/', because a part of the password would be taken for
   // the host or the database.
-  const std::string_view host_and_database = rest.substr(0, rest.find('?'));
   if (host_and_database.find('@') != std::string_view::npos) return false;
 
   const std::size_t host_end = std::min(host_and_database.find('/'), host_and_database.size());
@@ -170,19 +173,26 @@ bool add_parts(Address& address, std::string_view text) {
   const std::string_view slash_and_database = host_and_database.substr(host_end);
   if (!hosts || !is_well_encoded(slash_and_database)) return false;
   address.name += *hosts + std::string(slash_and_database);
+  return true;
+}
+
+/// Adds what follows "postgresql://" to `address`: everything to the URL that SOCI gets, the hosts
+/// and the database to the name that messages show, and the passwords to the secrets that messages
+/// must not show. Returns false if the text is malformed.
+bool add_parts(Address& address, std::string_view text) {
+  // The text is "user:password@host/database?query", and each part may be missing.
+  const std::size_t user_end = text.find_first_of("@/");
+  const bool has_user = user_end != std::string_view::npos && text[user_end] == '@';
+  if (has_user && !add_secret_of_user(address, text.substr(0, user_end))) return false;
+
+  const std::size_t host_begin = has_user ? user_end + 1 : 0;
+  const std::size_t query_mark = std::min(text.find('?', host_begin), text.size());
+  if (!add_to_name(address, text.substr(host_begin, query_mark - host_begin))) return false;
 
   // SOCI interprets some characters, so the URL has them percent-encoded.
-  const std::size_t host_begin = text.size() - rest.size();
-  const std::size_t query_mark = host_begin + host_and_database.size();
   address.url += percent_encoded(text.substr(0, query_mark), kCharsOfSociAndEquals);
-
-  // SOCI also interprets the beginning and the end of a query. A parameter that changes nothing
-  // stands there, so that the parameters of the user are safe between the two.
-  address.url += "?" + std::string(kParameterWithoutEffect) + "&";
   const bool has_query = query_mark < text.size();
-  if (has_query && !add_query(address, text.substr(query_mark + 1))) return false;
-  address.url += kParameterWithoutEffect;
-  return true;
+  return add_query(address, has_query ? text.substr(query_mark + 1) : "");
 }
 
 std::string scheme_of(const std::string& where) {
@@ -314,6 +324,20 @@ Result<void> check_version(std::size_t version) {
                "use the lauka-history that wrote it"};
 }
 
+/// Carries out the migrations that a database of this version has not had.
+Result<void> migrate_from(std::size_t version, Database& database) {
+  // The version is the number of migrations that the database has had.
+  for (std::size_t migration = version; migration < kMigrations.size(); ++migration)
+    for (const std::string_view statement : kMigrations[migration])
+      if (auto done = database.run(std::string(statement)); !done) return done;
+
+  // The version of a new database is 0, and has no row yet.
+  const bool is_new = version == 0;
+  const std::string newest = std::to_string(kMigrations.size());
+  return database.run(is_new ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                             : "UPDATE lauka_history SET version = " + newest);
+}
+
 /// Brings the tables of a database to the newest version; makes them if there are none. The caller
 /// must have begun a transaction.
 Result<void> migrate(Database& database) {
@@ -328,17 +352,7 @@ Result<void> migrate(Database& database) {
   if (!version) return version.error();
   if (auto known = check_version(*version); !known) return known;
   if (*version == kMigrations.size()) return {};
-
-  // The version is the number of migrations that the database has had.
-  for (std::size_t migration = *version; migration < kMigrations.size(); ++migration)
-    for (const std::string_view statement : kMigrations[migration])
-      if (auto done = database.run(std::string(statement)); !done) return done;
-
-  // The version of a new database is 0, and has no row yet.
-  const bool is_new = *version == 0;
-  const std::string newest = std::to_string(kMigrations.size());
-  return database.run(is_new ? "INSERT INTO lauka_history VALUES (" + newest + ")"
-                             : "UPDATE lauka_history SET version = " + newest);
+  return migrate_from(*version, database);
 }
 
 /// True for the address of a server, also one that lauka-history does not support, such as
@@ -396,31 +410,66 @@ struct Database::Connection {
 
  private:
   Result<void> open_file_to_read(const std::string& path);
+  /// Opens a file that nobody is writing, without the right to write to its folder.
+  Result<void> open_file_without_log(const std::string& path);
   Result<void> open_file_with(const std::string& path, std::string_view uri_parameters);
 };
 
-// SOCI, the library that talks to databases, has a backend for each kind of database. The one for
-// PostgreSQL is loaded at run time, because it needs libpq and its many libraries.
-Result<void> Database::Connection::open_server(const Address& address) {
+namespace {
+
+/// Loads SOCI's backend for PostgreSQL at run time, because it needs libpq and its many libraries.
+Result<void> load_postgresql_backend(boost::dll::shared_library& backend) {
   std::error_code ignored;
   backend.load(LAUKA_SOCI_POSTGRESQL, ignored, boost::dll::load_mode::search_system_folders);
-  if (!backend.is_loaded())
-    return Error{"needs SOCI's PostgreSQL backend, " LAUKA_SOCI_POSTGRESQL
-                 ", which cannot be loaded",
-                 "install it, on Debian with apt install 'libsoci-postgresql4*'"};
+  if (backend.is_loaded()) return {};
+  return Error{"needs SOCI's PostgreSQL backend, " LAUKA_SOCI_POSTGRESQL ", which cannot be loaded",
+               "install it, on Debian with apt install 'libsoci-postgresql4*'"};
+}
+
+/// Makes libpq ignore the server's warnings, which it would print on standard error.
+void ignore_notices(const boost::dll::shared_library& backend, soci::session& session) {
+  auto* session_backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
+  auto& set_notice_processor = backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor");
+  const auto ignore_notice = [](void* /*unused*/, const char* /*text*/) {};
+  set_notice_processor(session_backend->conn_, ignore_notice, nullptr);
+}
+
+/// Lets others read while lauka-history writes, with a write-ahead log. A database that SQLite does
+/// not switch to such a log can be used, too. Throws an exception of SOCI if SQLite fails.
+void use_write_ahead_log(soci::session& session) {
+  // While another process switches the mode, SQLite fails at once, in spite of its timeout, so
+  // lauka-history tries again.
+  constexpr std::chrono::milliseconds time_between_tries{20};
+  std::string log_mode;
+  for (int tries = 0; log_mode != "wal" && tries < kMaxTriesToSetLogMode; ++tries) {
+    if (tries > 0) os::sleep_for(time_between_tries);
+    try {
+      session.once << "PRAGMA journal_mode=WAL", soci::into(log_mode);
+    } catch (const soci::sqlite3_soci_error& error) {
+      const bool was_last_try = tries + 1 == kMaxTriesToSetLogMode;
+      if (error.result() != SQLITE_BUSY || was_last_try) throw;
+    }
+  }
+}
+
+/// True if SQLite may have failed to read because it needs to write to the file's folder.
+bool may_need_to_write(const soci::sqlite3_soci_error& error) {
+  constexpr int primary_bits = 0xff;  // SQLite's other bits give details
+  const int primary_result = error.result() & primary_bits;
+  return primary_result == SQLITE_CANTOPEN || primary_result == SQLITE_READONLY;
+}
+
+}  // namespace
+
+// SOCI, the library that talks to databases, has a backend for each kind of database.
+Result<void> Database::Connection::open_server(const Address& address) {
+  if (auto loaded = load_postgresql_backend(backend); !loaded) return loaded;
 
   is_server = true;
   try {
     auto& factory = backend.get<const soci::backend_factory*()>("factory_postgresql");
     session.open(*factory(), address.url);
-
-    // libpq would print the server's warnings on standard error, so a processor that does nothing
-    // replaces its own.
-    auto* session_backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
-    auto& set_notice_processor =
-        backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor");
-    const auto ignore_notice = [](void* /*unused*/, const char* /*text*/) {};
-    set_notice_processor(session_backend->conn_, ignore_notice, nullptr);
+    ignore_notices(backend, session);
 
     // Nobody reads the server's messages of lower levels, so it need not send them.
     session.once << "SET client_min_messages TO warning";
@@ -454,21 +503,7 @@ Result<void> Database::Connection::open_file(const std::string& path, Access acc
 
   // The file keeps its log mode, so only the command that may create the file sets it.
   if (!may_create) return {};
-
-  // A write-ahead log lets others read while lauka-history writes. While another process switches
-  // the mode, SQLite fails at once, in spite of its timeout, so lauka-history tries again. A
-  // database that SQLite does not switch can be used, too.
-  constexpr std::chrono::milliseconds time_between_tries{20};
-  std::string log_mode;
-  for (int tries = 0; log_mode != "wal" && tries < kMaxTriesToSetLogMode; ++tries) {
-    if (tries > 0) os::sleep_for(time_between_tries);
-    try {
-      session.once << "PRAGMA journal_mode=WAL", soci::into(log_mode);
-    } catch (const soci::sqlite3_soci_error& error) {
-      const bool was_last_try = tries + 1 == kMaxTriesToSetLogMode;
-      if (error.result() != SQLITE_BUSY || was_last_try) throw;
-    }
-  }
+  use_write_ahead_log(session);
 
   // A transaction that lauka-history has reported as done must survive a power failure.
   session.once << "PRAGMA synchronous=FULL";
@@ -484,29 +519,45 @@ Result<void> Database::Connection::open_file_to_read(const std::string& path) {
   try {
     session.once << "SELECT count(*) FROM sqlite_master", soci::into(unused_table_count);
   } catch (const soci::sqlite3_soci_error& error) {
-    constexpr int primary_bits = 0xff;  // SQLite's other bits give details
-    const int primary_result = error.result() & primary_bits;
-    const bool may_need_to_write =
-        primary_result == SQLITE_CANTOPEN || primary_result == SQLITE_READONLY;
-    if (!may_need_to_write) throw;
-
-    // Readers of a database with a write-ahead log share a file next to it, which needs the right
-    // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
-    const bool has_log = os::is_there(path + "-wal");
-    if (has_log)
-      return Error{"is being written, and only users who may write to its folder can read it now",
-                   "wait until nobody writes to it, or copy the database file and the file beside "
-                   "it that ends in -wal"};
-
-    // With `immutable`, SQLite trusts that nobody writes, and needs no shared file.
-    return open_file_with(path, "mode=ro&immutable=1");
+    if (!may_need_to_write(error)) throw;
+    return open_file_without_log(path);
   }
   return {};
+}
+
+// Readers of a database with a write-ahead log share a file next to it, which needs the right to
+// write to the folder. Without a log, nobody is writing, and the file alone can be read.
+Result<void> Database::Connection::open_file_without_log(const std::string& path) {
+  const bool has_log = os::is_there(path + "-wal");
+  if (has_log)
+    return Error{"is being written, and only users who may write to its folder can read it now",
+                 "wait until nobody writes to it, or copy the database file and the file beside "
+                 "it that ends in -wal"};
+
+  // With `immutable`, SQLite trusts that nobody writes, and needs no shared file.
+  return open_file_with(path, "mode=ro&immutable=1");
 }
 
 const std::string& Database::name() const {
   return connection_->name;
 }
+
+namespace {
+
+/// Returns an error if the file cannot be an SQLite database, or is missing and must not be
+/// created.
+Result<void> check_file(const std::string& path, Access access) {
+  const bool is_there = os::is_there(path);
+  if (!is_there && access != Access::CreateMissing)
+    return Error{"does not exist", "run lauka-history add FILE... to make it"};
+
+  // SQLite would create journal files next to a device.
+  if (is_there && !os::is_regular_file(path))
+    return Error{"is not a regular file", "name another one with --db"};
+  return {};
+}
+
+}  // namespace
 
 Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_shared<Connection>();
@@ -520,13 +571,7 @@ Result<Database> Database::open(const std::string& where, Access access) {
   }
 
   // Any other text is the path of an SQLite file.
-  const bool is_there = os::is_there(where);
-  if (!is_there && access != Access::CreateMissing)
-    return Error{"does not exist", "run lauka-history add FILE... to make it"};
-
-  // SQLite would create journal files next to a device.
-  if (is_there && !os::is_regular_file(where))
-    return Error{"is not a regular file", "name another one with --db"};
+  if (auto checked = check_file(where, access); !checked) return checked.error();
 
   // Lets names of files be URIs, because open_file() writes the mode of access into a URI. SQLite
   // accepts this setting only before its first use, and later calls need not repeat it.
@@ -546,36 +591,56 @@ Result<void> Database::run(const std::string& statement, std::span<const std::st
   return for_each_row(statement, 0, texts, [](const Row& /*row*/) {});
 }
 
+namespace {
+
+/// The row of a query into which SOCI writes. Each fetch overwrites it.
+struct FetchedRow {
+  Row texts;
+  std::vector<soci::indicator> indicators;
+
+  explicit FetchedRow(std::size_t columns) : texts(columns), indicators(columns, soci::i_ok) {}
+};
+
+/// Prepares a statement, whose parameters are `texts` and whose columns are written to `row`. In
+/// SOCI, "to exchange" is to bind: use() an input of the statement, into() a column.
+void prepare(soci::statement& prepared, const std::string& statement,
+             std::span<const std::string> texts, FetchedRow& row) {
+  prepared.alloc();
+  for (const std::string& text : texts) prepared.exchange(soci::use(text));
+  for (std::size_t i = 0; i < row.texts.size(); ++i)
+    prepared.exchange(soci::into(row.texts[i], row.indicators[i]));
+
+  prepared.prepare(statement);
+  prepared.define_and_bind();
+}
+
+/// Passes the rows of an executed query to `visit`.
+void fetch_rows(soci::statement& executed, FetchedRow& row,
+                const std::function<void(const Row&)>& visit) {
+  while (executed.fetch()) {
+    // For a NULL, SOCI sets only the indicator, and leaves the text of the previous row.
+    for (std::size_t i = 0; i < row.texts.size(); ++i)
+      if (row.indicators[i] == soci::i_null) row.texts[i].clear();
+    visit(row.texts);
+  }
+}
+
+}  // namespace
+
 Result<void> Database::for_each_row(const std::string& statement, std::size_t columns,
                                     std::span<const std::string> texts,
                                     const std::function<void(const Row&)>& visit) {
   try {
-    // In SOCI, "to exchange" is to bind: use() an input of the statement, into() a column.
     soci::statement prepared(connection_->session);
-    prepared.alloc();
-    for (const std::string& text : texts) prepared.exchange(soci::use(text));
-
-    // Each fetch overwrites this row.
-    Row row(columns);
-    std::vector<soci::indicator> indicators(columns, soci::i_ok);
-    for (std::size_t i = 0; i < columns; ++i) prepared.exchange(soci::into(row[i], indicators[i]));
-
-    prepared.prepare(statement);
-    prepared.define_and_bind();
+    FetchedRow row(columns);
+    prepare(prepared, statement, texts, row);
 
     // A query passes its rows on in fetch(). A statement without columns, such as INSERT, has
     // nothing to fetch, so execute() must carry it out.
     const bool has_columns = columns > 0;
     const bool exchanges_data = !has_columns;
     prepared.execute(exchanges_data);
-    if (!has_columns) return {};
-
-    while (prepared.fetch()) {
-      // For a NULL, SOCI sets only the indicator, and leaves the text of the previous row.
-      for (std::size_t i = 0; i < columns; ++i)
-        if (indicators[i] == soci::i_null) row[i].clear();
-      visit(row);
-    }
+    if (has_columns) fetch_rows(prepared, row, visit);
   } catch (const std::exception& error) {
     return make_database_error(error);
   }
@@ -622,32 +687,33 @@ std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
 
-// Returns a database whose tables this version of lauka-history can use.
-Result<Database> open_history(const std::string& where, Access access) {
-  const auto with_subject = [&](const Error& error) {
-    return error.prefixed("the database " + cited(name_of_database(where)));
-  };
+namespace {
 
+/// Returns why a database has no version: it has no history yet, or reading the version failed.
+Error explain_missing_version(Database& database, const Error& reading_error) {
+  const auto has_history = database.has_history();
+  const bool is_history_missing = has_history && !*has_history;
+  if (is_history_missing)
+    return {"has no history", "run lauka-history add FILE... to add sessions"};
+  return reading_error;
+}
+
+/// Returns a database whose tables this version of lauka-history can use. The error is a predicate.
+Result<Database> open_usable(const std::string& where, Access access) {
   auto database = Database::open(where, access);
-  if (!database) return with_subject(database.error());
+  if (!database) return database;
 
   // The version says which tables and columns the database has.
   const auto version = read_version(*database);
   const bool is_up_to_date = version && *version == kMigrations.size();
   if (is_up_to_date) return database;
 
-  // Without a version, there is no history yet, or reading it failed.
-  if (!version && access != Access::CreateMissing) {
-    const auto has_history = database->has_history();
-    const bool is_history_missing = has_history && !*has_history;
-    if (is_history_missing)
-      return with_subject({"has no history", "run lauka-history add FILE... to add sessions"});
-    return with_subject(version.error());
-  }
+  if (!version && access != Access::CreateMissing)
+    return explain_missing_version(*database, version.error());
 
   // Refuses the tables of a newer lauka-history.
   if (version) {
-    if (auto known = check_version(*version); !known) return with_subject(known.error());
+    if (auto known = check_version(*version); !known) return known.error();
   }
 
   // A reader can use somewhat older tables. Even older ones are migrated for it, too, which needs
@@ -657,11 +723,19 @@ Result<Database> open_history(const std::string& where, Access access) {
     if (is_readable) return database;
 
     database = Database::open(where, Access::Change);
-    if (!database) return with_subject(database.error());
+    if (!database) return database;
   }
 
   if (auto migrated = database->in_transaction([&] { return migrate(*database); }); !migrated)
-    return with_subject(migrated.error());
+    return migrated.error();
+  return database;
+}
+
+}  // namespace
+
+Result<Database> open_history(const std::string& where, Access access) {
+  auto database = open_usable(where, access);
+  if (!database) return database.error().prefixed("the database " + cited(name_of_database(where)));
   return database;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <boost/program_options.hpp>
@@ -49,6 +50,41 @@ void add_option(po::options_description& options, const CommandOption& option, R
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
+/// Adds the options with which the user selects metrics, roles and classes of machines.
+void add_series_options(po::options_description& options, const HistoryCommand& command,
+                        SeriesSelection& wanted) {
+  // The commands differ in what they use if the user names no metric or role.
+  const char* metric_help =
+      "use only this metric, or all metrics if NAME is 'all'; may be repeated "
+      "(default: wall_time)";
+  const char* role_help =
+      "use only the reference, the candidate or the anchor, or all of them (default: "
+      "candidate if there is one)";
+  if (has_group(command, kGroupAllByDefault)) {
+    metric_help = "write only this metric; may be repeated (default: all)";
+    role_help =
+        "use only the reference, the candidate or the anchor, or all of them (default: all)";
+  }
+
+  auto add = options.add_options();
+  add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
+      metric_help);
+  add("role", make_value(wanted.role, "ROLE"), role_help);
+  add("machine", make_value(wanted.machine_class_prefix, "CLASS"),
+      "use only classes of machines whose names begin with CLASS");
+}
+
+/// Adds the options with which the user selects sessions by their age or commit.
+void add_session_options(po::options_description& options, const HistoryCommand& command,
+                         SeriesSelection& wanted) {
+  auto add = options.add_options();
+  if (has_group(command, kGroupLast))
+    add("last", make_value(wanted.max_sessions, "N"),
+        fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
+  if (has_group(command, kGroupCommit))
+    add("commit", make_value(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
+}
+
 /// Makes the options of a command for Boost's parser: those that all commands have, those of the
 /// groups that the command belongs to, and its own. Parsing writes the values to `request`, except
 /// that of --against, which is written to `typed_against`, because it is a word that
@@ -61,30 +97,9 @@ po::options_description make_options(const HistoryCommand& command, Request& req
 
   add("db", make_value(request.database, "DB"),
       "use this file of SQLite (default: lauka-history.db), or postgresql://user@host/database");
-
   if (has_group(command, kGroupBenchmark))
     add("benchmark", make_value(wanted.benchmark, "NAME"), "write only this benchmark");
-
-  if (has_group(command, kGroupSeries)) {
-    // The commands differ in what they use if the user names no metric or role.
-    const char* metric_help =
-        "use only this metric, or all metrics if NAME is 'all'; may be repeated "
-        "(default: wall_time)";
-    const char* role_help =
-        "use only the reference, the candidate or the anchor, or all of them (default: "
-        "candidate if there is one)";
-    if (has_group(command, kGroupAllByDefault)) {
-      metric_help = "write only this metric; may be repeated (default: all)";
-      role_help =
-          "use only the reference, the candidate or the anchor, or all of them (default: all)";
-    }
-
-    add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
-        metric_help);
-    add("role", make_value(wanted.role, "ROLE"), role_help);
-    add("machine", make_value(wanted.machine_class_prefix, "CLASS"),
-        "use only classes of machines whose names begin with CLASS");
-  }
+  if (has_group(command, kGroupSeries)) add_series_options(options, command, wanted);
 
   if (has_group(command, kGroupBranch)) {
     add("branch", make_value(wanted.branch, "NAME"), "use only sessions of this branch");
@@ -92,12 +107,7 @@ po::options_description make_options(const HistoryCommand& command, Request& req
         "compare with the anchor, the reference or nothing (default: the anchor if there is one)");
   }
 
-  if (has_group(command, kGroupLast))
-    add("last", make_value(wanted.max_sessions, "N"),
-        fmt::format("use only the N newest sessions (default: {})", command.max_sessions).c_str());
-  if (has_group(command, kGroupCommit))
-    add("commit", make_value(wanted.commit, "COMMIT"), std::string(command.commit_help).c_str());
-
+  add_session_options(options, command, wanted);
   for (const CommandOption& option : command.options) add_option(options, option, request);
   add("help,h", "show this text");
   return options;
@@ -234,44 +244,50 @@ std::string find_fault(const HistoryCommand& command, const Request& request) {
   return {};
 }
 
-/// Reads what the user typed after the name of a command. Returns a request to carry out the
-/// command or, after --help, a request that already has its answer.
-Result<Request> parse_command(const HistoryCommand& command,
-                              std::span<const std::string> typed_words) {
-  Request request{.command = &command};
-  request.series_selection.max_sessions = command.max_sessions;  // unless the user types --last
-  std::string typed_against;
-  po::options_description options = make_options(command, request, typed_against);
-
-  // To Boost, arguments without "--" are the values of one more option, whose name is never typed.
-  constexpr const char* arguments_option = "words";
+/// Returns the values of the typed options. Words without "--" are values of `arguments_option`.
+/// Throws an exception of Boost if an option is wrong.
+po::variables_map parse_words(std::span<const std::string> typed_words,
+                              const po::options_description& options,
+                              const char* arguments_option) {
   constexpr int any_number = -1;
-  options.add_options()(arguments_option,
-                        po::value<std::vector<std::string>>(&request.command_arguments));
   po::positional_options_description positional;
   positional.add(arguments_option, any_number);
 
-  try {
-    // Boost would guess that --met means --metric. A later version with another option that begins
-    // like this would break the user's scripts.
-    constexpr int style =
-        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::variables_map values;
-    po::store(po::command_line_parser({typed_words.begin(), typed_words.end()})
-                  .options(options)
-                  .positional(positional)
-                  .style(style)
-                  .run(),
-              values);
+  // Boost would guess that --met means --metric. A later version with another option that begins
+  // like this would break the user's scripts.
+  constexpr int style =
+      po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  po::variables_map values;
+  po::store(po::command_line_parser({typed_words.begin(), typed_words.end()})
+                .options(options)
+                .positional(positional)
+                .style(style)
+                .run(),
+            values);
+  return values;
+}
 
-    // notify() writes the values to `request`. It also complains if a required option is missing,
-    // but --help must be answered without it.
-    if (values.count("help") > 0) return Request{.answer = write_command_help(command)};
-    po::notify(values);
-  } catch (const po::error& error) {
-    return make_usage_error(command, one_line(error.what()));
-  }
+/// Writes the values of typed options to the targets of `options`, and the other words to
+/// `arguments`. Returns false, and writes nothing, if the user asks for help. Throws an exception
+/// of Boost if an option is wrong or missing.
+bool read_words(std::span<const std::string> typed_words, po::options_description options,
+                std::vector<std::string>& arguments) {
+  // To Boost, arguments without "--" are the values of one more option, whose name is never typed.
+  constexpr const char* arguments_option = "words";
+  options.add_options()(arguments_option, po::value<std::vector<std::string>>(&arguments));
+  po::variables_map values = parse_words(typed_words, options, arguments_option);
 
+  // notify() writes the values. It also complains if a required option is missing, but --help must
+  // be answered without it.
+  if (values.count("help") > 0) return false;
+  po::notify(values);
+  return true;
+}
+
+/// Returns the request after its command has checked and completed it. `typed_against`: the value
+/// of --against.
+Result<Request> complete_request(Request request, const std::string& typed_against) {
+  const HistoryCommand& command = *request.command;
   const auto against = parse_against(typed_against);
   if (!against) return against.error();
   request.compared_with = *against;
@@ -285,6 +301,23 @@ Result<Request> parse_command(const HistoryCommand& command,
     if (!own_fault.empty()) return make_usage_error(command, own_fault);
   }
   return request;
+}
+
+/// Reads what the user typed after the name of a command. Returns a request to carry out the
+/// command or, after --help, a request that already has its answer.
+Result<Request> parse_command(const HistoryCommand& command,
+                              std::span<const std::string> typed_words) {
+  Request request{.command = &command};
+  request.series_selection.max_sessions = command.max_sessions;  // unless the user types --last
+  std::string typed_against;
+  try {
+    const bool must_run = read_words(typed_words, make_options(command, request, typed_against),
+                                     request.command_arguments);
+    if (!must_run) return Request{.answer = write_command_help(command)};
+  } catch (const po::error& error) {
+    return make_usage_error(command, one_line(error.what()));
+  }
+  return complete_request(std::move(request), typed_against);
 }
 
 /// Returns what was typed with the name of the command before --db, because --db is an option of
@@ -314,6 +347,28 @@ Error make_unknown_command_error(const std::string& command, Commands commands) 
                                                    : fmt::format("did you mean '{}'?", near)};
 }
 
+/// Returns what lauka-history answers without running a command: help, its version, or one of the
+/// texts that the build uses; nullopt if the words ask for none of these.
+std::optional<std::string> answer_without_command(std::span<const std::string> words,
+                                                  Commands commands) {
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    // "help steps" means "steps --help".
+    const HistoryCommand* topic = words.size() > 1 ? find_command(commands, words[1]) : nullptr;
+    return topic == nullptr ? write_program_help(commands) : write_command_help(*topic);
+  }
+  if (first == "--version" || first == "-V")
+    return fmt::format("lauka-history {}\n", cli::version());
+  if (first == "--man-page") return cli::man_page(describe_program(commands));
+
+  // For an unknown shell there is no text, and the user gets the error about an unknown command.
+  if (first == "--completions" && words.size() == 2) {
+    std::string script = cli::completion(describe_program(commands), words[1]);
+    if (!script.empty()) return script;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Request> parse(std::span<const std::string> typed, Commands commands) {
@@ -322,27 +377,10 @@ Result<Request> parse(std::span<const std::string> typed, Commands commands) {
   if (arguments.empty())
     return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
 
-  // The requests in this paragraph and the next have their answer already, and run no command.
+  if (auto answer = answer_without_command(arguments, commands))
+    return Request{.answer = *std::move(answer)};
+
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") {
-    // "help steps" means "steps --help".
-    const HistoryCommand* topic =
-        arguments.size() > 1 ? find_command(commands, arguments[1]) : nullptr;
-    if (topic == nullptr) return Request{.answer = write_program_help(commands)};
-    return Request{.answer = write_command_help(*topic)};
-  }
-  if (first == "--version" || first == "-V")
-    return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
-
-  // The build uses --man-page and "--completions SHELL". For an unknown shell there is no text, and
-  // the user gets the error about an unknown command.
-  if (first == "--man-page") return Request{.answer = cli::man_page(describe_program(commands))};
-  if (first == "--completions" && arguments.size() == 2) {
-    const std::string& shell = arguments[1];
-    std::string script = cli::completion(describe_program(commands), shell);
-    if (!script.empty()) return Request{.answer = std::move(script)};
-  }
-
   const HistoryCommand* command = find_command(commands, first);
   if (command == nullptr) return make_unknown_command_error(first, commands);
   const auto words_after_command = std::span(arguments).subspan(1);

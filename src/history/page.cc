@@ -9,7 +9,6 @@
 #include "report/table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -29,6 +28,7 @@ using report::html_text;
 constexpr std::size_t kLargeChartPixels = 150;  // height
 constexpr std::size_t kCardChartPixels = 44;    // height
 constexpr std::size_t kMaxCommitRows = 25;
+constexpr std::string_view kColorClass = "c0";  // CSS class of the page's first colour
 
 /// Converts the values of a series, which may be logarithms, into places in a chart.
 struct Scale {
@@ -76,6 +76,13 @@ std::size_t width_in_units(const Trend& trend) {
   return kUnitsOfCommit * trend.observations.size();
 }
 
+/// Returns the mean of the values of some commits, of which there must be at least one.
+double mean_value(std::span<const CommitValue> commits) {
+  double sum = 0.0;
+  for (const CommitValue& commit : commits) sum += commit.value;
+  return sum / static_cast<double>(commits.size());
+}
+
 /// Draws the levels of a series as an SVG path. A level is the commits from one step to the next,
 /// and has a horizontal line at the mean of their values.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
@@ -90,13 +97,11 @@ std::string draw_levels(const Scale& scale, std::size_t width, std::size_t heigh
   std::string path;
   std::size_t level_begin = 0;
   for (const std::size_t level_end : level_ends) {
-    double sum = 0.0;
-    for (std::size_t i = level_begin; i < level_end; ++i) sum += commits[i].value;
-
     // A step at the first commit would end no level.
     const bool has_commits = level_end > level_begin;
     if (has_commits) {
-      const double mean = sum / static_cast<double>(level_end - level_begin);
+      const double mean =
+          mean_value(std::span(commits).subspan(level_begin, level_end - level_begin));
       path += fmt::format("M{} {}H{}", left_edge_of(level_begin),
                           scale.distance_from_top(mean, height), left_edge_of(level_end));
     }
@@ -133,9 +138,8 @@ std::vector<report::TickLabel> make_commit_labels(const Trend& trend) {
   return labels;
 }
 
-/// Draws vertical lines as SVG paths: one at each step, over the whole height, and the interval of
-/// each commit that has one.
-std::string draw_steps_and_intervals(const Scale& scale, std::size_t height) {
+/// Draws a vertical line at each step, over the whole height.
+std::string draw_steps(const Scale& scale, std::size_t height) {
   // All lines with the same CSS class become one path, which makes the page smaller.
   std::map<std::string_view, std::string> path_by_class;
   for (const KnownStep& known : scale.stepped.steps) {
@@ -145,48 +149,57 @@ std::string draw_steps_and_intervals(const Scale& scale, std::size_t height) {
         fmt::format("M{} 0v{}", middle_of_commit(known.step.first_point), height);
   }
 
-  const auto& commits = scale.stepped.trend.observations;
-  for (std::size_t i = 0; i < commits.size(); ++i) {
-    const double half_width = commits[i].half_width_95();
-    const bool has_interval = half_width > 0.0;
-    if (has_interval)
-      path_by_class["interval"] +=
-          fmt::format("M{} {}V{}", middle_of_commit(i),
-                      scale.distance_from_top(commits[i].value - half_width, height),
-                      scale.distance_from_top(commits[i].value + half_width, height));
-  }
-
   std::string paths;
   for (const auto& [css_class, path] : path_by_class) paths += report::svg_path(css_class, path);
   return paths;
 }
 
-/// Returns a chart of a series as HTML: the value of each commit, with intervals, levels and steps.
-std::string draw_large_chart(const Scale& scale) {
+/// Draws the interval of each commit that has one as a vertical line.
+std::string draw_intervals(const Scale& scale, std::size_t height) {
+  std::string path;
+  const auto& commits = scale.stepped.trend.observations;
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const double half_width = commits[i].half_width_95();
+    const bool has_interval = half_width > 0.0;
+    if (has_interval)
+      path += fmt::format("M{} {}V{}", middle_of_commit(i),
+                          scale.distance_from_top(commits[i].value - half_width, height),
+                          scale.distance_from_top(commits[i].value + half_width, height));
+  }
+  return path.empty() ? "" : report::svg_path("interval", path);
+}
+
+/// Returns the names of all commits for the page's script, which shows the one at the pointer.
+std::string list_commit_names(const Trend& trend) {
+  std::vector<std::string> names;
+  for (const CommitValue& observation : trend.observations)
+    names.push_back(commit_name(observation));
+  return html_text(fmt::format("{}", fmt::join(names, "|")));
+}
+
+/// Returns what a large chart shows: the value of each commit, with intervals, levels and steps.
+std::string draw_large_chart_content(const Scale& scale) {
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_in_units(trend);
   constexpr std::size_t height = report::kSvgUnits;
-  constexpr std::string_view color_class = "c0";  // CSS class of the page's first colour
+  return draw_levels(scale, width, height) + draw_steps(scale, height) +
+         draw_intervals(scale, height) +
+         report::svg_spots(make_spots(scale, width, height), kColorClass,
+                           fmt::format(" data-labels=\"{}\"", list_commit_names(trend)));
+}
 
-  // The page's script shows the name of the commit at the pointer.
-  std::vector<std::string> commit_names;
-  for (const CommitValue& observation : trend.observations)
-    commit_names.push_back(commit_name(observation));
-  const std::string names_for_script = html_text(fmt::format("{}", fmt::join(commit_names, "|")));
-
-  const std::string content =
-      draw_levels(scale, width, height) + draw_steps_and_intervals(scale, height) +
-      report::svg_spots(make_spots(scale, width, height), color_class,
-                        fmt::format(" data-labels=\"{}\"", names_for_script));
-
+/// Returns a large chart of a series as HTML, with its axes.
+std::string draw_large_chart(const Scale& scale) {
+  const Trend& trend = scale.stepped.trend;
+  const std::string content = draw_large_chart_content(scale);
   const std::string title = fmt::format("{}: {} by commit", title_of(scale.stepped.series),
                                         values_heading(trend.against));
-  return fmt::format("<div class=\"chart {}\"{}>\n", color_class,
+  return fmt::format("<div class=\"chart {}\"{}>\n", kColorClass,
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_with_vertical_axis({.height_pixels = kLargeChartPixels,
                                          .axis = scale.axis,
                                          .metric = scale.metric,
-                                         .width_units = width,
+                                         .width_units = width_in_units(trend),
                                          .title = title,
                                          .content = content}) +
          report::svg_tick_labels(make_commit_labels(trend)) + "</div>\n";
@@ -217,20 +230,20 @@ StepLook choose_look(const KnownStep& known, Better better) {
   return {Improvement, report::Ink::Green, "improvement"};
 }
 
-/// Returns the newest commit that several classes of machines measured, so that their changes can
-/// be compared; empty if there is none. Each series comes from another class. A commit is as old as
-/// its first session, because users may measure an old commit again.
-std::string find_newest_shared_commit(const std::vector<MetricHistory>& series_of_classes) {
-  // When a session began and, for sessions that began at the same time, in which order they were
-  // added.
-  using SessionTime = std::pair<std::int64_t, std::int64_t>;
-  struct MeasuredCommit {
-    SessionTime first_session{std::numeric_limits<std::int64_t>::max(), 0};
-    std::set<const MetricHistory*> measured_by{};
-  };
+/// When a session began and, for sessions that began at the same time, in which order they were
+/// added.
+using SessionTime = std::pair<std::int64_t, std::int64_t>;
 
+struct MeasuredCommit {
+  SessionTime first_session{std::numeric_limits<std::int64_t>::max(), 0};
+  std::set<const MetricHistory*> measured_by{};
+};
+
+/// Returns by name when each commit was first measured, and in which series.
+std::map<std::string, MeasuredCommit> find_measured_commits(
+    const std::vector<MetricHistory>& all_series) {
   std::map<std::string, MeasuredCommit> commit_by_name;
-  for (const MetricHistory& series : series_of_classes) {
+  for (const MetricHistory& series : all_series) {
     for (const SessionPoint& point : series.points) {
       MeasuredCommit& commit = commit_by_name[point.commit];
       commit.first_session =
@@ -238,10 +251,16 @@ std::string find_newest_shared_commit(const std::vector<MetricHistory>& series_o
       commit.measured_by.insert(&series);
     }
   }
+  return commit_by_name;
+}
 
+/// Returns the newest commit that several classes of machines measured, so that their changes can
+/// be compared; empty if there is none. Each series comes from another class. A commit is as old as
+/// its first session, because users may measure an old commit again.
+std::string find_newest_shared_commit(const std::vector<MetricHistory>& series_of_classes) {
   std::string newest_name;
   SessionTime newest_time{std::numeric_limits<std::int64_t>::min(), 0};
-  for (const auto& [name, commit] : commit_by_name) {
+  for (const auto& [name, commit] : find_measured_commits(series_of_classes)) {
     const bool is_shared = commit.measured_by.size() > 1;
     if (is_shared && commit.first_session >= newest_time) {
       newest_name = name;
@@ -292,35 +311,36 @@ std::string write_steps_list(const SteppedSeries& stepped, const CommitWriter& c
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
 }
 
+/// Returns the row of the commit with this index in the table of commits.
+report::TableRow make_commit_row(const SteppedSeries& stepped, std::size_t index,
+                                 const CommitWriter& commit_writer) {
+  const CommitValue& observation = stepped.trend.observations[index];
+  const bool has_previous_commit = index > 0;
+  std::string change_and_failures;
+  if (has_previous_commit) change_and_failures = change_text(stepped, index);
+  const std::string failures = report::failures_text(observation.endings);
+  if (!failures.empty()) change_and_failures += " " + failures;
+
+  return {{observation.commit.empty() ? "-" : commit_writer.write_link(observation.commit)},
+          {date_time_text(observation.began)},
+          {value_text(stepped, observation)},
+          {change_and_failures}};
+}
+
 /// Returns a table of the newest commits as HTML, which shows only its summary until the reader
 /// opens it.
 std::string write_commit_table(const SteppedSeries& stepped, const CommitWriter& commit_writer) {
-  const Trend& trend = stepped.trend;
   report::Table table{
       .columns = {{.heading = {"commit"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"measured (UTC)"}},
-                  {.heading = {std::string(values_heading(trend.against))}},
+                  {.heading = {std::string(values_heading(stepped.trend.against))}},
                   {.heading = {"change"}}}};
 
   // The newest commit, which is the last observation, comes first.
-  const std::size_t count = trend.observations.size();
+  const std::size_t count = stepped.trend.observations.size();
   const std::size_t shown_count = std::min(count, kMaxCommitRows);
-  for (std::size_t row = 0; row < shown_count; ++row) {
-    const std::size_t i = count - 1 - row;
-    const CommitValue& observation = trend.observations[i];
-
-    const bool has_previous_commit = i > 0;
-    std::string change_and_failures;
-    if (has_previous_commit) change_and_failures = change_text(stepped, i);
-    const std::string failures = report::failures_text(observation.endings);
-    if (!failures.empty()) change_and_failures += " " + failures;
-
-    table.rows.push_back(
-        {{observation.commit.empty() ? "-" : commit_writer.write_link(observation.commit)},
-         {date_time_text(observation.began)},
-         {value_text(stepped, observation)},
-         {change_and_failures}});
-  }
+  for (std::size_t row = 0; row < shown_count; ++row)
+    table.rows.push_back(make_commit_row(stepped, count - 1 - row, commit_writer));
 
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n", shown_count,
                      report::table_html(table));
@@ -345,6 +365,27 @@ struct Entry {
   Rank rank{NoStep, 0.0};  ///< of the first change in the list of changes
 };
 
+/// Returns the row of a step in the page's table of changes. Regressions come before improvements
+/// and other steps, and large changes before small ones.
+Change make_change(const Entry& entry, const KnownStep& known, const CommitWriter& commit_writer) {
+  const SteppedSeries& stepped = *entry.stepped;
+  const StepLook look = choose_look(known, stepped.series.metric.better);
+  const CommitValue& first_commit = stepped.trend.observations[known.step.first_point];
+  return {.rank = {look.rank, -std::fabs(known.step.change)},
+          .cells = {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
+                    {step_change_text(stepped, known.step), look.ink},
+                    {commit_writer.write_link_or_time(first_commit)},
+                    {date_time_text(first_commit.began)},
+                    {look.word}}};
+}
+
+/// Returns the change at a step as the page's index shows it.
+std::string write_change_of_entry(const SteppedSeries& stepped, const KnownStep& known) {
+  const StepLook look = choose_look(known, stepped.series.metric.better);
+  return fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
+                     html_text(step_change_text(stepped, known.step)));
+}
+
 /// Makes the entry of a series, which the page's index shows, and adds the steps of the series to
 /// `changes`, the rows of the page's table of changes. `number`: the number of the entry, from
 /// which it gets an id that links in the page refer to.
@@ -359,59 +400,49 @@ Entry make_entry_and_add_changes(const SteppedSeries& stepped, std::size_t numbe
   for (const KnownStep& known : stepped.steps) {
     // A change for the worse that later commits reversed needs no attention.
     if (known.state == StepState::CancelledLater) continue;
-
-    const StepLook look = choose_look(known, stepped.series.metric.better);
-    const CommitValue& first_commit = stepped.trend.observations[known.step.first_point];
-    const std::string change = step_change_text(stepped, known.step);
-
-    // Regressions come before improvements and other steps, and large changes before small ones.
-    const Rank rank{look.rank, -std::fabs(known.step.change)};
-    changes.push_back({.rank = rank,
-                       .cells = {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
-                                 {change, look.ink},
-                                 {commit_writer.write_link_or_time(first_commit)},
-                                 {date_time_text(first_commit.began)},
-                                 {look.word}}});
+    changes.push_back(make_change(entry, known, commit_writer));
 
     // The entry has the rank of its most important change. It shows this change, unless the user
     // has acknowledged it.
+    const Rank& rank = changes.back().rank;
     const bool is_most_important = rank <= entry.rank;
-    if (is_most_important) entry.rank = rank;
-    if (is_most_important && known.state != StepState::Acknowledged)
-      entry.change = fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
-                                 html_text(change));
+    if (!is_most_important) continue;
+    entry.rank = rank;
+    if (known.state != StepState::Acknowledged)
+      entry.change = write_change_of_entry(stepped, known);
   }
 
   return entry;
 }
 
-/// Writes the page's answer, such as "2 regressions, 1 improvement", and below it a table of all
-/// changes, the most important ones first.
-void write_changes(std::vector<Change> changes, const Sink& sink) {
+std::size_t count_changes(const std::vector<Change>& changes, StepRank rank) {
+  const auto rank_of = [](const Change& change) { return change.rank.first; };
+  return static_cast<std::size_t>(std::ranges::count(changes, rank, rank_of));
+}
+
+/// Returns the page's answer as HTML, such as "2 regressions, 1 improvement".
+std::string write_answer(const std::vector<Change>& changes) {
+  const std::size_t regression_count = count_changes(changes, Regression);
+  const std::size_t improvement_count = count_changes(changes, Improvement);
+  std::string answer = "No new regressions";
+  if (regression_count > 0) answer = plural(regression_count, "regression");
+  if (improvement_count > 0) answer += ", " + plural(improvement_count, "improvement");
+
+  const std::string_view css_class = regression_count > 0 ? "answer worse" : "answer";
+  return fmt::format("<p class=\"{}\">{}</p>\n", css_class, answer);
+}
+
+/// Returns the table of all changes, the most important ones first.
+report::Table make_table_of_changes(std::vector<Change> changes) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
-  constexpr std::size_t rank_count = NoStep;  // no change has this last rank
-  std::array<std::size_t, rank_count> count_by_rank{};
   report::Table table{
       .columns = {{.heading = {"benchmark"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"change"}, .cell_content = report::CellContent::Delta},
                   {.heading = {"at commit"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
                   {.heading = {"what"}, .cell_content = report::CellContent::Text}}};
-  for (Change& change : changes) {
-    const StepRank step_rank = change.rank.first;
-    ++count_by_rank[step_rank];
-    table.rows.push_back(std::move(change.cells));
-  }
-
-  const std::size_t regression_count = count_by_rank[Regression];
-  const std::size_t improvement_count = count_by_rank[Improvement];
-  std::string answer = "No new regressions";
-  if (regression_count > 0) answer = plural(regression_count, "regression");
-  if (improvement_count > 0) answer += ", " + plural(improvement_count, "improvement");
-
-  const std::string_view css_class = regression_count > 0 ? "answer worse" : "answer";
-  sink(fmt::format("<p class=\"{}\">{}</p>\n", css_class, answer));
-  if (!table.rows.empty()) sink(report::table_html(table, "changes"));
+  for (Change& change : changes) table.rows.push_back(std::move(change.cells));
+  return table;
 }
 
 /// Draws the small chart of a series in the index; nothing for a single commit.
@@ -419,17 +450,17 @@ std::string draw_card_chart(const SteppedSeries& stepped) {
   if (stepped.trend.observations.size() < 2) return "";
   const Scale scale = make_scale(stepped);
   return report::stretched_svg(
-      kCardChartPixels, "c0", "",
+      kCardChartPixels, kColorClass, "",
       draw_levels(scale, report::kSvgUnits, kCardChartPixels) +
-          report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), "c0", ""));
+          report::svg_spots(make_spots(scale, report::kSvgUnits, kCardChartPixels), kColorClass,
+                            ""));
 }
 
-/// Returns the part of the page that combines the changes that several classes of machines measured
-/// at the same commit; empty if there is no such commit.
-std::string write_machines_section(const std::vector<Entry>& entries,
-                                   const CommitWriter& commit_writer) {
-  // Series with the same title come from different classes of machines. Only sessions of a known
-  // commit whose change from the reference has an interval can be combined.
+/// Returns the series of all entries by title, with the sessions that can be combined: those of a
+/// known commit whose change from the reference has an interval. Series with the same title come
+/// from different classes of machines.
+std::map<std::string, std::vector<MetricHistory>> find_combinable_series(
+    const std::vector<Entry>& entries) {
   std::map<std::string, std::vector<MetricHistory>> series_by_title;
   for (const Entry& entry : entries) {
     MetricHistory series = entry.stepped->series;
@@ -440,21 +471,34 @@ std::string write_machines_section(const std::vector<Entry>& entries,
     });
     if (!series.points.empty()) series_by_title[title_of(series)].push_back(std::move(series));
   }
+  return series_by_title;
+}
+
+/// Returns the combined change at the newest commit that several classes of machines measured as
+/// HTML; empty if there is no such commit.
+std::string write_newest_combined_change(const std::string& title,
+                                         std::vector<MetricHistory>& series_of_classes,
+                                         const CommitWriter& commit_writer) {
+  const std::string commit = find_newest_shared_commit(series_of_classes);
+  if (commit.empty()) return "";
+
+  for (MetricHistory& series : series_of_classes)
+    std::erase_if(series.points, [&](const SessionPoint& point) { return point.commit != commit; });
 
   std::string content;
-  for (auto& [title, series_of_classes] : series_by_title) {
-    const std::string commit = find_newest_shared_commit(series_of_classes);
-    if (commit.empty()) continue;
+  for (const FleetEffect& effect : combine_by_title(series_of_classes))
+    content += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
+                           html_text(title), commit_writer.write_link(commit), fleet_html(effect));
+  return content;
+}
 
-    for (MetricHistory& series : series_of_classes)
-      std::erase_if(series.points,
-                    [&](const SessionPoint& point) { return point.commit != commit; });
-    for (const FleetEffect& effect : combine_by_title(series_of_classes))
-      content +=
-          fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}", html_text(title),
-                      commit_writer.write_link(commit), fleet_html(effect));
-  }
-
+/// Returns the part of the page that combines the changes that several classes of machines measured
+/// at the same commit; empty if there is no such commit.
+std::string write_machines_section(const std::vector<Entry>& entries,
+                                   const CommitWriter& commit_writer) {
+  std::string content;
+  for (auto& [title, series_of_classes] : find_combinable_series(entries))
+    content += write_newest_combined_change(title, series_of_classes, commit_writer);
   if (content.empty()) return "";
   return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + content +
          "</section>\n";
@@ -474,6 +518,54 @@ std::string write_series_section(const Entry& entry, const std::string& machine_
          "</section>\n";
 }
 
+struct PageContent {
+  std::vector<Entry> entries{};
+  std::vector<Change> changes{};
+  std::set<std::string> machines{};  ///< the line of each, see machine_line()
+
+  bool has_one_machine() const { return machines.size() == 1; }
+};
+
+/// Returns what the page shows of the series that have commits, in the order of `all_series`.
+PageContent collect_content(std::span<const SteppedSeries> all_series,
+                            const CommitWriter& commit_writer) {
+  PageContent content;
+  content.entries.reserve(all_series.size());
+  for (const SteppedSeries& stepped : all_series) {
+    const bool has_commits = !stepped.trend.observations.empty();
+    if (!has_commits) continue;
+
+    const std::size_t number = content.entries.size() + 1;
+    content.entries.push_back(
+        make_entry_and_add_changes(stepped, number, commit_writer, content.changes));
+    content.machines.insert(machine_line(stepped.series.variant));
+  }
+  return content;
+}
+
+/// Returns the machine of an entry in an HTML element; empty if all entries have the same machine,
+/// because the page names it once, above them.
+std::string write_machine_unless_common(const PageContent& content, const Entry& entry,
+                                        std::string_view html_element) {
+  if (content.has_one_machine()) return "";
+  return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", html_element,
+                     html_text(machine_line(entry.stepped->series.variant)));
+}
+
+/// Writes a card for each series, which links to the section of the series.
+void write_index(const PageContent& content, const Sink& sink) {
+  // The page's script shows the filter, which does not work without the script.
+  if (content.entries.size() > 1)
+    sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
+
+  sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
+  for (const Entry& entry : content.entries)
+    sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
+                     entry.value, entry.change, write_machine_unless_common(content, entry, "span"),
+                     draw_card_chart(*entry.stepped)));
+  sink("</nav>\n");
+}
+
 }  // namespace
 
 // The page begins with the changes that need attention. Then an index shows all series as small
@@ -481,50 +573,25 @@ std::string write_series_section(const Entry& entry, const std::string& machine_
 void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all_series, const Sink& sink) {
   const CommitWriter commit_writer{commit_url};
-  std::vector<Entry> entries;
-  entries.reserve(all_series.size());
-  std::vector<Change> changes;
-  std::set<std::string> machines;
-
-  for (const SteppedSeries& stepped : all_series) {
-    const bool has_commits = !stepped.trend.observations.empty();
-    if (!has_commits) continue;
-
-    const std::size_t number = entries.size() + 1;
-    entries.push_back(make_entry_and_add_changes(stepped, number, commit_writer, changes));
-    machines.insert(machine_line(stepped.series.variant));
-  }
+  PageContent content = collect_content(all_series, commit_writer);
 
   // Classes of machines keep the order of `all_series`. Entries with important changes come first.
-  const std::string machines_html = write_machines_section(entries, commit_writer);
-  std::ranges::stable_sort(entries, {}, &Entry::rank);
-
-  // A machine that all entries have in common is named once, above them.
-  const bool has_one_machine = machines.size() == 1;
-  const auto write_machine_unless_common = [&](const Entry& entry,
-                                               std::string_view html_element) -> std::string {
-    if (has_one_machine) return "";
-    return fmt::format("<{0} class=\"aside\">{1}</{0}>\n", html_element,
-                       html_text(machine_line(entry.stepped->series.variant)));
-  };
+  const std::string machines_section = write_machines_section(content.entries, commit_writer);
+  std::ranges::stable_sort(content.entries, {}, &Entry::rank);
 
   report::write_page_begin(title, page_files::kStyleCss, sink);
-  if (has_one_machine) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
-  write_changes(std::move(changes), sink);
+  if (content.has_one_machine())
+    sink("<p class=\"faint\">" + html_text(*content.machines.begin()) + "</p>\n");
 
-  // The page's script shows the filter, which does not work without the script.
-  if (entries.size() > 1)
-    sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
+  sink(write_answer(content.changes));
+  if (!content.changes.empty())
+    sink(report::table_html(make_table_of_changes(std::move(content.changes)), "changes"));
 
-  sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
-  for (const Entry& entry : entries)
-    sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
-                     entry.value, entry.change, write_machine_unless_common(entry, "span"),
-                     draw_card_chart(*entry.stepped)));
-  sink("</nav>\n" + machines_html);
-
-  for (const Entry& entry : entries)
-    sink(write_series_section(entry, write_machine_unless_common(entry, "p"), commit_writer));
+  write_index(content, sink);
+  sink(machines_section);
+  for (const Entry& entry : content.entries)
+    sink(write_series_section(entry, write_machine_unless_common(content, entry, "p"),
+                              commit_writer));
 
   report::write_page_end(page_files::kTrendsJs, sink);
 }

@@ -75,18 +75,20 @@ class SessionDiff {
     }
   }
 
-  /// Adds the differences between the settings of each command in one file and those of the same
-  /// command in the other file, and likewise for each metric. Does not mention commands that only
-  /// file A has. `benchmark`: the benchmark of a suite that both recordings are of; empty outside
-  /// suites.
+  /// Adds the differences between the commands of two recordings, and between their metrics.
+  /// `benchmark`: the benchmark of a suite that both recordings are of; empty outside suites.
   void compare_recordings(const std::string& benchmark, const Recording& recording_in_a,
                           const Recording& recording_in_b) {
-    const auto& commands_in_a = recording_in_a.commands;
-    const auto& commands_in_b = recording_in_b.commands;
-
     // The differences are listed with the name of what has them, such as "'parse': wall_time".
     const std::string name_prefix = benchmark.empty() ? "" : cited(benchmark) + ": ";
+    compare_commands(name_prefix, recording_in_a.commands, recording_in_b.commands);
+    compare_metrics(name_prefix, recording_in_a.metrics, recording_in_b.metrics);
+  }
 
+  /// Adds the differences between the settings of each command in one file and those of the same
+  /// command in the other file. Does not mention commands that only file A has.
+  void compare_commands(const std::string& name_prefix, const std::vector<Command>& commands_in_a,
+                        const std::vector<Command>& commands_in_b) {
     // A single command on each side may have been renamed, so it is compared in any case.
     const bool may_be_renamed = commands_in_a.size() == 1 && commands_in_b.size() == 1;
     for (const Command& command : commands_in_b) {
@@ -98,13 +100,16 @@ class SessionDiff {
       else
         note_unmatched("command", command.name, a_.name);
     }
+  }
 
-    // A metric that only one file has was measured in only one way, so there is no difference.
-    for (const Metric& metric : recording_in_b.metrics) {
-      const auto index_in_a = find_metric(recording_in_a.metrics, metric.name);
+  /// Adds the differences between the settings of each metric in both files. A metric that only one
+  /// file has was measured in only one way, so there is no difference.
+  void compare_metrics(const std::string& name_prefix, const std::vector<Metric>& metrics_in_a,
+                       const std::vector<Metric>& metrics_in_b) {
+    for (const Metric& metric : metrics_in_b) {
+      const auto index_in_a = find_metric(metrics_in_a, metric.name);
       if (index_in_a)
-        add_differences(name_prefix + metric.name,
-                        settings_of_metric(recording_in_a.metrics[*index_in_a]),
+        add_differences(name_prefix + metric.name, settings_of_metric(metrics_in_a[*index_in_a]),
                         settings_of_metric(metric));
     }
   }

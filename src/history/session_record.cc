@@ -154,12 +154,7 @@ class RecordReader {
     StoredSession stored;
     decode(*session_, stored);
     Circumstances& circumstances = stored.circumstances;
-    record_.id = lower_case(circumstances.session_id);
-    if (record_.id.empty())
-      return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
-    if (!is_uuid(record_.id))
-      return make_not_of_lauka_error("its session_id " + cited(circumstances.session_id) +
-                                     " is not a UUID");
+    if (auto taken = take_id(circumstances.session_id); !taken) return taken;
 
     // The start has a part of its own in the file.
     record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
@@ -174,15 +169,28 @@ class RecordReader {
 
     // In every other order, a round runs every command.
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
+    take_directions_and_methods();
+    return {};
+  }
 
-    // The file of a suite lists metrics for each benchmark. Other files list them once.
+  Result<void> take_id(const std::string& session_id) {
+    record_.id = lower_case(session_id);
+    if (record_.id.empty())
+      return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
+    if (!is_uuid(record_.id))
+      return make_not_of_lauka_error("its session_id " + cited(session_id) + " is not a UUID");
+    return {};
+  }
+
+  /// Takes what the file says about metrics. The file of a suite lists them for each benchmark.
+  /// Other files list them once.
+  void take_directions_and_methods() {
     constexpr const char* no_benchmark = "";
     for (const Json& metric : items_in(*session_, "metrics"))
       take_direction_and_method(no_benchmark, metric);
     for (const Json& benchmark : items_in(*session_, "benchmarks"))
       for (const Json& metric : items_in(benchmark, "metrics"))
         take_direction_and_method(text_in(benchmark, "name"), metric);
-    return {};
   }
 
   void take_direction_and_method(const std::string& benchmark, const Json& metric_in_file) {
@@ -267,21 +275,25 @@ class RecordReader {
 
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
-    // Commands with other settings than usual have a history of their own, so the settings are a
-    // part of the benchmark's name. Only then is the name without settings stored as well. The
-    // name of the command is shown only if other commands, with any settings, have the same
+    // The name of a command is shown only if other commands, with any settings, have the same
     // benchmark and role.
     for (const ResultInFile& result : results_in_file_) {
-      const std::string settings = list_unusual_settings(result);
+      record_.results.push_back(make_record_without_metrics(result));
       const bool has_namesakes = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
-      record_.results.push_back(
-          {.benchmark = result.benchmark + settings,
-           .benchmark_without_settings = settings.empty() ? "" : result.benchmark,
-           .role = result.role,
-           .shown_command_name = has_namesakes ? result.name : ""});
+      if (has_namesakes) record_.results.back().shown_command_name = result.name;
     }
 
     return {};
+  }
+
+  /// Returns the record of a command, without its metrics and its name. Commands with other
+  /// settings than usual have a history of their own, so the settings are a part of the benchmark's
+  /// name. Only then is the name without settings stored as well.
+  CommandRecord make_record_without_metrics(const ResultInFile& result) const {
+    const std::string settings = list_unusual_settings(result);
+    return {.benchmark = result.benchmark + settings,
+            .benchmark_without_settings = settings.empty() ? "" : result.benchmark,
+            .role = result.role};
   }
 
   /// Finds the reference of results that name none themselves. If the session has a baseline, the
@@ -329,25 +341,36 @@ class RecordReader {
     return is_valid ? std::optional(reference) : std::nullopt;
   }
 
-  /// Adds the metrics of a command to its record, with their ratios to two other commands of the
-  /// session: the reference, usually the old version, and the anchor, an old build that stays the
-  /// same for many sessions.
+  /// The commands of the session that a command is compared with, as indexes of its results.
+  struct ComparedCommands {
+    std::optional<std::size_t> reference{};  ///< usually the old version
+    std::optional<std::size_t> anchor{};     ///< an old build that stays the same for many sessions
+  };
+
+  void add_ratios(MetricRecord& metric, std::size_t command_index,
+                  const ComparedCommands& compared_with) const {
+    if (compared_with.reference)
+      metric.ratio_to_reference = read_or_compute_ratio(command_index, *compared_with.reference,
+                                                        metric.name, "log_ratio_to_reference");
+    if (compared_with.anchor)
+      metric.ratio_to_anchor = read_or_compute_ratio(command_index, *compared_with.anchor,
+                                                     metric.name, "log_ratio_to_anchor");
+  }
+
+  /// Adds the metrics of a command to its record, with their ratios to other commands.
   Result<void> add_metrics(std::size_t command_index) {
     // find_results() has put the records of the commands into the same order.
     const ResultInFile& command = results_in_file_[command_index];
     CommandRecord& record = record_.results[command_index];
     record.endings = read_endings(*command.ours);
 
-    const auto anchor_index = find_in_same_benchmark(command_index, "anchor");
-    if (anchor_index) {
+    const ComparedCommands compared_with{.reference = find_reference_of(command_index),
+                                         .anchor = find_in_same_benchmark(command_index, "anchor")};
+    if (compared_with.anchor) {
       record.anchored_name = command.name;
-      record.anchor = results_in_file_[*anchor_index].name;
+      record.anchor = results_in_file_[*compared_with.anchor].name;
     }
 
-    // Older files do not name the reference of each command.
-    const auto reference_index = command.says_reference
-                                     ? find_named_reference(command_index)
-                                     : find_in_same_benchmark(command_index, "reference");
     for (const auto& [name, summary] : command.metrics->items()) {
       auto read = read_summary(name, summary, command_index);
       if (!read) return read.error();
@@ -355,16 +378,18 @@ class RecordReader {
       std::optional<MetricRecord> metric = *std::move(read);
       const bool was_measured = metric.has_value();
       if (!was_measured) continue;
-
-      if (reference_index)
-        metric->ratio_to_reference =
-            read_or_compute_ratio(command_index, *reference_index, name, "log_ratio_to_reference");
-      if (anchor_index)
-        metric->ratio_to_anchor =
-            read_or_compute_ratio(command_index, *anchor_index, name, "log_ratio_to_anchor");
+      add_ratios(*metric, command_index, compared_with);
       record.metrics.push_back(*std::move(metric));
     }
     return {};
+  }
+
+  /// Returns the command that a command is compared with; nullopt if there is none. Older files do
+  /// not name the reference of each command.
+  std::optional<std::size_t> find_reference_of(std::size_t command_index) const {
+    return results_in_file_[command_index].says_reference
+               ? find_named_reference(command_index)
+               : find_in_same_benchmark(command_index, "reference");
   }
 
   static Endings read_endings(const Json& ours) {
@@ -389,12 +414,9 @@ class RecordReader {
     return true;
   }
 
-  /// Reads a metric of a command from its summary in the file; nullopt if the file has no values of
-  /// the metric.
-  Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& summary,
-                                                   std::size_t command_index) const {
-    std::optional<MetricRecord> not_measured;
-    const ResultInFile& command = results_in_file_[command_index];
+  /// Returns what the file says about a metric of a command, besides its values.
+  MetricRecord make_metric_without_values(const std::string& name, const Json& summary,
+                                          const ResultInFile& command) const {
     MetricRecord metric{.name = name};
     metric.unit = value_in(kUnitWords, text_in(summary, "unit"));
 
@@ -403,6 +425,34 @@ class RecordReader {
     const auto method = method_by_benchmark_and_metric_.find({command.benchmark_in_suite, name});
     if (method != method_by_benchmark_and_metric_.end()) metric.method = method->second;
     metric.summarized_values = unsigned_in(summary, "runs").value_or(0);
+    return metric;
+  }
+
+  /// Adds the mean of all runs or layouts to a metric; nullopt if the file has none, because the
+  /// metric was not measured.
+  static Result<std::optional<MetricRecord>> read_mean(MetricRecord metric, const Json& summary,
+                                                       const std::string& command_name) {
+    if (member(summary, "mean") == nullptr) return std::optional<MetricRecord>();
+    metric.stddev = number_in(summary, "stddev");
+    const auto mean = number_in(summary, "mean");
+    if (!mean || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
+      return Error{
+          fmt::format("has no valid mean of {} of {}", cited(metric.name), cited(command_name)),
+          "export it again"};
+    metric.mean = *mean;
+
+    // If the program was measured in several layouts, which are builds that place its code
+    // differently, the mean over the layouts counts, and no median is stored.
+    if (!take_mean_over_layouts(metric, summary)) take_median(metric, summary);
+    return std::optional(std::move(metric));
+  }
+
+  /// Reads a metric of a command from its summary in the file; nullopt if the file has no values of
+  /// the metric.
+  Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& summary,
+                                                   std::size_t command_index) const {
+    const ResultInFile& command = results_in_file_[command_index];
+    MetricRecord metric = make_metric_without_values(name, summary, command);
 
     // The summary in the file includes failed runs, which would look like a change of the program.
     const bool has_failed_runs =
@@ -412,23 +462,8 @@ class RecordReader {
 
     // If the user asked for a percentile of the metric, it takes the place of the mean.
     const auto percentile = decode_in<std::optional<StoredPercentile>>(summary, "percentile");
-    if (percentile) {
-      if (!take_percentile(metric, *percentile)) return not_measured;
-      return std::optional(std::move(metric));
-    }
-
-    // A metric that was not measured has no mean. A mean that is not a number is an error.
-    if (member(summary, "mean") == nullptr) return not_measured;
-    metric.stddev = number_in(summary, "stddev");
-    const auto mean = number_in(summary, "mean");
-    if (!mean || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
-      return Error{fmt::format("has no valid mean of {} of {}", cited(name), cited(command.name)),
-                   "export it again"};
-    metric.mean = *mean;
-
-    // If the program was measured in several layouts, which are builds that place its code
-    // differently, the mean over the layouts counts, and no median is stored.
-    if (!take_mean_over_layouts(metric, summary)) take_median(metric, summary);
+    if (!percentile) return read_mean(std::move(metric), summary, command.name);
+    if (!take_percentile(metric, *percentile)) return std::optional<MetricRecord>();
     return std::optional(std::move(metric));
   }
 
@@ -669,21 +704,31 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   return metrics;
 }
 
-// `numbers` has a part for each metric of a command, such as "0.5 0.01 20 - - - - 0.5 0.02". A "-"
-// stands for a number that is not known.
-bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_view numbers) {
+namespace {
+
+/// Returns the part of `numbers` about the metric with this index; nullopt if there is none.
+std::optional<std::string_view> find_numbers_of_metric(std::string_view numbers,
+                                                       std::size_t metric_index) {
   std::string_view numbers_from_metric = numbers;
   for (std::size_t skipped = 0; skipped < metric_index; ++skipped) {
     const std::size_t end = numbers_from_metric.find(kBetweenMetrics);
-    if (end == std::string_view::npos) return false;
+    if (end == std::string_view::npos) return std::nullopt;
     numbers_from_metric.remove_prefix(end + 1);
   }
-  const std::string_view numbers_of_metric =
-      numbers_from_metric.substr(0, numbers_from_metric.find(kBetweenMetrics));
+  return numbers_from_metric.substr(0, numbers_from_metric.find(kBetweenMetrics));
+}
+
+}  // namespace
+
+// `numbers` has a part for each metric of a command, such as "0.5 0.01 20 - - - - 0.5 0.02". A "-"
+// stands for a number that is not known.
+bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_view numbers) {
+  const auto numbers_of_metric = find_numbers_of_metric(numbers, metric_index);
+  if (!numbers_of_metric) return false;
 
   // Older records have neither the median nor its deviation, which come last.
   constexpr std::size_t count_without_median = Median;
-  const auto words = split(numbers_of_metric, kBetweenNumbers);
+  const auto words = split(*numbers_of_metric, kBetweenNumbers);
   const bool has_median = words.size() == NumberCount;
   if (!has_median && words.size() != count_without_median) return false;
 

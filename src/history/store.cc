@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <deque>
 #include <future>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -97,16 +98,21 @@ std::optional<LogRatio> decode_ratio_to_anchor(std::string_view metric_name,
   return std::nullopt;
 }
 
+/// Returns the anchor of the newest session that has one; empty if none has. The points are in the
+/// order of their sessions.
+std::string find_newest_anchor(const MetricHistory& series) {
+  std::string newest_anchor;
+  for (const SessionPoint& point : series.points)
+    if (!point.anchor.empty()) newest_anchor = point.anchor;
+  return newest_anchor;
+}
+
 /// Converts the ratios of a series into ratios to its newest anchor. An anchor is an old build that
 /// sessions measure for comparison. Without the conversion, a change of the anchor would look like
 /// a change of the command. `measured_between_anchors`: the measured ratios between anchors.
 void convert_to_newest_anchor(MetricHistory& series,
                               std::span<const AnchorRatio> measured_between_anchors) {
-  // The points are in the order of their sessions, so the last anchor is the newest.
-  std::string newest_anchor;
-  for (const SessionPoint& point : series.points)
-    if (!point.anchor.empty()) newest_anchor = point.anchor;
-
+  const std::string newest_anchor = find_newest_anchor(series);
   const auto ratio_to_newest_by_anchor = ratios_to_anchor(newest_anchor, measured_between_anchors);
   for (SessionPoint& point : series.points) {
     auto& ratio = point.values.ratio_to_anchor;
@@ -169,6 +175,30 @@ struct Period {
   std::int64_t last_began = 0;   ///< start of the last session
 };
 
+/// Returns when each of `variants` was measured, by a single query.
+Result<std::vector<Period>> ask_for_periods(Database& database,
+                                            std::span<const MeasuredCommand> variants) {
+  std::vector<std::int64_t> ids;
+  for (const MeasuredCommand& variant : variants) ids.push_back(variant.id);
+
+  enum Column : std::size_t { VariantId, FirstBegan, LastBegan, ColumnCount };
+  const std::string query = fmt::format(
+      "SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
+      "GROUP BY variant",
+      fmt::join(ids, ","));
+  std::vector<Period> periods;
+  auto asked = database.for_each_row(query, ColumnCount, {}, [&](const Row& row) {
+    // The query returns only ids that were asked for, so the variant is there.
+    const auto variant =
+        std::ranges::find(variants, integer_in(row[VariantId]), &MeasuredCommand::id);
+    periods.push_back({.variant = &*variant,
+                       .first_began = integer_in(row[FirstBegan]),
+                       .last_began = integer_in(row[LastBegan])});
+  });
+  if (!asked) return asked.error();
+  return periods;
+}
+
 /// Returns when each of `variants` was measured, in the order of the first sessions. A variant is a
 /// command on a class of machines, and has at least one session.
 Result<std::vector<Period>> read_periods(Database& database,
@@ -178,23 +208,9 @@ Result<std::vector<Period>> read_periods(Database& database,
   // A query asks for a limited number of variants, so that it does not become too long.
   for (std::size_t i = 0; i < variants.size(); i += kMaxIdsOfQuery) {
     const auto asked_variants = variants.subspan(i, std::min(kMaxIdsOfQuery, variants.size() - i));
-    std::vector<std::int64_t> ids;
-    for (const MeasuredCommand& variant : asked_variants) ids.push_back(variant.id);
-
-    enum Column : std::size_t { VariantId, FirstBegan, LastBegan, ColumnCount };
-    const std::string query = fmt::format(
-        "SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
-        "GROUP BY variant",
-        fmt::join(ids, ","));
-    auto asked = database.for_each_row(query, ColumnCount, {}, [&](const Row& row) {
-      // The query returns only ids that were asked for, so the variant is there.
-      const auto variant =
-          std::ranges::find(asked_variants, integer_in(row[VariantId]), &MeasuredCommand::id);
-      periods.push_back({.variant = &*variant,
-                         .first_began = integer_in(row[FirstBegan]),
-                         .last_began = integer_in(row[LastBegan])});
-    });
-    if (!asked) return asked.error();
+    const auto periods_of_asked = ask_for_periods(database, asked_variants);
+    if (!periods_of_asked) return periods_of_asked.error();
+    periods.insert(periods.end(), periods_of_asked->begin(), periods_of_asked->end());
   }
 
   std::ranges::sort(periods, {}, &Period::first_began);
@@ -218,39 +234,47 @@ bool may_be_updated(const SettingDifference& difference) {
   }
 }
 
+/// Returns the split between two periods of a command; nullopt if no update explains that the
+/// classes of machines differ, so that they are two machines.
+std::optional<HistorySplit> find_split(const Period& older, const Period& newer) {
+  // Machines that were used at the same time are two machines, not one that was updated.
+  const bool overlap = newer.first_began <= older.last_began;
+  if (overlap) return std::nullopt;
+
+  // A difference that no update makes, such as another processor, means another machine.
+  auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
+                                      settings_of_session({.machine = newer.variant->machine}));
+  const bool may_be_same_machine = std::ranges::all_of(differences, may_be_updated);
+  if (!may_be_same_machine) return std::nullopt;
+
+  return HistorySplit{.older = *older.variant,
+                      .newer = *newer.variant,
+                      .began = newer.first_began,
+                      .differences = std::move(differences)};
+}
+
+/// Adds a split. An update splits the histories of many commands, but the user is told only once,
+/// so further splits by the same update are only counted.
+void add_or_count_split(HistorySplit split, std::vector<HistorySplit>& splits) {
+  const auto split_by_same_update = std::ranges::find_if(splits, [&](const HistorySplit& other) {
+    return other.older.machine_class == split.older.machine_class &&
+           other.newer.machine_class == split.newer.machine_class;
+  });
+  if (split_by_same_update == splits.end()) {
+    splits.push_back(std::move(split));
+    return;
+  }
+  ++split_by_same_update->benchmark_count;
+  split_by_same_update->began = std::min(split_by_same_update->began, split.began);
+}
+
 /// Finds where an update of a machine, such as a new kernel, has split the history of a command.
 /// The updated machine counts as another class of machines, so the history goes on as another
 /// series. `periods`: when the command was measured on each class, in the order of time.
 void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& splits) {
-  for (std::size_t i = 1; i < periods.size(); ++i) {
-    const Period& older = periods[i - 1];
-    const Period& newer = periods[i];
-
-    // Machines that were used at the same time are two machines, not one that was updated.
-    const bool overlap = newer.first_began <= older.last_began;
-    if (overlap) continue;
-
-    // A difference that no update makes, such as another processor, means another machine.
-    auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
-                                        settings_of_session({.machine = newer.variant->machine}));
-    const bool may_be_same_machine = std::ranges::all_of(differences, may_be_updated);
-    if (!may_be_same_machine) continue;
-
-    // An update splits the histories of many commands, but the user is told only once.
-    const auto split_by_same_update = std::ranges::find_if(splits, [&](const HistorySplit& split) {
-      return split.older.machine_class == older.variant->machine_class &&
-             split.newer.machine_class == newer.variant->machine_class;
-    });
-    if (split_by_same_update == splits.end()) {
-      splits.push_back({.older = *older.variant,
-                        .newer = *newer.variant,
-                        .began = newer.first_began,
-                        .differences = std::move(differences)});
-    } else {
-      ++split_by_same_update->benchmark_count;
-      split_by_same_update->began = std::min(split_by_same_update->began, newer.first_began);
-    }
-  }
+  for (std::size_t i = 1; i < periods.size(); ++i)
+    if (auto split = find_split(periods[i - 1], periods[i]))
+      add_or_count_split(*std::move(split), splits);
 }
 
 constexpr std::size_t kMaxTextsOfStatement = 500;
@@ -305,6 +329,27 @@ std::int64_t to_milliseconds(UtcTime time) {
   return time.time_since_epoch().count();
 }
 
+/// Returns the ids of the measured commits that begin with `beginning`; none if it is so short that
+/// it would match many commits by chance.
+Result<std::vector<std::int64_t>> find_commits_that_begin_with(Database& database,
+                                                               const std::string& beginning) {
+  std::vector<std::int64_t> ids;
+  constexpr std::size_t min_length_of_beginning = 4;
+  if (beginning.size() < min_length_of_beginning) return ids;
+
+  enum Column : std::size_t { Id, Text, ColumnCount };
+  const auto rows = database.ask(
+      "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
+      "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
+      ColumnCount, std::vector{beginning + "%"});
+  if (!rows) return rows.error();
+
+  // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite, so it may find too much.
+  for (const Row& row : *rows)
+    if (row[Text].starts_with(beginning)) ids.push_back(integer_in(row[Id]));
+  return ids;
+}
+
 /// Returns an SQL condition that restricts a query to one commit. `commit`: what the user typed, a
 /// commit or its beginning. The condition is for the column commit_name, which the tables
 /// lauka_session and lauka_point have. Returns an error if no commit or several commits match.
@@ -319,29 +364,15 @@ Result<std::string> make_commit_filter(Database& database, const std::string& co
   if (!sessions) return sessions.error();
   if (!sessions->empty()) return exact_filter;
 
-  // A shorter beginning is not searched for, because it would match many commits by chance.
-  constexpr std::size_t min_length_of_beginning = 4;
-  enum Column : std::size_t { Id, Text, ColumnCount };
-  std::vector<std::int64_t> ids;
-  if (commit.size() >= min_length_of_beginning) {
-    const auto rows = database.ask(
-        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
-        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
-        ColumnCount, std::vector{commit + "%"});
-    if (!rows) return rows.error();
-
-    // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite, so it may find too much.
-    for (const Row& row : *rows)
-      if (row[Text].starts_with(commit)) ids.push_back(integer_in(row[Id]));
-  }
-
-  if (ids.empty())
+  const auto ids = find_commits_that_begin_with(database, commit);
+  if (!ids) return ids.error();
+  if (ids->empty())
     return Error{"has no session of the commit " + cited(commit),
                  "run lauka-history list to see all sessions"};
-  if (ids.size() > 1)
+  if (ids->size() > 1)
     return Error{"has several commits that begin with " + cited(commit),
                  "write more of the commit"};
-  return fmt::format("commit_name = {}", ids.front());
+  return fmt::format("commit_name = {}", ids->front());
 }
 
 /// Returns the SQL condition for the wanted points of a command in lauka_point.
@@ -422,11 +453,24 @@ constexpr std::size_t kMaxCommandsOfBatch = 4'000;
 constexpr unsigned kMaxReaderThreads = 4;
 constexpr std::size_t kFilesOfGroup = 16;  // a thread reads a group of files
 
-std::vector<Result<SessionRecord>> read_records(std::span<const std::string> files) {
-  std::vector<Result<SessionRecord>> records;
+/// The records in some files, or the errors of the files, in the order of the files.
+using RecordGroup = std::vector<Result<SessionRecord>>;
+
+RecordGroup read_records(std::span<const std::string> files) {
+  RecordGroup records;
   records.reserve(files.size());
   for (const std::string& file : files) records.push_back(read_session_file(file));
   return records;
+}
+
+/// Begins to read files in another thread. If the system has no thread to spare, get() will read
+/// them in the thread that calls it.
+std::future<RecordGroup> begin_to_read(std::span<const std::string> files) {
+  try {
+    return std::async(std::launch::async, read_records, files);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, read_records, files);
+  }
 }
 
 /// Reads the records in the files, and passes each to `visit`, or the error of the file. Threads
@@ -439,25 +483,19 @@ Result<void> for_each_record(std::span<const std::string> files,
   const std::size_t reader_count =
       std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaderThreads);
   const std::size_t max_groups = reader_count + 1;
-  std::deque<std::future<std::vector<Result<SessionRecord>>>> groups_being_read;
+  std::deque<std::future<RecordGroup>> groups_being_read;
 
   std::size_t files_begun = 0;
   while (files_begun < files.size() || !groups_being_read.empty()) {
     while (files_begun < files.size() && groups_being_read.size() < max_groups) {
       const std::size_t group_size = std::min(kFilesOfGroup, files.size() - files_begun);
-      const auto group = files.subspan(files_begun, group_size);
-      try {
-        groups_being_read.push_back(std::async(std::launch::async, read_records, group));
-      } catch (const std::system_error&) {
-        // The system has no thread to spare, so get() will read the group in this thread.
-        groups_being_read.push_back(std::async(std::launch::deferred, read_records, group));
-      }
+      groups_being_read.push_back(begin_to_read(files.subspan(files_begun, group_size)));
       files_begun += group_size;
     }
 
-    auto records_of_oldest_group = groups_being_read.front().get();
+    RecordGroup oldest_group = groups_being_read.front().get();
     groups_being_read.pop_front();
-    for (auto& record : records_of_oldest_group)
+    for (auto& record : oldest_group)
       if (auto visited = visit(std::move(record)); !visited) return visited;
   }
   return {};
@@ -520,6 +558,44 @@ struct Batch {
   std::int64_t last_layout_id = 0;
 };
 
+struct MachineClass {
+  std::string name{};
+  std::int64_t id = 0;  ///< id of the machine's row
+};
+
+/// Adds the row of a machine, which has its class and a text that describes its parts. Returns the
+/// class.
+MachineClass add_machine(Batch& batch, const Machine& machine) {
+  MachineClass machine_class{.name = class_of(machine)};
+  machine_class.id = text_id(machine_class.name);
+  const std::int64_t parts_id = batch.add_text(encode_machine(machine));
+  batch.machine_by_id.emplace(
+      machine_class.id, MachineRow{.machine_class = machine_class.name, .parts_id = parts_id});
+  return machine_class;
+}
+
+/// Adds the texts to which the rows of a session and of its labels refer.
+void add_texts_of_session(Batch& batch, const SessionRecord& session) {
+  for (const std::string& text :
+       {session.machine.name, commit_of(session), session.label("branch"), session.version})
+    batch.add_text(text);
+  for (const Label& label : session.labels) {
+    batch.add_text(label.key);
+    batch.add_text(label.value);
+  }
+}
+
+/// Adds the row of a variant, which is a command on a class of machines. Returns its id.
+std::int64_t add_variant(Batch& batch, const CommandRecord& result,
+                         const MachineClass& machine_class) {
+  const std::int64_t variant_id = text_id(variant_key(result, machine_class.name));
+  std::string variant_row = fmt::format(
+      "({},{},{},{},{})", variant_id, batch.add_text(result.benchmark), batch.add_text(result.role),
+      batch.add_text(result.shown_command_name), machine_class.id);
+  batch.variant_row_by_id.emplace(variant_id, std::move(variant_row));
+  return variant_id;
+}
+
 /// Prepares the rows of a session that the database will need, and adds them to the batch, unless
 /// it already has this session. Tables refer to texts by their ids, so the texts get rows, too.
 void add_to_batch(Batch& batch, std::size_t session_index) {
@@ -529,31 +605,12 @@ void add_to_batch(Batch& batch, std::size_t session_index) {
   const bool is_new = batch.session_index_by_id.emplace(session_id, session_index).second;
   if (!is_new) return;
 
-  // The machine's row has its class, and a text that describes its parts.
-  const std::string machine_class = class_of(session.machine);
-  const std::int64_t machine_id = text_id(machine_class);
-  const std::int64_t parts_id = batch.add_text(encode_machine(session.machine));
-  batch.machine_by_id.emplace(machine_id,
-                              MachineRow{.machine_class = machine_class, .parts_id = parts_id});
+  const MachineClass machine_class = add_machine(batch, session.machine);
+  add_texts_of_session(batch, session);
 
-  // The rows of the session and of its labels, which add_new_sessions() and add_session_rows()
-  // prepare, refer to these texts.
-  for (const std::string& text :
-       {session.machine.name, commit_of(session), session.label("branch"), session.version})
-    batch.add_text(text);
-  for (const Label& label : session.labels) {
-    batch.add_text(label.key);
-    batch.add_text(label.value);
-  }
-
-  // A variant is a command on a class of machines, which many sessions measure. A point has the
-  // values of one variant in one session.
+  // A point has the values of one variant in one session. Many sessions measure the same variant.
   for (const CommandRecord& result : session.results) {
-    const std::int64_t variant_id = text_id(variant_key(result, machine_class));
-    std::string variant_row = fmt::format(
-        "({},{},{},{},{})", variant_id, batch.add_text(result.benchmark),
-        batch.add_text(result.role), batch.add_text(result.shown_command_name), machine_id);
-    batch.variant_row_by_id.emplace(variant_id, std::move(variant_row));
+    const std::int64_t variant_id = add_variant(batch, result, machine_class);
     batch.points.push_back({.variant_id = variant_id,
                             .session_index = session_index,
                             .layout_id = batch.add_layout(result.metrics),
@@ -563,32 +620,50 @@ void add_to_batch(Batch& batch, std::size_t session_index) {
   }
 }
 
+constexpr std::string_view kSessionColumns =
+    "id, uuid, began, ended, machine, host, commit_name, branch, version, complete, results, added";
+
+/// Returns the values of a session's row, in the order of kSessionColumns. The UUID is the
+/// parameter with this number, because a text may look like SQL. All other values are numbers.
+std::string make_session_row(const Batch& batch, std::size_t session_index,
+                             std::size_t uuid_parameter) {
+  const SessionRecord& record = batch.records[session_index];
+  return fmt::format("({},:t{},{},{},{},{},{},{},{},{},{},{})", batch.session_ids[session_index],
+                     uuid_parameter, to_milliseconds(record.began), to_milliseconds(record.ended),
+                     text_id(class_of(record.machine)), text_id(record.machine.name),
+                     text_id(commit_of(record)), text_id(record.label("branch")),
+                     text_id(record.version), record.complete ? 1 : 0, record.results.size(),
+                     batch.order_added_of(session_index));
+}
+
+/// Returns SessionPoint::order_added of the session that was added last.
+Result<std::int64_t> read_last_order_added(Database& database) {
+  constexpr std::size_t column_count = 1;
+  const auto rows = database.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
+  if (!rows) return rows.error();
+  return integer_in(rows->front().front());
+}
+
 /// Adds the sessions of a batch to the table lauka_session. Removes the sessions that the database
 /// already has from the batch, so that their other rows are not added again.
 Result<void> add_new_sessions(Database& database, Batch& batch) {
-  // All values are numbers, except the UUIDs. Texts may look like SQL, so UUIDs are passed as the
-  // parameters :t0, :t1 and so on. The values have the order of the columns in the statement below.
+  const auto last_order_added = read_last_order_added(database);
+  if (!last_order_added) return last_order_added.error();
+  batch.last_order_added = *last_order_added;
+
   std::vector<std::string> rows;
   std::vector<std::string> uuids;
   for (const auto& [id, session_index] : batch.session_index_by_id) {
-    const SessionRecord& record = batch.records[session_index];
-    rows.push_back(fmt::format("({},:t{},{},{},{},{},{},{},{},{},{},{})", id, uuids.size(),
-                               to_milliseconds(record.began), to_milliseconds(record.ended),
-                               text_id(class_of(record.machine)), text_id(record.machine.name),
-                               text_id(commit_of(record)), text_id(record.label("branch")),
-                               text_id(record.version), record.complete ? 1 : 0,
-                               record.results.size(), batch.order_added_of(session_index)));
-    uuids.push_back(record.id);
+    rows.push_back(make_session_row(batch, session_index, uuids.size()));
+    uuids.push_back(batch.records[session_index].id);
   }
 
   // RETURNING gives only the sessions that the database did not have yet.
   std::set<std::int64_t> added_ids;
   constexpr std::size_t column_count = 1;
   auto added = database.for_each_row(
-      fmt::format("INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, "
-                  "branch, version, complete, results, added) VALUES {} ON CONFLICT DO NOTHING "
-                  "RETURNING id",
-                  fmt::join(rows, ",")),
+      fmt::format("INSERT INTO lauka_session ({}) VALUES {} ON CONFLICT DO NOTHING RETURNING id",
+                  kSessionColumns, fmt::join(rows, ",")),
       column_count, uuids, [&](const Row& row) { added_ids.insert(integer_in(row.front())); });
 
   std::erase_if(batch.session_index_by_id,
@@ -618,33 +693,38 @@ Result<void> add_shared_rows(Database& database, const Batch& batch,
   return variants.finish();
 }
 
-/// Adds the rows that belong to one session each. These are its labels, which are names with
-/// values, and its points: a point has the metrics of a command in a session.
-Result<void> add_session_rows(Database& database, const Batch& batch) {
+/// Adds the labels of the sessions, which are names with values.
+Result<void> add_labels(Database& database, const Batch& batch) {
   RowInserter labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, session_index] : batch.session_index_by_id)
     for (const Label& label : batch.records[session_index].labels)
       labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
-  if (auto added = labels.finish(); !added) return added;
+  return labels.finish();
+}
 
-  RowInserter points(
-      database,
-      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
-      "added)");
+constexpr std::string_view kPointTable =
+    "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
+    "added)";
+
+/// Returns the values of a point, in the order of the columns of kPointTable. The text in quotes
+/// needs no parameter, because encode_values() writes no quotes.
+std::string make_point_row(const Batch& batch, const PointRow& point) {
+  const SessionRecord& session = batch.records[point.session_index];
+  const std::string numbers = encode_values(point.result->metrics, point.result->endings);
+  return fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant_id,
+                     to_milliseconds(session.began), batch.session_ids[point.session_index],
+                     text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
+                     numbers, point.name_id, point.anchor_id,
+                     batch.order_added_of(point.session_index));
+}
+
+/// Adds the points of the sessions: a point has the metrics of a command in a session.
+Result<void> add_points(Database& database, const Batch& batch) {
+  RowInserter points(database, kPointTable);
   for (const PointRow& point : batch.points) {
     // add_new_sessions() has removed the sessions that the database had already.
-    const std::int64_t session_id = batch.session_ids[point.session_index];
-    const bool is_new = batch.session_index_by_id.contains(session_id);
-    if (!is_new) continue;
-
-    // The values have the order of the columns above. The text in quotes needs no parameter,
-    // because encode_values() writes no quotes.
-    const SessionRecord& session = batch.records[point.session_index];
-    const std::string numbers = encode_values(point.result->metrics, point.result->endings);
-    points.add(fmt::format(
-        "({},{},{},{},{},{},'{}',{},{},{})", point.variant_id, to_milliseconds(session.began),
-        session_id, text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
-        numbers, point.name_id, point.anchor_id, batch.order_added_of(point.session_index)));
+    const bool is_new = batch.session_index_by_id.contains(batch.session_ids[point.session_index]);
+    if (is_new) points.add(make_point_row(batch, point));
   }
   return points.finish();
 }
@@ -665,11 +745,10 @@ std::string commit_of(const SessionRecord& session) {
   return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
-// The functions for series also take a session that is not in a database. Each of its series has a
-// single point.
-std::vector<MetricHistory> make_histories(const SessionRecord& session,
-                                          const SeriesSelection& wanted) {
-  // Has a variant for each result of the session, in the same order.
+namespace {
+
+/// Returns the variant of each result of a session, in the same order.
+std::vector<MeasuredCommand> list_variants(const SessionRecord& session) {
   std::vector<MeasuredCommand> variants;
   for (const CommandRecord& result : session.results)
     variants.push_back({.benchmark = result.benchmark,
@@ -677,6 +756,27 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
                         .command = result.shown_command_name,
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
+  return variants;
+}
+
+/// Returns the only point of a metric's series in a session that is not in a database.
+SessionPoint make_only_point(const SessionRecord& session, const CommandRecord& result,
+                             const MetricRecord& metric) {
+  return {.began = to_milliseconds(session.began),
+          .commit = commit_of(session),
+          .branch = session.label("branch"),
+          .anchor = result.anchor,
+          .values = metric,
+          .endings = result.endings};
+}
+
+}  // namespace
+
+// The functions for series also take a session that is not in a database. Each of its series has a
+// single point.
+std::vector<MetricHistory> make_histories(const SessionRecord& session,
+                                          const SeriesSelection& wanted) {
+  const std::vector<MeasuredCommand> variants = list_variants(session);
 
   // In a suite, a command has a role: candidate, reference or anchor.
   const std::string wanted_role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
@@ -689,12 +789,7 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
     for (const std::size_t metric_index : find_wanted_metrics(result.metrics, wanted.metrics)) {
       const MetricRecord& metric = result.metrics[metric_index];
       MetricHistory series{.variant = variants[i], .metric = metric};
-      series.points.push_back({.began = to_milliseconds(session.began),
-                               .commit = commit_of(session),
-                               .branch = session.label("branch"),
-                               .anchor = result.anchor,
-                               .values = metric,
-                               .endings = result.endings});
+      series.points.push_back(make_only_point(session, result, metric));
       histories.push_back(std::move(series));
     }
   }
@@ -723,6 +818,34 @@ Result<void> Loader::load_names(const std::set<std::int64_t>& ids) {
   return {};
 }
 
+namespace {
+
+/// The columns of the query for sessions, in its order.
+enum SessionColumn : std::size_t {
+  SessionBegan,
+  SessionUuid,
+  SessionCommit,
+  SessionBranch,
+  SessionHost,
+  SessionMachineClass,
+  SessionResultCount,
+  SessionIsComplete,
+  SessionColumnCount
+};
+
+SessionLine make_session_line(const Row& row) {
+  return {.began = integer_in(row[SessionBegan]),
+          .uuid = row[SessionUuid],
+          .commit = row[SessionCommit],
+          .branch = row[SessionBranch],
+          .host = row[SessionHost],
+          .machine_class = row[SessionMachineClass],
+          .result_count = static_cast<std::size_t>(integer_in(row[SessionResultCount])),
+          .complete = row[SessionIsComplete] != "0"};
+}
+
+}  // namespace
+
 Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_count,
                                                               const std::string& commit) {
   // Without a commit, the sessions of all commits are wanted.
@@ -733,38 +856,27 @@ Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_co
     where_clause = " WHERE " + *commit_filter;
   }
 
-  // The columns of the query, in its order. Sessions that began at the same time are ordered by
-  // `added`, which grows with each session that was added.
-  enum Column : std::size_t {
-    Began,
-    Uuid,
-    Commit,
-    Branch,
-    Host,
-    MachineClass,
-    ResultCount,
-    IsComplete,
-    ColumnCount
-  };
+  // Sessions that began at the same time are ordered by `added`, which grows with each session that
+  // was added.
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
                   "ORDER BY began DESC, added DESC LIMIT {}",
                   make_text_subquery("commit_name"), make_text_subquery("branch"),
                   make_text_subquery("host"), kMachineClassSubquery, where_clause, max_count),
-      ColumnCount);
+      SessionColumnCount);
   if (!rows) return rows.error();
 
   std::vector<SessionLine> lines;
-  for (const Row& row : *rows)
-    lines.push_back({.began = integer_in(row[Began]),
-                     .uuid = row[Uuid],
-                     .commit = row[Commit],
-                     .branch = row[Branch],
-                     .host = row[Host],
-                     .machine_class = row[MachineClass],
-                     .result_count = static_cast<std::size_t>(integer_in(row[ResultCount])),
-                     .complete = row[IsComplete] != "0"});
+  for (const Row& row : *rows) lines.push_back(make_session_line(row));
   return lines;
+}
+
+// If the names cannot be read, none is similar.
+std::vector<std::string> Loader::find_similar_benchmarks(const std::string& name) {
+  std::set<std::string> known_names;
+  if (const auto all_variants = load_variants({.role = "all"}))
+    for (const MeasuredCommand& variant : *all_variants) known_names.insert(variant.benchmark);
+  return nearest_names(name, std::vector<std::string>(known_names.begin(), known_names.end()));
 }
 
 // The user has asked for a benchmark that load_variants() did not find. The error names the part of
@@ -781,156 +893,208 @@ Error Loader::make_no_variant_error(const SeriesSelection& wanted,
   }
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), how_to_list};
 
-  // The name may be misspelt, so the error suggests names that are alike. If the names cannot be
-  // read, it suggests none.
-  std::set<std::string> known_names;
-  if (const auto all_variants = load_variants({.role = "all"}))
-    for (const MeasuredCommand& variant : *all_variants) known_names.insert(variant.benchmark);
-  const auto similar_names = nearest_names(
-      wanted.benchmark, std::vector<std::string>(known_names.begin(), known_names.end()));
+  // The name may be misspelt, so the error suggests names that are alike.
+  const auto similar_names = find_similar_benchmarks(wanted.benchmark);
   return {what, similar_names.empty()
                     ? how_to_list
                     : fmt::format("did you mean {}?", listed(similar_names, "or"))};
 }
 
-Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection& wanted) {
+namespace {
+
+/// Returns the SQL condition for the wanted variants, except that it does not restrict their
+/// classes of machines and their roles.
+Result<std::string> make_variant_filter(Database& database, const SeriesSelection& wanted) {
   std::string filter = "1 = 1";  // so that each of the following can begin with AND
   if (!wanted.benchmark.empty())
     filter += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
-  if (!wanted.commit.empty()) {
-    const auto commit_filter = make_commit_filter(database_, wanted.commit);
-    if (!commit_filter) return commit_filter.error();
-    filter += fmt::format(
-        " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
-        "(SELECT id FROM lauka_session WHERE {}))",
-        *commit_filter);
-  }
+  if (wanted.commit.empty()) return filter;
 
-  // The columns of the query, in its order.
-  enum Column : std::size_t {
-    Id,
-    Benchmark,
-    Role,
-    Command,
-    MachineClass,
-    MachineParts,
-    ColumnCount
-  };
-  const auto rows = database_.ask(
+  const auto commit_filter = make_commit_filter(database, wanted.commit);
+  if (!commit_filter) return commit_filter.error();
+  return filter + fmt::format(
+                      " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
+                      "(SELECT id FROM lauka_session WHERE {}))",
+                      *commit_filter);
+}
+
+/// The columns of ask_for_variants(), in its order.
+enum VariantColumn : std::size_t {
+  VariantId,
+  VariantBenchmark,
+  VariantRole,
+  VariantCommand,
+  VariantMachineClass,
+  VariantMachineParts,
+  VariantColumnCount
+};
+
+Result<std::vector<Row>> ask_for_variants(Database& database, const std::string& filter) {
+  return database.ask(
       fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}",
                   make_text_subquery("benchmark"), make_text_subquery("role"),
                   make_text_subquery("command"), kMachineClassSubquery,
                   make_text_subquery("(SELECT parts FROM lauka_machine WHERE id = machine)"),
                   filter),
-      ColumnCount);
-  if (!rows) return rows.error();
+      VariantColumnCount);
+}
 
+MeasuredCommand make_variant(const Row& row) {
+  return {.id = integer_in(row[VariantId]),
+          .benchmark = row[VariantBenchmark],
+          .role = row[VariantRole],
+          .command = row[VariantCommand],
+          .machine_class = row[VariantMachineClass],
+          .machine = decode_machine(row[VariantMachineParts])};
+}
+
+/// Returns the variants in `rows` whose class of machines begins with `class_prefix`. Returns an
+/// error if only the prefix excludes all of them, because it is what the user must change.
+Result<std::vector<MeasuredCommand>> choose_by_class(const std::vector<Row>& rows,
+                                                     const std::string& class_prefix) {
   std::vector<MeasuredCommand> variants;
   std::set<std::string> known_classes;
-  for (const Row& row : *rows) {
-    const std::string& machine_class = row[MachineClass];
+  for (const Row& row : rows) {
+    const std::string& machine_class = row[VariantMachineClass];
     known_classes.insert(machine_class);
-    if (!machine_class.starts_with(wanted.machine_class_prefix)) continue;
-    variants.push_back({.id = integer_in(row[Id]),
-                        .benchmark = row[Benchmark],
-                        .role = row[Role],
-                        .command = row[Command],
-                        .machine_class = machine_class,
-                        .machine = decode_machine(row[MachineParts])});
+    if (machine_class.starts_with(class_prefix)) variants.push_back(make_variant(row));
   }
+  if (variants.empty() && !rows.empty() && !class_prefix.empty())
+    return make_unknown_class_error(known_classes, class_prefix);
+  return variants;
+}
 
-  // Without the prefix, commands would have been found, so the prefix is what the user must change.
-  if (variants.empty() && !rows->empty() && !wanted.machine_class_prefix.empty())
-    return make_unknown_class_error(known_classes, wanted.machine_class_prefix);
-
-  std::set<std::string> all_roles;
-  for (const MeasuredCommand& variant : variants)
-    if (!variant.role.empty()) all_roles.insert(variant.role);
-
-  const std::string role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
+/// Removes the variants that do not have the wanted role. Without one, keeps those with the usual
+/// role, and those without a role, which belong to it.
+void keep_wanted_role(std::vector<MeasuredCommand>& variants, const std::string& wanted_role) {
+  const std::string role = wanted_role.empty() ? choose_usual_role(variants) : wanted_role;
   std::erase_if(variants, [&](const MeasuredCommand& variant) {
     const bool is_wanted = role == "all" || variant.role == role;
-
-    // Unless a role is asked for, commands without a role belong to the usual one.
-    const bool is_usual = wanted.role.empty() && variant.role.empty();
+    const bool is_usual = wanted_role.empty() && variant.role.empty();
     return !is_wanted && !is_usual;
   });
-  if (variants.empty()) return make_no_variant_error(wanted, all_roles);
+}
 
-  std::ranges::sort(variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
+}  // namespace
+
+Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection& wanted) {
+  const auto filter = make_variant_filter(database_, wanted);
+  if (!filter) return filter.error();
+  const auto rows = ask_for_variants(database_, *filter);
+  if (!rows) return rows.error();
+  auto variants = choose_by_class(*rows, wanted.machine_class_prefix);
+  if (!variants) return variants;
+
+  std::set<std::string> all_roles;
+  for (const MeasuredCommand& variant : *variants)
+    if (!variant.role.empty()) all_roles.insert(variant.role);
+  keep_wanted_role(*variants, wanted.role);
+  if (variants->empty()) return make_no_variant_error(wanted, all_roles);
+
+  std::ranges::sort(*variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
            std::tie(b.benchmark, b.role, b.command, b.machine_class);
   });
   return variants;
 }
 
-Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& variant,
-                                                       const SeriesSelection& wanted) {
-  const auto filter = make_point_filter(database_, variant, wanted);
-  if (!filter) return filter.error();
+namespace {
 
-  // The columns of the query, in its order.
-  enum Column : std::size_t {
-    Began,
-    Added,
-    SessionId,
-    Commit,
-    Branch,
-    Anchor,
-    Layout,
-    Numbers,
-    Uuid,
-    ColumnCount
-  };
-  auto rows = database_.ask(
+/// The columns of ask_for_points(), in its order.
+enum PointColumn : std::size_t {
+  PointBegan,
+  PointAdded,
+  PointSessionId,
+  PointCommit,
+  PointBranch,
+  PointAnchor,
+  PointLayout,
+  PointNumbers,
+  PointUuid,
+  PointColumnCount
+};
+
+/// Returns the wanted points of a variant, the oldest first. The limit leaves out the oldest
+/// points.
+Result<std::vector<Row>> ask_for_points(Database& database, const MeasuredCommand& variant,
+                                        const SeriesSelection& wanted) {
+  const auto filter = make_point_filter(database, variant, wanted);
+  if (!filter) return filter.error();
+  auto rows = database.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
           wanted.reads_uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''",
           *filter, wanted.max_sessions),
-      ColumnCount);
-  if (!rows) return rows.error();
+      PointColumnCount);
+  if (rows) std::ranges::reverse(*rows);
+  return rows;
+}
 
-  std::set<std::int64_t> name_ids;
-  for (const Row& row : *rows)
-    for (const Column column : {Commit, Branch, Anchor, Layout})
-      name_ids.insert(integer_in(row[column]));
-  if (auto loaded = load_names(name_ids); !loaded) return loaded.error();
+/// Returns the ids in some columns of the rows.
+std::set<std::int64_t> collect_ids(const std::vector<Row>& rows,
+                                   std::initializer_list<std::size_t> columns) {
+  std::set<std::int64_t> ids;
+  for (const Row& row : rows)
+    for (const std::size_t column : columns) ids.insert(integer_in(row[column]));
+  return ids;
+}
 
-  // The newest came first, so that the limit leaves out the oldest. Series begin with the oldest.
-  std::ranges::reverse(*rows);
+/// Adds a newer point to a series. Its session says what the metric is, but the method of the
+/// metric adds to what is known already.
+void add_point(MetricHistory& series, const MetricRecord& metric, SessionPoint point) {
+  SettingValues method = series.metric.method;
+  method.add(metric.method);
+  series.metric = metric;
+  series.metric.method = std::move(method);
+  series.points.push_back(std::move(point));
+}
 
+}  // namespace
+
+const std::vector<MetricRecord>& Loader::find_layout(std::int64_t id) {
+  const auto [known, is_new] = metric_lists_by_id_.try_emplace(id);
+  if (is_new) known->second = decode_metric_names(find_name(id));
+  return known->second;
+}
+
+SessionPoint Loader::make_point(const Row& row, const MetricRecord& metric) const {
+  return {.began = integer_in(row[PointBegan]),
+          .order_added = integer_in(row[PointAdded]),
+          .session_row_id = integer_in(row[PointSessionId]),
+          .uuid = row[PointUuid],
+          .commit = find_name(integer_in(row[PointCommit])),
+          .branch = find_name(integer_in(row[PointBranch])),
+          .anchor = find_name(integer_in(row[PointAnchor])),
+          .values = metric};
+}
+
+std::vector<MetricHistory> Loader::make_series(const std::vector<Row>& rows,
+                                               const MeasuredCommand& variant,
+                                               const std::vector<std::string>& wanted_metrics) {
   std::vector<MetricHistory> histories;
-  for (const Row& row : *rows) {
-    // A layout lists the metrics whose values follow one another in `numbers`.
-    const std::int64_t layout_id = integer_in(row[Layout]);
-    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(layout_id);
-    std::vector<MetricRecord>& layout = known->second;
-    if (is_new_layout) layout = decode_metric_names(find_name(layout_id));
-
-    for (const std::size_t metric_index : find_wanted_metrics(layout, wanted.metrics)) {
+  for (const Row& row : rows) {
+    const auto& layout = find_layout(integer_in(row[PointLayout]));
+    for (const std::size_t metric_index : find_wanted_metrics(layout, wanted_metrics)) {
       const MetricRecord& metric = layout[metric_index];
-      SessionPoint point{.began = integer_in(row[Began]),
-                         .order_added = integer_in(row[Added]),
-                         .session_row_id = integer_in(row[SessionId]),
-                         .uuid = row[Uuid],
-                         .commit = find_name(integer_in(row[Commit])),
-                         .branch = find_name(integer_in(row[Branch])),
-                         .anchor = find_name(integer_in(row[Anchor])),
-                         .values = metric};
-      if (!decode_values(point.values, metric_index, row[Numbers])) continue;
-      point.endings = decode_endings(row[Numbers]);
-
-      // The newest session says what the metric is, but its method adds to what is known already.
-      MetricHistory& series = find_or_add_comparable_series(metric, histories, variant);
-      SettingValues method = series.metric.method;
-      method.add(metric.method);
-      series.metric = metric;
-      series.metric.method = std::move(method);
-      series.points.push_back(std::move(point));
+      SessionPoint point = make_point(row, metric);
+      if (!decode_values(point.values, metric_index, row[PointNumbers])) continue;
+      point.endings = decode_endings(row[PointNumbers]);
+      add_point(find_or_add_comparable_series(metric, histories, variant), metric,
+                std::move(point));
     }
   }
+  return histories;
+}
 
+Result<std::vector<MetricHistory>> Loader::load_series(const MeasuredCommand& variant,
+                                                       const SeriesSelection& wanted) {
+  const auto rows = ask_for_points(database_, variant, wanted);
+  if (!rows) return rows.error();
+  const auto name_ids = collect_ids(*rows, {PointCommit, PointBranch, PointAnchor, PointLayout});
+  if (auto loaded = load_names(name_ids); !loaded) return loaded.error();
+
+  std::vector<MetricHistory> histories = make_series(*rows, variant, wanted.metrics);
   if (auto converted = convert_to_newest_anchors(histories); !converted) return converted.error();
   for (MetricHistory& series : histories)
     series.method_text = describe_distinguishing_method(series, histories);
@@ -961,43 +1125,59 @@ Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wan
   return splits;
 }
 
-// Sessions compare each command with an anchor, an old build. If a newer anchor has replaced it,
-// the ratios before and after that can only be compared through the ratio of the two anchors.
-Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& series_of_variant) {
-  if (std::ranges::all_of(series_of_variant, has_at_most_one_anchor)) return {};
+namespace {
 
-  // Finds the sessions of the same benchmark and class of machines that measured a command against
-  // an anchor, where the command itself is the anchor of other sessions.
-  enum Column : std::size_t { Name, Anchor, Layout, Numbers, ColumnCount };
-  const MeasuredCommand& variant = series_of_variant.front().variant;
-  const auto rows = database_.ask(
+/// The columns of ask_for_anchored_points(), in its order.
+enum AnchoredColumn : std::size_t {
+  AnchoredName,
+  AnchoredAnchor,
+  AnchoredLayout,
+  AnchoredNumbers,
+  AnchoredColumnCount
+};
+
+/// Returns the points of the same benchmark and class of machines that measured a command against
+/// an anchor, where the command itself is the anchor of other sessions.
+Result<std::vector<Row>> ask_for_anchored_points(Database& database,
+                                                 const MeasuredCommand& variant) {
+  return database.ask(
       fmt::format(
           "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
           "id FROM lauka_variant WHERE benchmark = {0} AND machine = {1}) AND anchor <> name AND "
           "name IN (SELECT anchor FROM lauka_point WHERE variant IN (SELECT id FROM lauka_variant "
           "WHERE benchmark = {0} AND machine = {1}))",
           text_id(variant.benchmark), text_id(variant.machine_class)),
-      ColumnCount);
-  if (!rows) return rows.error();
+      AnchoredColumnCount);
+}
 
-  std::set<std::int64_t> name_ids;
-  for (const Row& row : *rows)
-    for (const Column column : {Name, Anchor, Layout}) name_ids.insert(integer_in(row[column]));
+}  // namespace
+
+std::vector<AnchorRatio> Loader::read_ratios_between_anchors(const std::vector<Row>& rows,
+                                                             const std::string& metric) const {
+  std::vector<AnchorRatio> ratios;
+  for (const Row& row : rows) {
+    const std::string& layout = find_name(integer_in(row[AnchoredLayout]));
+    const auto ratio = decode_ratio_to_anchor(metric, layout, row[AnchoredNumbers]);
+    if (ratio)
+      ratios.push_back({.of = find_name(integer_in(row[AnchoredName])),
+                        .to = find_name(integer_in(row[AnchoredAnchor])),
+                        .ratio = *ratio});
+  }
+  return ratios;
+}
+
+// Sessions compare each command with an anchor, an old build. If a newer anchor has replaced it,
+// the ratios before and after that can only be compared through the ratio of the two anchors.
+Result<void> Loader::convert_to_newest_anchors(std::vector<MetricHistory>& series_of_variant) {
+  if (std::ranges::all_of(series_of_variant, has_at_most_one_anchor)) return {};
+
+  const auto rows = ask_for_anchored_points(database_, series_of_variant.front().variant);
+  if (!rows) return rows.error();
+  const auto name_ids = collect_ids(*rows, {AnchoredName, AnchoredAnchor, AnchoredLayout});
   if (auto loaded = load_names(name_ids); !loaded) return loaded;
 
-  for (MetricHistory& series : series_of_variant) {
-    std::vector<AnchorRatio> ratios_between_anchors;
-    for (const Row& row : *rows) {
-      // A layout lists the metrics whose values are in `numbers`.
-      const std::string& layout = find_name(integer_in(row[Layout]));
-      const auto ratio = decode_ratio_to_anchor(series.metric.name, layout, row[Numbers]);
-      if (ratio)
-        ratios_between_anchors.push_back({.of = find_name(integer_in(row[Name])),
-                                          .to = find_name(integer_in(row[Anchor])),
-                                          .ratio = *ratio});
-    }
-    convert_to_newest_anchor(series, ratios_between_anchors);
-  }
+  for (MetricHistory& series : series_of_variant)
+    convert_to_newest_anchor(series, read_ratios_between_anchors(*rows, series.metric.name));
   return {};
 }
 
@@ -1014,19 +1194,31 @@ Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
   return note_by_began;
 }
 
-// A benchmark that was measured with other settings than usual, such as --jobs 2, has a name with
-// these settings, and a history of its own. Notes the benchmarks whose history begins for this
-// reason, so that the user is told.
-Result<void> Store::note_new_because_of_settings(std::span<const SessionRecord> sessions) {
-  std::map<std::int64_t, const CommandRecord*> unusual_result_by_variant;
+namespace {
+
+/// Returns the results that were measured with other settings than usual, by the ids of their
+/// variants.
+std::map<std::int64_t, const CommandRecord*> find_unusual_results(
+    std::span<const SessionRecord> sessions) {
+  std::map<std::int64_t, const CommandRecord*> result_by_variant;
   for (const SessionRecord& session : sessions) {
     const std::string machine_class = class_of(session.machine);
     for (const CommandRecord& result : session.results) {
       const bool has_unusual_settings = !result.benchmark_without_settings.empty();
       if (has_unusual_settings)
-        unusual_result_by_variant[text_id(variant_key(result, machine_class))] = &result;
+        result_by_variant[text_id(variant_key(result, machine_class))] = &result;
     }
   }
+  return result_by_variant;
+}
+
+}  // namespace
+
+// A benchmark that was measured with other settings than usual, such as --jobs 2, has a name with
+// these settings, and a history of its own. Notes the benchmarks whose history begins for this
+// reason, so that the user is told.
+Result<void> Store::note_new_because_of_settings(std::span<const SessionRecord> sessions) {
+  auto unusual_result_by_variant = find_unusual_results(sessions);
   if (unusual_result_by_variant.empty()) return {};
 
   std::vector<std::int64_t> variant_ids;
@@ -1044,30 +1236,38 @@ Result<void> Store::note_new_because_of_settings(std::span<const SessionRecord> 
   return asked;
 }
 
-Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
-  if (sessions.empty()) return std::size_t{0};
+namespace {
+
+/// Prepares the rows of sessions. The database stores the points of a variant together, so they are
+/// in this order.
+Batch make_batch(std::span<const SessionRecord> sessions) {
   Batch batch{.records = sessions};
   for (std::size_t i = 0; i < sessions.size(); ++i) add_to_batch(batch, i);
-
-  // A point has the values of a variant, which is a command on a class of machines, in a session.
-  // The database stores the points of a variant together, so they are added in this order.
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
     return std::pair(point.variant_id, batch.session_ids[point.session_index]);
   });
+  return batch;
+}
 
-  std::size_t added_count = 0;
+/// Returns the ids of the rows that several sessions may share: texts, machines and variants.
+std::vector<std::int64_t> list_shared_row_ids(const Batch& batch) {
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, text] : batch.text_by_id) ids.push_back(id);
+  for (const auto& [id, machine] : batch.machine_by_id) ids.push_back(id);
+  for (const auto& [id, row] : batch.variant_row_by_id) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace
+
+Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
+  if (sessions.empty()) return std::size_t{0};
+  Batch batch = make_batch(sessions);
+
   auto committed = database_.in_transaction([&]() -> Result<void> {
-    // The column `added` numbers the sessions in the order in which they are added.
-    constexpr std::size_t column_count = 1;
-    const auto rows =
-        database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
-    if (!rows) return rows.error();
-    batch.last_order_added = integer_in(rows->front().front());
-
     // Leaves only the new sessions in the batch.
     if (auto added = add_new_sessions(database_, batch); !added) return added;
-    added_count = batch.session_index_by_id.size();
-    if (added_count == 0) return {};
+    if (batch.session_index_by_id.empty()) return {};
 
     // Asks which variants the database lacks, so this comes before add_shared_rows(), which adds
     // them.
@@ -1075,23 +1275,34 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
 
     if (auto added = add_shared_rows(database_, batch, shared_row_ids_already_written_); !added)
       return added;
-    return add_session_rows(database_, batch);
+    if (auto added = add_labels(database_, batch); !added) return added;
+    return add_points(database_, batch);
   });
-
   if (!committed) return committed.error();
+
+  const std::size_t added_count = batch.session_index_by_id.size();
   if (added_count == 0) return added_count;
 
   // The next batch need not add these rows again. They are remembered only now, because a failed
   // transaction takes them back.
-  const auto remember_as_written = [&](const auto& row_by_id) {
-    for (const auto& [id, row] : row_by_id) shared_row_ids_already_written_.insert(id);
-  };
-  remember_as_written(batch.text_by_id);
-  remember_as_written(batch.machine_by_id);
-  remember_as_written(batch.variant_row_by_id);
-
+  const std::vector<std::int64_t> shared_ids = list_shared_row_ids(batch);
+  shared_row_ids_already_written_.insert(shared_ids.begin(), shared_ids.end());
   return added_count;
 }
+
+namespace {
+
+/// Returns an error unless the user may have meant so many sessions. A user who typed the beginning
+/// of a session's name means one session. A commit or a date may stand for many.
+Result<void> check_count_to_forget(const ForgetRequest& request, std::size_t count) {
+  if (count == 0) return Error{"has no such session", "run lauka-history list to see all sessions"};
+  if (!request.session.empty() && count > 1)
+    return Error{fmt::format("has {} sessions whose names begin like this", count),
+                 "write more of the name"};
+  return {};
+}
+
+}  // namespace
 
 Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
   std::vector<std::string> filter_parameters;
@@ -1106,14 +1317,7 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
     if (!id_rows) return id_rows.error();
 
     count = id_rows->size();
-    if (count == 0)
-      return Error{"has no such session", "run lauka-history list to see all sessions"};
-
-    // A user who typed the beginning of a session's name means one session. A commit or a date may
-    // stand for many.
-    if (!request.session.empty() && count > 1)
-      return Error{fmt::format("has {} sessions whose names begin like this", count),
-                   "write more of the name"};
+    if (auto checked = check_count_to_forget(request, count); !checked) return checked;
     return delete_sessions(database, *id_rows);
   });
 
@@ -1145,58 +1349,82 @@ Result<SessionRecord> read_session_file(const std::string& file) {
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
-Result<AddResult> add_files(Database& database, std::span<const std::string> files,
-                            const std::function<void(const Error&)>& report_bad_file) {
-  Store store(database);
-  AddResult result;
-  std::size_t files_read = 0;
+namespace {
 
-  // A batch of sessions is one transaction, because each transaction waits for the disk. It is
-  // limited by its number of sessions and by their number of commands, to save memory.
-  std::vector<SessionRecord> batch;
-  std::size_t commands_in_batch = 0;
+/// Adds the sessions in files to a database. A batch of sessions is one transaction, because each
+/// transaction waits for the disk. It is limited by its number of sessions and by their number of
+/// commands, to save memory.
+class FileAdder {
+ public:
+  FileAdder(Database& database, std::span<const std::string> files,
+            const std::function<void(const Error&)>& report_bad_file)
+      : store_(database), files_(files), report_bad_file_(report_bad_file) {}
 
-  // Earlier batches stay in the database if one fails, so the error says how many sessions that is.
-  const auto add_batch = [&]() -> Result<void> {
-    const auto added = store.add(batch);
-    if (!added)
-      return Error{
-          fmt::format("{}; before that, lauka-history had read {} and added {} of them",
-                      added.error().line(), plural(files_read, "file"), result.added_sessions),
-          "add the files again"};
-
-    result.added_sessions += *added;
-    batch.clear();
-    commands_in_batch = 0;
-    return {};
-  };
-
-  // A file has one session. The records come in the order of the files.
-  auto added = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
-    const std::string& file = files[files_read];
-    ++files_read;
-
-    // A bad file does not keep the others from being added.
+  /// Takes the session in the next file, or the error of the file, which does not keep the other
+  /// files from being added. Adds the batch if it is full.
+  Result<void> take(Result<SessionRecord> record) {
+    const std::string& file = files_[files_read_];
+    ++files_read_;
     if (!record) {
-      ++result.refused_files;
-      report_bad_file(record.error().prefixed(cited(file)));
+      ++result_.refused_files;
+      report_bad_file_(record.error().prefixed(cited(file)));
       return {};
     }
 
-    commands_in_batch += record->results.size();
-    batch.push_back(*std::move(record));
+    commands_in_batch_ += record->results.size();
+    batch_.push_back(*std::move(record));
     const bool is_full =
-        batch.size() >= kMaxSessionsOfBatch || commands_in_batch >= kMaxCommandsOfBatch;
+        batch_.size() >= kMaxSessionsOfBatch || commands_in_batch_ >= kMaxCommandsOfBatch;
     return is_full ? add_batch() : Result<void>();
-  });
+  }
+
+  /// Adds the sessions that were taken and not added yet. Earlier batches stay in the database if
+  /// one fails, so the error says how many sessions that is.
+  Result<void> add_batch() {
+    const auto added = store_.add(batch_);
+    if (!added)
+      return Error{
+          fmt::format("{}; before that, lauka-history had read {} and added {} of them",
+                      added.error().line(), plural(files_read_, "file"), result_.added_sessions),
+          "add the files again"};
+
+    result_.added_sessions += *added;
+    batch_.clear();
+    commands_in_batch_ = 0;
+    return {};
+  }
+
+  /// Returns what was done; must be called after all files were taken and added.
+  AddResult finish() {
+    result_.new_because_of_settings = store_.new_because_of_settings();
+    result_.already_stored = files_.size() - result_.refused_files - result_.added_sessions;
+    return std::move(result_);
+  }
+
+ private:
+  Store store_;
+  std::span<const std::string> files_;
+  const std::function<void(const Error&)>& report_bad_file_;
+  AddResult result_{};
+  std::size_t files_read_ = 0;
+  std::vector<SessionRecord> batch_{};
+  std::size_t commands_in_batch_ = 0;
+};
+
+}  // namespace
+
+Result<AddResult> add_files(Database& database, std::span<const std::string> files,
+                            const std::function<void(const Error&)>& report_bad_file) {
+  FileAdder adder(database, files, report_bad_file);
+
+  // A file has one session. The records come in the order of the files.
+  auto added = for_each_record(
+      files, [&](Result<SessionRecord> record) { return adder.take(std::move(record)); });
 
   // The last batch is not full.
-  if (added) added = add_batch();
+  if (added) added = adder.add_batch();
   if (!added) return added.error();
-
-  result.new_because_of_settings = store.new_because_of_settings();
-  result.already_stored = files.size() - result.refused_files - result.added_sessions;
-  return result;
+  return adder.finish();
 }
 
 }  // namespace lauka::history

@@ -15,6 +15,8 @@
 
 namespace lauka::history {
 
+struct AnchorRatio;
+
 /// A command that was measured on one class of machines.
 struct MeasuredCommand {
   std::int64_t id = 0;
@@ -127,6 +129,8 @@ class Loader {
                                                                     const std::string& metric);
 
  private:
+  /// Returns the known benchmarks with a name like this one.
+  std::vector<std::string> find_similar_benchmarks(const std::string& name);
   /// `other_roles`: the roles in which the wanted benchmark was measured.
   Error make_no_variant_error(const SeriesSelection& wanted,
                               const std::set<std::string>& other_roles);
@@ -134,6 +138,18 @@ class Loader {
   Result<void> load_names(const std::set<std::int64_t>& ids);
   /// Returns the text with this id; empty if the database lacks it.
   const std::string& find_name(std::int64_t id) const;
+  /// Returns the metrics of the layout with this id, without their values. A layout lists the
+  /// metrics whose values follow one another in a point.
+  const std::vector<MetricRecord>& find_layout(std::int64_t id);
+  /// Returns the point in a row of lauka_point, without the values of the metric and the endings.
+  SessionPoint make_point(const Row& row, const MetricRecord& metric) const;
+  /// Returns the series of the wanted metrics in rows of lauka_point, which are those of a variant.
+  std::vector<MetricHistory> make_series(const std::vector<Row>& rows,
+                                         const MeasuredCommand& variant,
+                                         const std::vector<std::string>& wanted_metrics);
+  /// Returns the ratios between anchors in rows of lauka_point.
+  std::vector<AnchorRatio> read_ratios_between_anchors(const std::vector<Row>& rows,
+                                                       const std::string& metric) const;
   /// Converts the ratios of each series into ratios to the series' newest anchor. All series must
   /// be of one command on one class of machines.
   Result<void> convert_to_newest_anchors(std::vector<MetricHistory>& series_of_variant);

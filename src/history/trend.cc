@@ -176,10 +176,11 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   return mean;
 }
 
-/// Returns the ratios of each pair of anchors, the first to the second in the order of their names.
-std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios_by_anchors(
-    std::span<const AnchorRatio> measured) {
-  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios;
+/// The ratios of each pair of anchors, the first to the second in the order of their names.
+using RatiosByAnchors = std::map<std::pair<std::string, std::string>, std::vector<LogRatio>>;
+
+RatiosByAnchors ratios_by_anchors(std::span<const AnchorRatio> measured) {
+  RatiosByAnchors ratios;
   for (const auto& [of, to, ratio] : measured) {
     if (of == to || !ratio.error) continue;  // the error may be unknown, as for a single round
     if (of < to)
@@ -188,6 +189,25 @@ std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios_by_a
       ratios[{to, of}].push_back({-ratio.value, ratio.error});  // the logarithm of the inverse
   }
   return ratios;
+}
+
+/// Returns the ratios to `anchor` of the anchors that a session measured together with it.
+std::vector<AnchorRatio> list_links_to(const std::string& anchor,
+                                       const RatiosByAnchors& ratios_by_link) {
+  std::vector<AnchorRatio> links;
+  for (const auto& [ends, ratios] : ratios_by_link) {
+    const bool is_first = ends.first == anchor;
+    const bool is_second = ends.second == anchor;
+    const bool is_linked = is_first || is_second;
+    if (!is_linked) continue;
+
+    // A link has the ratio of its first end to its second, so the sign changes if the other anchor
+    // is the second.
+    LogRatio ratio = weighted_mean(ratios);
+    if (is_first) ratio.value = -ratio.value;
+    links.push_back({.of = is_first ? ends.second : ends.first, .to = anchor, .ratio = ratio});
+  }
+  return links;
 }
 
 struct SessionValue {
@@ -305,88 +325,131 @@ ComparedWith choose_comparison(const MetricHistory& series, ComparedWith wanted)
   return has_anchor ? ComparedWith::Anchor : ComparedWith::Nothing;
 }
 
+/// Returns the median if all sessions have one, else the mean.
+Center choose_center(const MetricHistory& series) {
+  const bool all_have_medians = std::ranges::all_of(
+      series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
+  return all_have_medians ? Center::Median : Center::Mean;
+}
+
+bool are_all_positive(const MetricHistory& series, Center center) {
+  return std::ranges::all_of(series.points, [&](const SessionPoint& point) {
+    return value_of(point.values, center) > 0.0;
+  });
+}
+
+/// The sessions of a trend in the order of time.
+struct TrendSessions {
+  std::vector<SessionValue> values{};
+  std::vector<std::size_t> observations{};  ///< for each session, the index of its observation
+  std::map<std::string, std::size_t> observation_by_commit{};
+};
+
+/// Returns the index of the observation of a session, which is the number of `observations` if it
+/// is a new one. All sessions of a commit are one observation. A session without a commit is an
+/// observation of its own.
+std::size_t find_observation(const Trend& trend, TrendSessions& sessions,
+                             const std::string& commit) {
+  const std::size_t new_index = trend.observations.size();
+  if (commit.empty()) return new_index;
+  return sessions.observation_by_commit.emplace(commit, new_index).first->second;
+}
+
+/// Adds to an observation, which may be a new one, what the session says besides its value.
+void add_to_observation(Trend& trend, std::size_t index, const SessionPoint& point) {
+  // A value that was computed over several anchors is not exact.
+  std::optional<double> exact_value;
+  if (point.link_error == 0.0) exact_value = exact_value_of(point.values, trend.against);
+
+  const bool is_new = index == trend.observations.size();
+  if (is_new)
+    trend.observations.push_back(
+        {.began = point.began, .commit = point.commit, .exact_value = exact_value});
+  CommitValue& observation = trend.observations[index];
+  if (!is_new && !is_same_value(observation.exact_value, exact_value))
+    observation.exact_value.reset();
+
+  observation.endings.add(point.endings);
+  if (trend.against == ComparedWith::Anchor)
+    observation.link_error = std::max(observation.link_error, point.link_error);
+}
+
+/// Gives each observation the mean of its sessions, whose errors are at least the typical ones.
+void take_merged_values(Trend& trend, TrendSessions& sessions) {
+  raise_small_errors(sessions.values);
+  const double variance_between = estimate_variance_between(sessions.values);
+
+  std::vector<std::vector<SessionValue>> values_by_observation(trend.observations.size());
+  for (std::size_t i = 0; i < sessions.values.size(); ++i)
+    values_by_observation[sessions.observations[i]].push_back(sessions.values[i]);
+
+  for (std::size_t i = 0; i < values_by_observation.size(); ++i) {
+    const MergedSessions merged = merge_sessions(values_by_observation[i], variance_between);
+    CommitValue& observation = trend.observations[i];
+    observation.value = merged.value.value;
+    observation.error = merged.value.error;
+    observation.degrees = merged.degrees;
+  }
+}
+
 }  // namespace
 
 Trend make_trend(const MetricHistory& series, ComparedWith against) {
   Trend trend{.against = choose_comparison(series, against)};
 
   // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
-  const bool all_have_medians = std::ranges::all_of(
-      series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
-  const Center center = all_have_medians ? Center::Median : Center::Mean;
-  const bool are_all_positive = std::ranges::all_of(series.points, [&](const SessionPoint& point) {
-    return value_of(point.values, center) > 0.0;
-  });
-  trend.is_logarithm = trend.against != ComparedWith::Nothing || are_all_positive;
+  const Center center = choose_center(series);
+  trend.is_logarithm = trend.against != ComparedWith::Nothing || are_all_positive(series, center);
 
-  // All sessions of a commit become one observation.
-  std::map<std::string, std::size_t> observation_by_commit;
-  std::vector<SessionValue> sessions;
-  std::vector<std::size_t> observation_of_session;
+  TrendSessions sessions;
   for (const SessionPoint& point : series.points) {
     const auto value =
         choose_session_value(point.values, trend.against, trend.is_logarithm, center);
     if (!value) continue;
 
-    // A session without a commit is an observation of its own.
-    std::size_t index = trend.observations.size();
-    if (!point.commit.empty())
-      index = observation_by_commit.emplace(point.commit, index).first->second;
-
-    // A value that was computed over several anchors is not exact.
-    std::optional<double> exact_value;
-    if (point.link_error == 0.0) exact_value = exact_value_of(point.values, trend.against);
-
-    const bool is_new = index == trend.observations.size();
-    if (is_new)
-      trend.observations.push_back(
-          {.began = point.began, .commit = point.commit, .exact_value = exact_value});
-    CommitValue& observation = trend.observations[index];
-    if (!is_new && !is_same_value(observation.exact_value, exact_value))
-      observation.exact_value.reset();
-
-    sessions.push_back({*value, point.values.summarized_values});
-    observation_of_session.push_back(index);
-    observation.endings.add(point.endings);
-    if (trend.against == ComparedWith::Anchor)
-      observation.link_error = std::max(observation.link_error, point.link_error);
+    const std::size_t observation = find_observation(trend, sessions, point.commit);
+    add_to_observation(trend, observation, point);
+    sessions.values.push_back({*value, point.values.summarized_values});
+    sessions.observations.push_back(observation);
   }
 
-  raise_small_errors(sessions);
-  const double variance_between = estimate_variance_between(sessions);
-
-  std::vector<std::vector<SessionValue>> sessions_of_commit(trend.observations.size());
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    sessions_of_commit[observation_of_session[i]].push_back(sessions[i]);
-
-  for (std::size_t i = 0; i < sessions_of_commit.size(); ++i) {
-    const MergedSessions merged = merge_sessions(sessions_of_commit[i], variance_between);
-    CommitValue& observation = trend.observations[i];
-    observation.value = merged.value.value;
-    observation.error = merged.value.error;
-    observation.degrees = merged.degrees;
-  }
+  take_merged_values(trend, sessions);
   return trend;
 }
 
-// Two steps enclose a level: the commits with about the same value. If all commits of the levels on
-// both sides of a step are exact and equal, the size of the step is not an estimate.
+namespace {
+
+/// The commits of the levels on both sides of a step. Two steps enclose a level: the commits with
+/// about the same value.
+struct LevelsAround {
+  std::size_t begin = 0;  ///< the previous step, or the first commit
+  std::size_t end = 0;    ///< the next step, or the end of the commits
+};
+
+LevelsAround find_levels_around(const SteppedSeries& stepped, const stats::LevelStep& step) {
+  LevelsAround levels{.begin = 0, .end = stepped.trend.observations.size()};
+  for (const KnownStep& other : stepped.steps) {
+    if (other.step.first_point < step.first_point)
+      levels.begin = std::max(levels.begin, other.step.first_point);
+    else if (other.step.first_point > step.first_point)
+      levels.end = std::min(levels.end, other.step.first_point);
+  }
+  return levels;
+}
+
+}  // namespace
+
+// If all commits of the levels on both sides of a step are exact and equal, the size of the step is
+// not an estimate.
 std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries& stepped,
                                                              const stats::LevelStep& step) {
   const std::vector<CommitValue>& commits = stepped.trend.observations;
-  std::size_t previous_step = 0;           // or the first commit, if no step is before this one
-  std::size_t next_step = commits.size();  // or the end, if no step is after this one
-  for (const KnownStep& other : stepped.steps) {
-    if (other.step.first_point < step.first_point)
-      previous_step = std::max(previous_step, other.step.first_point);
-    else if (other.step.first_point > step.first_point)
-      next_step = std::min(next_step, other.step.first_point);
-  }
+  const LevelsAround levels = find_levels_around(stepped, step);
+  const CommitValue& first_before = commits[levels.begin];
+  const CommitValue& first_after = commits[step.first_point];
 
   // is_same_value() is false if either value is not exact.
-  const CommitValue& first_before = commits[previous_step];
-  const CommitValue& first_after = commits[step.first_point];
-  for (std::size_t i = previous_step; i < next_step; ++i) {
+  for (std::size_t i = levels.begin; i < levels.end; ++i) {
     const CommitValue& first_of_level = i < step.first_point ? first_before : first_after;
     if (!is_same_value(first_of_level.exact_value, commits[i].exact_value)) return std::nullopt;
   }
@@ -406,20 +469,12 @@ std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
   while (!to_visit.empty()) {
     const std::string anchor = to_visit.front();
     to_visit.pop_front();
-    for (const auto& [ends, ratios] : ratios_by_link) {
-      const bool is_first = ends.first == anchor;
-      const bool is_second = ends.second == anchor;
-      const bool is_linked = is_first || is_second;
-      if (!is_linked) continue;
-
-      // other / newest is anchor / newest times other / anchor, or a sum of logarithms. A link has
-      // the ratio of its first end to its second, so the sign changes if `other` is the second.
-      const std::string& other = is_first ? ends.second : ends.first;
-      const LogRatio first_to_second = weighted_mean(ratios);
+    for (const auto& [other, to, link] : list_links_to(anchor, ratios_by_link)) {
+      // other / newest is anchor / newest times other / anchor, or a sum of logarithms.
       LogRatio other_to_newest = ratio_by_anchor.at(anchor);
-      other_to_newest.value += is_first ? -first_to_second.value : first_to_second.value;
+      other_to_newest.value += link.value;
       other_to_newest.error =
-          std::hypot(other_to_newest.error.value_or(0.0), first_to_second.error.value_or(0.0));
+          std::hypot(other_to_newest.error.value_or(0.0), link.error.value_or(0.0));
 
       const bool is_new = ratio_by_anchor.emplace(other, other_to_newest).second;
       if (is_new) to_visit.push_back(other);
@@ -460,25 +515,30 @@ stats::SeriesSteps find_steps_of_trend(const Trend& trend) {
   return found;
 }
 
+/// The notes about steps of a series, by the time when the first session after the step began.
+using NoteByBegan = std::map<std::int64_t, std::string>;
+
+/// Returns the user's note about a step; null if there is none. New sessions may move a step a
+/// little, so a note holds for all commits where it may be.
+const std::string* find_note(const NoteByBegan& notes, const std::vector<CommitValue>& commits,
+                             const stats::LevelStep& step) {
+  const std::int64_t earliest = commits[step.earliest_first_point].began;
+  const std::int64_t latest = commits[step.latest_first_point].began;
+  const auto note = notes.lower_bound(earliest);
+  return note != notes.end() && note->first <= latest ? &note->second : nullptr;
+}
+
 /// Returns a step of a series with its state, and with the user's note if it was acknowledged.
-/// `note_by_began`: the notes about steps of the series, by the time when the first session after
-/// the step began.
 KnownStep judge_step(const SteppedSeries& stepped, const std::vector<stats::LevelStep>& steps,
-                     std::size_t step_index,
-                     const std::map<std::int64_t, std::string>& note_by_began) {
+                     std::size_t step_index, const NoteByBegan& notes) {
   const auto& commits = stepped.trend.observations;
   const stats::LevelStep& step = steps[step_index];
   const std::string id = step_id(stepped.series, commits[step.first_point].began);
   KnownStep judged{.step = step, .state = StepState::Alarm, .id = id};
 
-  // New sessions may move a step a little, so a note holds for all commits where it may be.
-  const std::int64_t earliest = commits[step.earliest_first_point].began;
-  const std::int64_t latest = commits[step.latest_first_point].began;
-  const auto note = note_by_began.lower_bound(earliest);
-  const bool has_note = note != note_by_began.end() && note->first <= latest;
-  if (has_note) {
+  if (const std::string* note = find_note(notes, commits, step)) {
     judged.state = StepState::Acknowledged;
-    judged.note = note->second;
+    judged.note = *note;
     return judged;
   }
 

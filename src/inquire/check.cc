@@ -52,6 +52,30 @@ CheckLine check_engine(const EngineFacts& engine) {
   return {topic, engine.notes.empty() ? Severity::Ok : Severity::Note, finding};
 }
 
+/// Adds a finding to a line. A line has one remedy, and keeps that of the last finding, so findings
+/// must be added in the order of their severity.
+void add_finding(CheckLine& line, Severity severity, const std::string& finding,
+                 const char* remedy) {
+  line.severity = std::max(line.severity, severity);
+  line.finding += "; " + finding;
+  line.remedy = remedy;
+}
+
+/// Adds what holds counters on this machine: one is held by the kernel's watchdog, and the others
+/// are held by programs.
+void add_findings_on_held_counters(CheckLine& line, const CounterFacts& counters) {
+  std::size_t held_here = counters.listed_counter_count - counters.free_counters;
+  if (held_here > 0 && counters.watchdog) {
+    add_finding(line, Severity::Note, "the NMI watchdog holds 1",
+                "sudo sysctl kernel.nmi_watchdog=0");
+    --held_here;
+  }
+  if (held_here > 0)
+    add_finding(line, Severity::Problem,
+                fmt::format("{} cannot be used now, so runs may not be counted", held_here),
+                "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
+}
+
 /// Says how many counters of the processor can be used, and what holds the others. `topic`: the
 /// line's heading.
 CheckLine check_counters(const CounterFacts& counters, const std::string& topic) {
@@ -60,31 +84,14 @@ CheckLine check_counters(const CounterFacts& counters, const std::string& topic)
                  .finding = fmt::format("{} of {} count", counters.working_counters,
                                         counters.listed_counter_count)};
 
-  // A line has one remedy. That of the last finding stays, because findings are added in the order
-  // of their severity.
-  const auto add_finding = [&](Severity severity, const std::string& finding, const char* remedy) {
-    line.severity = std::max(line.severity, severity);
-    line.finding += "; " + finding;
-    line.remedy = remedy;
-  };
-
   // A counter that is free for the kernel of this machine, but does not count, is in use by the
   // host of the virtual machine.
   const std::size_t held_by_host = counters.free_counters - counters.working_counters;
   if (held_by_host > 0)
-    add_finding(Severity::Note,
+    add_finding(line, Severity::Note,
                 fmt::format("the host of this virtual machine holds {}", held_by_host), "");
 
-  // The others are held on this machine: one by the kernel's watchdog, the rest by programs.
-  std::size_t held_here = counters.listed_counter_count - counters.free_counters;
-  if (held_here > 0 && counters.watchdog) {
-    add_finding(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
-    --held_here;
-  }
-  if (held_here > 0)
-    add_finding(Severity::Problem,
-                fmt::format("{} cannot be used now, so runs may not be counted", held_here),
-                "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
+  add_findings_on_held_counters(line, counters);
   return line;
 }
 
@@ -102,38 +109,41 @@ CheckLine check_core_kinds(const MachineFacts& facts) {
           "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
+CheckLine check_allowed_cpus(const Machine& machine, const Allowance& allowance) {
+  return {.topic = "allowed CPUs",
+          .severity = Severity::Note,
+          .finding = fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
+                                 machine.cpus, cpu_list_text(allowance.cpus)),
+          .remedy = "start lauka without taskset, or in a container without a cpuset"};
+}
+
+/// Says how many CPUs commands may use. A throttled command stands still for some time, so its
+/// times cannot be trusted. This makes the quota a problem.
+CheckLine check_cpu_quota(double quota) {
+  return {.topic = "CPU quota",
+          .severity = Severity::Problem,
+          .finding = fmt::format(
+              "the control group may use {:.2f} CPUs and is throttled beyond that", quota),
+          .remedy = "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"};
+}
+
+CheckLine check_memory_limit(double limit_bytes) {
+  return {.topic = "memory limit",
+          .severity = Severity::Note,
+          .finding = fmt::format(
+              "the control group may use {}; beyond that, its caches shrink, and then commands are "
+              "killed",
+              report::quantity(limit_bytes, Unit::Bytes)),
+          .remedy = "raise or remove the limit (docker --memory, systemd MemoryMax=)"};
+}
+
 /// Says which CPUs, how much CPU time and how much memory commands may use, if that is not all.
 void add_lines_on_limits(const Machine& machine, const Allowance& allowance,
                          std::vector<CheckLine>& lines) {
-  if (allows_only_some_cpus(machine))
-    lines.push_back(
-        {.topic = "allowed CPUs",
-         .severity = Severity::Note,
-         .finding = fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
-                                machine.cpus, cpu_list_text(allowance.cpus)),
-         .remedy = "start lauka without taskset, or in a container without a cpuset"});
-
-  // A throttled command stands still for some time, so its times cannot be trusted. This makes the
-  // quota a problem.
-  if (allowance.cpu_quota)
-    lines.push_back(
-        {.topic = "CPU quota",
-         .severity = Severity::Problem,
-         .finding =
-             fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
-                         *allowance.cpu_quota),
-         .remedy = "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"});
-
-  if (allowance.memory_limit) {
-    const auto limit_bytes = static_cast<double>(*allowance.memory_limit);
-    lines.push_back({.topic = "memory limit",
-                     .severity = Severity::Note,
-                     .finding = fmt::format(
-                         "the control group may use {}; beyond that, its caches shrink, and then "
-                         "commands are killed",
-                         report::quantity(limit_bytes, Unit::Bytes)),
-                     .remedy = "raise or remove the limit (docker --memory, systemd MemoryMax=)"});
-  }
+  if (allows_only_some_cpus(machine)) lines.push_back(check_allowed_cpus(machine, allowance));
+  if (allowance.cpu_quota) lines.push_back(check_cpu_quota(*allowance.cpu_quota));
+  if (allowance.memory_limit)
+    lines.push_back(check_memory_limit(static_cast<double>(*allowance.memory_limit)));
 }
 
 CheckLine check_clock(const MachineFacts& facts) {
@@ -156,42 +166,48 @@ bool has_powersave_as_usual_mode(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
 
+/// Returns which governors the CPUs have: "performance on 8 CPUs (acpi-cpufreq)".
+std::string list_governors(const MachineFacts& facts) {
+  std::vector<std::string> names;
+  for (const CpuCountByName& governor : facts.governors)
+    names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
+  const std::string driver =
+      facts.governor_driver.empty() ? "" : fmt::format(" ({})", facts.governor_driver);
+  return comma_separated(names) + driver;
+}
+
+/// True if a governor keeps the lowest clock speed: "powersave", unless the driver calls its normal
+/// mode so.
+bool has_slow_governor(const MachineFacts& facts) {
+  return !has_powersave_as_usual_mode(facts.governor_driver) &&
+         std::ranges::find(facts.governors, "powersave", &CpuCountByName::name) !=
+             facts.governors.end();
+}
+
+CheckLine check_unknown_governor(const MachineFacts& facts) {
+  const char* const why =
+      facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
+                       "firmware decides)"
+                     : "macOS chooses the clock speed and does not show it";
+  return {"CPU governor", Severity::Note, why};
+}
+
 /// Says whether the CPUs' governors, the kernel's rules for the clock speed, keep the speed steady.
 CheckLine check_governor(const MachineFacts& facts) {
-  if (facts.governors.empty()) {
-    const char* const why =
-        facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
-                         "firmware decides)"
-                       : "macOS chooses the clock speed and does not show it";
-    return {"CPU governor", Severity::Note, why};
-  }
+  if (facts.governors.empty()) return check_unknown_governor(facts);
+  const bool is_steady = std::ranges::all_of(
+      facts.governors, [](const auto& governor) { return governor.name == "performance"; });
+  if (is_steady) return {"CPU governor", Severity::Ok, list_governors(facts)};
 
-  std::vector<std::string> names;
-  bool is_steady = true;
-  bool is_slow = false;
-  for (const CpuCountByName& governor : facts.governors) {
-    names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
-    if (governor.name != "performance") is_steady = false;
-
-    // Some drivers call their normal mode "powersave". With all others, it is the lowest clock
-    // speed.
-    if (governor.name == "powersave" && !has_powersave_as_usual_mode(facts.governor_driver))
-      is_slow = true;
-  }
-
-  std::string finding = comma_separated(names);
-  if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
-  if (is_steady) return {"CPU governor", Severity::Ok, finding};
-
-  finding += is_slow ? ", so the clock has its lowest speed"
-                     : ", so the clock follows the load, and short runs are slower";
-  const std::string remedy = choose_remedy(
-      facts, "governor",
-      "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
+  const bool is_slow = has_slow_governor(facts);
   return {.topic = "CPU governor",
           .severity = is_slow ? Severity::Problem : Severity::Note,
-          .finding = finding,
-          .remedy = remedy};
+          .finding = list_governors(facts) +
+                     (is_slow ? ", so the clock has its lowest speed"
+                              : ", so the clock follows the load, and short runs are slower"),
+          .remedy = choose_remedy(facts, "governor",
+                                  "echo performance | sudo tee "
+                                  "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")};
 }
 
 CheckLine check_turbo(const MachineFacts& facts) {
@@ -305,6 +321,40 @@ CheckLine check_profile_source(const Result<std::string>& profile) {
   return {topic, Severity::Ok, "samples " + *profile};
 }
 
+void add_lines_on_engine(const EngineFacts& engine, std::vector<CheckLine>& lines) {
+  lines.push_back(check_engine(engine));
+
+  // A processor with several core kinds has a set of counters, a PMU, for each kind.
+  const bool has_one_pmu = engine.counters.size() == 1;
+  for (const CounterFacts& counters : engine.counters)
+    lines.push_back(
+        check_counters(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
+}
+
+/// Says how the machine is built and set, and whether --tune would help.
+void add_lines_on_settings(const MachineFacts& facts, std::vector<CheckLine>& lines) {
+  for (const auto check_topic :
+       {check_core_kinds, check_clock, check_governor, check_turbo, check_smt})
+    lines.push_back(check_topic(facts));
+
+  // A "+" marks a switch that is off by default, so --tune alone would not use it.
+  const bool tune_would_help = std::ranges::any_of(
+      facts.helpful_switches, [](const auto& name) { return !name.starts_with('+'); });
+  if (tune_would_help) lines.push_back(list_helpful_switches(facts));
+}
+
+/// Says what else uses the machine, or restricts what commands may use.
+void add_lines_on_surroundings(const MachineFacts& facts, std::vector<CheckLine>& lines) {
+  lines.push_back(check_load(facts));
+  if (const auto& allowance = facts.machine.allowance)
+    add_lines_on_limits(facts.machine, *allowance, lines);
+  lines.push_back(check_power(facts));
+  lines.push_back(check_virtual_machine(facts));
+  if (facts.container)
+    lines.push_back({"container", Severity::Note,
+                     *facts.container + ", so other programs share its CPUs and caches"});
+}
+
 void encode_texts(const std::vector<std::string>& texts, Json& to) {
   make_list(to);
   for (const std::string& text : texts) encode_value(text, add_item(to));
@@ -354,95 +404,88 @@ std::string_view name_of(Severity standing) {
 // system.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
-  for (const EngineFacts& engine : engines) {
-    lines.push_back(check_engine(engine));
-
-    // A processor with several core kinds has a set of counters, a PMU, for each kind.
-    const bool has_one_pmu = engine.counters.size() == 1;
-    for (const CounterFacts& counters : engine.counters) {
-      lines.push_back(
-          check_counters(counters, has_one_pmu ? "counters" : "counters " + counters.pmu));
-    }
-  }
-
-  for (const auto check_topic :
-       {check_core_kinds, check_clock, check_governor, check_turbo, check_smt})
-    lines.push_back(check_topic(facts));
-
-  // A "+" marks a switch that is off by default, so --tune alone would not use it.
-  const bool tune_would_help = std::ranges::any_of(
-      facts.helpful_switches, [](const auto& name) { return !name.starts_with('+'); });
-  if (tune_would_help) lines.push_back(list_helpful_switches(facts));
-
-  lines.push_back(check_load(facts));
-  if (const auto& allowance = facts.machine.allowance)
-    add_lines_on_limits(facts.machine, *allowance, lines);
-  lines.push_back(check_power(facts));
-  lines.push_back(check_virtual_machine(facts));
-
-  if (facts.container)
-    lines.push_back({"container", Severity::Note,
-                     *facts.container + ", so other programs share its CPUs and caches"});
-
+  for (const EngineFacts& engine : engines) add_lines_on_engine(engine, lines);
+  add_lines_on_settings(facts, lines);
+  add_lines_on_surroundings(facts, lines);
   lines.push_back(check_aslr(facts));
   if (facts.why_no_tree_peak) lines.push_back(check_tree_peak(*facts.why_no_tree_peak));
   if (facts.profile_source) lines.push_back(check_profile_source(*facts.profile_source));
   if (facts.tracing) lines.push_back(check_leftover_tracing(*facts.tracing));
-
   return lines;
 }
 
-// The text has a title, a table of the lines, and the number of lines of each severity. `width` is
-// that of the terminal; if it is 0, nothing is wrapped.
-std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
-                       std::size_t width) {
-  const Machine& machine = facts.machine;
+namespace {
 
-  // The title names the machine. Each part may be unknown. For example, a container may have no
-  // file that names its system.
+/// Returns the title, which names the machine. Each part may be unknown. For example, a container
+/// may have no file that names its system.
+std::string title_of(const Machine& machine) {
   std::string kernel_and_release;  // such as "Linux 6.1.0"
   if (!machine.kernel.empty())
     kernel_and_release = fmt::format("{} {}", machine.system, machine.kernel);
   std::vector<std::string> title = {machine.os, kernel_and_release, machine.architecture,
                                     machine.cpu_model};
   std::erase(title, "");
-  std::string text = one_line(comma_separated(title)) + "\n\n";
+  return one_line(comma_separated(title));
+}
 
-  // A table has three columns, with two blanks between them: the topic, the severity and the
-  // finding. Only findings are wrapped.
-  constexpr std::size_t severity_width = std::string_view("problem").size();  // the longest name
-  constexpr std::size_t min_finding_width = 20;
+constexpr std::size_t kSeverityWidth = std::string_view("problem").size();  // the longest name
+
+/// The widths of a table with three columns: the topic, the severity and the finding. Two blanks
+/// are between them. Only findings are wrapped.
+struct CheckColumns {
   std::size_t topic_width = 0;
-  for (const CheckLine& line : lines) topic_width = std::max(topic_width, line.topic.size());
-  const std::size_t finding_column = topic_width + 2 + severity_width + 2;
+  std::size_t finding_column = 0;  ///< where findings begin
+  std::size_t finding_width = 0;   ///< 0: findings are not wrapped
+};
+
+CheckColumns measure_columns(std::span<const CheckLine> lines, std::size_t terminal_width) {
+  CheckColumns columns;
+  for (const CheckLine& line : lines)
+    columns.topic_width = std::max(columns.topic_width, line.topic.size());
+  columns.finding_column = columns.topic_width + 2 + kSeverityWidth + 2;
+  if (terminal_width == 0) return columns;
 
   // Findings take the rest of a line. In a narrow terminal, that may be too little to be readable.
-  std::size_t finding_width = 0;
-  if (width != 0) {
-    const std::size_t width_left = width > finding_column ? width - finding_column : 0;
-    finding_width = std::max(width_left, min_finding_width);
+  constexpr std::size_t min_finding_width = 20;
+  const std::size_t width_left =
+      terminal_width > columns.finding_column ? terminal_width - columns.finding_column : 0;
+  columns.finding_width = std::max(width_left, min_finding_width);
+  return columns;
+}
+
+std::string write_line(const CheckLine& line, const CheckColumns& columns) {
+  std::string text;
+  std::string first_columns = fmt::format("{:<{}}  {:<{}}  ", line.topic, columns.topic_width,
+                                          name_of(line.severity), kSeverityWidth);
+  const std::string finding = one_line(line.finding);
+  for (const std::string_view part : wrapped(finding, columns.finding_width)) {
+    text.append(first_columns).append(part) += '\n';
+    first_columns.assign(columns.finding_column, ' ');  // for the further lines of the finding
   }
 
-  for (const CheckLine& line : lines) {
-    std::string first_columns = fmt::format("{:<{}}  {:<{}}  ", line.topic, topic_width,
-                                            name_of(line.severity), severity_width);
-    const std::string finding = one_line(line.finding);
-    for (const std::string_view part : wrapped(finding, finding_width)) {
-      text.append(first_columns).append(part) += '\n';
-      first_columns.assign(finding_column, ' ');  // for the further lines of the finding
-    }
+  // Remedies are not wrapped, so that commands in them can be copied.
+  if (!line.remedy.empty())
+    text += std::string(columns.finding_column, ' ') + "-> " + one_line(line.remedy) + "\n";
+  return text;
+}
 
-    // Remedies are not wrapped, so that commands in them can be copied.
-    if (!line.remedy.empty())
-      text += std::string(finding_column, ' ') + "-> " + one_line(line.remedy) + "\n";
-  }
+std::size_t count_lines(std::span<const CheckLine> lines, Severity severity) {
+  return static_cast<std::size_t>(std::ranges::count(lines, severity, &CheckLine::severity));
+}
 
-  const auto count_lines = [&](Severity severity) {
-    return static_cast<std::size_t>(std::ranges::count(lines, severity, &CheckLine::severity));
-  };
+}  // namespace
 
-  return text + fmt::format("\n{}, {}, {} ok\n", plural(count_lines(Severity::Problem), "problem"),
-                            plural(count_lines(Severity::Note), "note"), count_lines(Severity::Ok));
+// The text has a title, a table of the lines, and the number of lines of each severity. `width` is
+// that of the terminal; if it is 0, nothing is wrapped.
+std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
+                       std::size_t width) {
+  std::string text = title_of(facts.machine) + "\n\n";
+  const CheckColumns columns = measure_columns(lines, width);
+  for (const CheckLine& line : lines) text += write_line(line, columns);
+  return text + fmt::format("\n{}, {}, {} ok\n",
+                            plural(count_lines(lines, Severity::Problem), "problem"),
+                            plural(count_lines(lines, Severity::Note), "note"),
+                            count_lines(lines, Severity::Ok));
 }
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,

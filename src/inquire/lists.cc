@@ -9,6 +9,7 @@
 #include <array>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,63 +39,88 @@ std::array<std::size_t, 3> measure_columns(const std::vector<Row>& rows) {
 /// Where the last column of a list is, which describes the row.
 enum class DescriptionPlace : unsigned char { Beside, BelowIfNarrow };
 
+/// How a list fits into the terminal.
+struct ListLayout {
+  bool wraps = false;
+  std::array<std::size_t, 3> widths{};  ///< of the columns before the description
+  bool is_beside = true;                ///< true: descriptions stand beside the other columns
+  std::size_t description_column = 0;   ///< where descriptions begin if they stand beside
+  std::size_t indent = 0;               ///< where the further lines of a description begin
+  std::size_t description_width = 0;    ///< 0: unlimited, as wrapped() takes it
+};
+
+/// Returns the width of descriptions, which take the rest of a line. If that is too little to be
+/// readable, their lines are longer than the terminal is wide.
+std::size_t choose_description_width(const ListLayout& layout, std::size_t terminal_width) {
+  if (!layout.wraps) return 0;
+  constexpr std::size_t min_width_below = 8;
+  const std::size_t min_width = layout.is_beside ? kMinDescriptionWidth : min_width_below;
+  const std::size_t width_left =
+      terminal_width > layout.indent ? terminal_width - layout.indent : 0;
+  return std::max(width_left, min_width);
+}
+
+ListLayout choose_layout(const std::vector<Row>& rows, std::size_t terminal_width,
+                         DescriptionPlace place) {
+  ListLayout layout{.wraps = terminal_width != 0, .widths = measure_columns(rows)};
+
+  // Two blanks follow each column.
+  const auto& widths = layout.widths;
+  layout.description_column = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
+  const bool has_room_beside =
+      !layout.wraps || layout.description_column + kMinDescriptionWidth <= terminal_width;
+  layout.is_beside = has_room_beside || place == DescriptionPlace::Beside;
+
+  constexpr std::size_t indent_below = 4;
+  layout.indent = layout.is_beside ? layout.description_column : indent_below;
+  layout.description_width = choose_description_width(layout, terminal_width);
+  return layout;
+}
+
+void append_line_without_final_blanks(std::string& text, std::string_view line) {
+  text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
+}
+
+/// Appends a description, whose first line has begun already.
+void append_description(std::string& text, std::string beginning_of_line,
+                        const std::string& description, const ListLayout& layout) {
+  for (const std::string_view line : wrapped(description, layout.description_width)) {
+    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
+    beginning_of_line.assign(layout.indent, ' ');
+  }
+}
+
+/// Appends the lines of a row to a text.
+void append_row(std::string& text, const Row& row, const ListLayout& layout) {
+  const auto& widths = layout.widths;
+  std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
+                                              widths[1], row[2], widths[2]);
+  const std::string& description = row[3];
+  if (description.empty()) {
+    append_line_without_final_blanks(text, beginning_of_line);
+    return;
+  }
+
+  // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
+  // the description goes to the next line, where it finds its column free. Without wrapping, each
+  // row stays a single line.
+  const bool has_long_name = beginning_of_line.size() != layout.description_column;
+  const bool starts_below = layout.wraps && (!layout.is_beside || has_long_name);
+  if (starts_below) {
+    append_line_without_final_blanks(text, beginning_of_line);
+    beginning_of_line.assign(layout.indent, ' ');
+  }
+  append_description(text, std::move(beginning_of_line), description, layout);
+}
+
 /// Returns the rows as a table. The descriptions stand in the last column, beside the other
 /// columns. With DescriptionPlace::BelowIfNarrow, they stand below each row if the terminal is too
 /// narrow. Wraps the descriptions for a terminal of `terminal_width` cells; 0: does not wrap them.
 std::string list_text(const std::vector<Row>& rows, std::size_t terminal_width,
                       DescriptionPlace place) {
-  const bool wraps = terminal_width != 0;
-
-  // Two blanks follow each column.
-  const std::array<std::size_t, 3> widths = measure_columns(rows);
-  const std::size_t description_column = widths[0] + 2 + widths[1] + 2 + widths[2] + 2;
-  const bool has_room_beside =
-      !wraps || description_column + kMinDescriptionWidth <= terminal_width;
-  const bool is_beside = has_room_beside || place == DescriptionPlace::Beside;
-
-  // Descriptions take the rest of a line. If that is too little to be readable, their lines are
-  // longer than the terminal is wide.
-  constexpr std::size_t indent_below = 4;
-  constexpr std::size_t min_width_below = 8;
-  const std::size_t indent = is_beside ? description_column : indent_below;
-  const std::size_t min_width = is_beside ? kMinDescriptionWidth : min_width_below;
-  std::size_t description_width = 0;  // wrapped() takes 0 for an unlimited width
-  if (wraps) {
-    const std::size_t width_left = terminal_width > indent ? terminal_width - indent : 0;
-    description_width = std::max(width_left, min_width);
-  }
-
+  const ListLayout layout = choose_layout(rows, terminal_width, place);
   std::string text;
-  const auto add_line_without_final_blanks = [&text](std::string_view line) {
-    text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
-  };
-
-  for (const Row& row : rows) {
-    std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0],
-                                                row[1], widths[1], row[2], widths[2]);
-    const std::string& description = row[3];
-
-    if (description.empty()) {
-      add_line_without_final_blanks(beginning_of_line);
-      continue;
-    }
-
-    // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
-    // the description goes to the next line, where it finds its column free. Without wrapping, each
-    // row stays a single line.
-    const bool has_long_name = beginning_of_line.size() != description_column;
-    const bool starts_below = wraps && (!is_beside || has_long_name);
-    if (starts_below) {
-      add_line_without_final_blanks(beginning_of_line);
-      beginning_of_line.assign(indent, ' ');
-    }
-
-    for (const std::string_view line : wrapped(description, description_width)) {
-      add_line_without_final_blanks(beginning_of_line + std::string(line));
-      beginning_of_line.assign(indent, ' ');
-    }
-  }
-
+  for (const Row& row : rows) append_row(text, row, layout);
   return text;
 }
 
@@ -155,17 +181,58 @@ void add_lines_on_core_kinds(const CorePlan& cores, std::vector<MetricLine>& lin
                    "share of the CPU time on " + kinds.front() + " cores"});
 }
 
+/// Returns whether the machine has a metric that needs an option, some events or nothing. An option
+/// is shown in place of "yes".
+std::string describe_availability(
+    const KnownMetric& metric,
+    const std::function<bool(const std::vector<std::string>& events)>& can_count) {
+  if (metric.needs.starts_with("--")) return std::string(metric.needs);
+  const auto events = split(metric.needs, ',');
+  return yes_or_no(metric.needs.empty() || can_count({events.begin(), events.end()}));
+}
+
+struct ExplanationWidths {
+  std::size_t counter = 0;
+  std::size_t event = 0;
+};
+
+/// Makes each text of an explanation printable in a cell. Returns the widths of the columns.
+ExplanationWidths make_printable(Explanation& explanation) {
+  ExplanationWidths widths;
+  for (auto& pass : explanation.passes) {
+    for (ExplainedCounter& row : pass) {
+      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
+      widths.counter = std::max(widths.counter, row.counter.size());
+      widths.event = std::max(widths.event, row.event.size());
+    }
+  }
+  return widths;
+}
+
+/// Says how many passes the events need and, if it is known, why not fewer: they compete for
+/// counters.
+std::string describe_pass_count(const Explanation& explanation) {
+  const std::size_t pass_count = explanation.passes.size();
+  if (pass_count == 1) return "lauka needs 1 pass, in which every run counts all of these events\n";
+
+  std::string text = fmt::format(
+      "lauka needs {} passes, and each run counts the events of one of them\n", pass_count);
+  if (explanation.competition)
+    text += fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
+  return text;
+}
+
 /// Appends a line with a counter, its event and, if it says more than the event, its explanation.
-void append_counter_line(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
-                         std::size_t event_width) {
+void append_counter_line(std::string& text, const ExplainedCounter& row,
+                         const ExplanationWidths& widths) {
   text += "  ";
-  if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
+  if (widths.counter > 0) text += fmt::format("{:<{}}  ", row.counter, widths.counter);
   if (row.event.empty())
     text += "-";
   else if (row.explanation.empty() || row.explanation == row.event)
     text += row.event;
   else
-    text += fmt::format("{:<{}}  {}", row.event, event_width, row.explanation);
+    text += fmt::format("{:<{}}  {}", row.event, widths.event, row.explanation);
   text += '\n';
 }
 
@@ -190,45 +257,74 @@ std::string ipc_cell(const ThreadWork& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-/// Writes a column group's cells of one row, or its headings if `work` is null. The group says
-/// which columns it has.
-std::string write_cells_or_headings(const ColumnGroup& columns, const ThreadWork* work) {
-  const bool writes_headings = work == nullptr;
-  const ThreadWork values = writes_headings ? ThreadWork{} : *work;
+struct ThreadColumn {
+  std::string_view heading;
+  int width = 0;
+  std::string cell{};
+};
 
-  // One list of the columns serves for both, so that headings and cells cannot differ in width.
-  std::string text;
-  const auto add_cell = [&](std::string_view heading, int width, const std::string& value) {
-    if (!text.empty()) text += ' ';
-    text += fmt::format("{:>{}}", writes_headings ? heading : std::string_view(value), width);
-  };
-
+/// Returns the columns that a group says it has, with the cells of one row.
+std::vector<ThreadColumn> list_columns(const ColumnGroup& group, const ThreadWork& work) {
   constexpr int time_width = 8;
-  if (columns.has_user_and_system) {
-    add_cell("usr", time_width, seconds_cell(values.user_seconds));
-    add_cell("sys", time_width, seconds_cell(values.system_seconds));
+  std::vector<ThreadColumn> columns;
+  if (group.has_user_and_system) {
+    columns.push_back({"usr", time_width, seconds_cell(work.user_seconds)});
+    columns.push_back({"sys", time_width, seconds_cell(work.system_seconds)});
   }
-  if (columns.has_cpu_time) add_cell("cpu", time_width, seconds_cell(values.cpu_seconds));
-  if (columns.has_cycle_columns) {
+  if (group.has_cpu_time) columns.push_back({"cpu", time_width, seconds_cell(work.cpu_seconds)});
+  if (group.has_cycle_columns) {
     constexpr int count_width = 15;
     constexpr int ipc_width = 3;
-    add_cell("cycles", count_width, count_cell(values.cycles));
-    add_cell("insns", count_width, count_cell(values.instructions));
-    add_cell("IPC", ipc_width, ipc_cell(values));
+    columns.push_back({"cycles", count_width, count_cell(work.cycles)});
+    columns.push_back({"insns", count_width, count_cell(work.instructions)});
+    columns.push_back({"IPC", ipc_width, ipc_cell(work)});
   }
+  return columns;
+}
+
+std::string write_cells(const ColumnGroup& group, const ThreadWork& work) {
+  std::string text;
+  for (const ThreadColumn& column : list_columns(group, work))
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.cell, column.width);
   return text;
 }
 
-std::string write_cells(const ColumnGroup& columns, const ThreadWork& work) {
-  return write_cells_or_headings(columns, &work);
-}
-
-std::string write_headings(const ColumnGroup& columns) {
-  return write_cells_or_headings(columns, nullptr);
+std::string write_headings(const ColumnGroup& group) {
+  std::string text;
+  for (const ThreadColumn& column : list_columns(group, {}))
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.heading, column.width);
+  return text;
 }
 
 std::string write_first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
+}
+
+/// Writes the titles of column groups above their headings.
+std::string write_titles(const std::vector<ColumnGroup>& groups) {
+  std::string text = write_first_cell("");
+  for (const ColumnGroup& group : groups)
+    text += fmt::format(" {:^{}} |", group.title, write_headings(group).size());
+  return text + "\n";
+}
+
+std::string write_thread_row(const ThreadRow& row, const std::vector<ColumnGroup>& groups) {
+  std::string text = write_first_cell(fmt::format("{}", row.id));
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    text += " " + write_cells(groups[i], row.work_by_column_group[i]) + " |";
+  return text + (row.name.empty() ? "" : " " + one_line(row.name)) + "\n";
+}
+
+/// Writes the row with the work of all threads, and their number.
+std::string write_total_row(const ThreadTable& threads) {
+  const std::vector<ColumnGroup>& groups = threads.column_groups;
+  std::string text = write_first_cell("total");
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    ThreadWork total;
+    for (const ThreadRow& row : threads.thread_rows) total.add(row.work_by_column_group[i]);
+    text += " " + write_cells(groups[i], total) + " |";
+  }
+  return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
 }
 
 using cores::ThreadSample;
@@ -291,6 +387,40 @@ std::optional<double> compute_share_of_fastest(const ThreadSample& sample) {
   return divide(sample.work_by_kind.front().cpu_seconds, cpu_seconds_of_all);
 }
 
+/// Appends the members of the object "kinds": what a thread has done on each core kind. With fewer
+/// than two kinds, this would say no more than the work on all kinds, so there are none.
+void append_work_by_kind(std::string& text, const ThreadSample& sample,
+                         const std::vector<std::string>& kinds) {
+  const bool has_several_kinds = kinds.size() >= 2;
+  const std::size_t kind_count =
+      has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
+
+  for (std::size_t kind = 0; kind < kind_count; ++kind) {
+    if (kind > 0) text += ",";
+    add_string(kinds[kind], text);
+    text += ":{";
+    JsonMembers members_of_kind(text);
+    add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
+    text += "}";
+  }
+}
+
+/// Returns when the watch ends. Limits the duration, so that adding it cannot overflow.
+nanoseconds find_end(nanoseconds began, const ThreadWatch& watching) {
+  const nanoseconds longest = nanoseconds::max() - began;
+  return began + std::min(watching.max_duration.value_or(longest), longest);
+}
+
+/// Waits until `time`, unless the watch must stop before. Returns the time then.
+nanoseconds wait_until(nanoseconds time, const ThreadWatch& watching) {
+  nanoseconds now = watching.now();
+  while (now < time && !watching.must_stop()) {
+    watching.wait(time - now);
+    now = watching.now();
+  }
+  return now;
+}
+
 }  // namespace
 
 std::string list_events(const Catalog& catalog, std::string_view filter,
@@ -310,39 +440,18 @@ std::string list_events(const Catalog& catalog, std::string_view filter,
 // A processor has only a few counters, so many events need several passes: each run counts the
 // events of one pass.
 std::string explain_events(Explanation explanation) {
-  std::size_t counter_width = 0;
-  std::size_t event_width = 0;
-
-  // Makes each text printable in a cell, and measures it.
-  for (auto& pass : explanation.passes) {
-    for (ExplainedCounter& row : pass) {
-      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
-      counter_width = std::max(counter_width, row.counter.size());
-      event_width = std::max(event_width, row.event.size());
-    }
-  }
-
+  const ExplanationWidths widths = make_printable(explanation);
   std::string text;
   for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
 
   const std::size_t pass_count = explanation.passes.size();
   if (pass_count == 0) return text + "there are no events to count\n";
-
-  // If events compete for counters, `competition` says so.
-  if (pass_count == 1) {
-    text += "lauka needs 1 pass, in which every run counts all of these events\n";
-  } else {
-    text += fmt::format("lauka needs {} passes, and each run counts the events of one of them\n",
-                        pass_count);
-    if (explanation.competition)
-      text +=
-          fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
-  }
+  text += describe_pass_count(explanation);
 
   for (std::size_t i = 0; i < pass_count; ++i) {
     if (pass_count > 1) text += fmt::format("\npass {}\n", i + 1);
     for (const ExplainedCounter& row : explanation.passes[i])
-      append_counter_line(text, row, counter_width, event_width);
+      append_counter_line(text, row, widths);
   }
 
   return text;
@@ -366,22 +475,11 @@ std::vector<MetricLine> list_available_metrics(
   }
   add_lines_on_core_kinds(cores, lines);
 
-  // Each of these needs an option, some events or nothing. An option is shown in place of "yes".
-  for (const KnownMetric& metric : kKnownMetrics) {
-    std::string availability;
-    if (metric.needs.starts_with("--")) {
-      availability = metric.needs;
-    } else {
-      const auto events = split(metric.needs, ',');
-      const bool is_available = metric.needs.empty() || can_count({events.begin(), events.end()});
-      availability = yes_or_no(is_available);
-    }
-
+  for (const KnownMetric& metric : kKnownMetrics)
     lines.push_back({.name = std::string(metric.name),
                      .unit = std::string(metric.unit),
-                     .availability = availability,
+                     .availability = describe_availability(metric, can_count),
                      .meaning = std::string(metric.meaning)});
-  }
 
   return lines;
 }
@@ -402,32 +500,13 @@ std::string threads_table(const ThreadTable& threads) {
   std::string text;
 
   // A single group needs no title.
-  if (groups.size() > 1) {
-    text += write_first_cell("");
-    for (const ColumnGroup& group : groups)
-      text += fmt::format(" {:^{}} |", group.title, write_headings(group).size());
-    text += "\n";
-  }
-
+  if (groups.size() > 1) text += write_titles(groups);
   text += write_first_cell("TID");
   for (const ColumnGroup& group : groups) text += " " + write_headings(group) + " |";
   text += "\n";
 
-  for (const ThreadRow& row : threads.thread_rows) {
-    text += write_first_cell(fmt::format("{}", row.id));
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      text += " " + write_cells(groups[i], row.work_by_column_group[i]) + " |";
-    text += (row.name.empty() ? "" : " " + one_line(row.name)) + "\n";
-  }
-
-  text += write_first_cell("total");
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    ThreadWork total;
-    for (const ThreadRow& row : threads.thread_rows) total.add(row.work_by_column_group[i]);
-    text += " " + write_cells(groups[i], total) + " |";
-  }
-
-  return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
+  for (const ThreadRow& row : threads.thread_rows) text += write_thread_row(row, groups);
+  return text + write_total_row(threads);
 }
 
 // Writes what a thread has done in one interval. `kinds`: names of the machine's core kinds, in the
@@ -451,22 +530,8 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("p_share", compute_share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
 
-  // With fewer than two kinds, the work by kind would say no more than the work on all kinds, so
-  // the object stays empty.
   members.begin("kinds") += "{";
-  const bool has_several_kinds = kinds.size() >= 2;
-  const std::size_t kind_count =
-      has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
-
-  for (std::size_t kind = 0; kind < kind_count; ++kind) {
-    if (kind > 0) text += ",";
-    add_string(kinds[kind], text);
-    text += ":{";
-    JsonMembers members_of_kind(text);
-    add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
-    text += "}";
-  }
-
+  append_work_by_kind(text, sample, kinds);
   text += "}}\n";
 }
 
@@ -477,18 +542,11 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
   const nanoseconds began = watching.now();
   static_cast<void>(stream.read(began));
 
-  // Limits the duration, so that adding it cannot overflow.
-  const nanoseconds longest = nanoseconds::max() - began;
-  const nanoseconds end = began + std::min(watching.max_duration.value_or(longest), longest);
-
+  const nanoseconds end = find_end(began, watching);
   std::string text;
   nanoseconds next_read = began + watching.interval;
   while (stream.has_live_process() && next_read <= end) {
-    nanoseconds now = watching.now();
-    while (now < next_read && !watching.must_stop()) {
-      watching.wait(next_read - now);
-      now = watching.now();
-    }
+    const nanoseconds now = wait_until(next_read, watching);
     if (watching.must_stop()) break;
 
     text.clear();

@@ -107,21 +107,25 @@ std::string advise_how_to_measure_total(const CandidateSeries& series,
       name_with_hash(first), name_with_hash(last));
 }
 
-}  // namespace
-
-// A series tests one candidate after the other against a base, and keeps those that are better.
-// Each try is reserved before it is measured, so that a try which was broken off counts, too.
-std::string series_text(const CandidateSeries& series, const std::string& file,
-                        std::size_t terminal_width) {
-  const std::vector<SeriesDecision> kept_decisions = series.kept_decisions();
+/// Returns how many candidates were tried and kept. Each try is reserved before it is measured, so
+/// that a try which was broken off counts, too.
+std::string count_candidates(const CandidateSeries& series, std::size_t kept_count) {
   const std::size_t tried_count = series.reservations.size();
   const std::size_t undecided_count = tried_count - series.decisions.size();
-
-  std::string text = fmt::format("{}: {} tried, {} kept", cited(file),
-                                 plural(tried_count, "candidate"), kept_decisions.size());
+  std::string text = fmt::format("{} tried, {} kept", plural(tried_count, "candidate"), kept_count);
   if (undecided_count > 0)
     text += fmt::format("; {} without a decision, which {} as not kept", undecided_count,
                         undecided_count == 1 ? "counts" : "count");
+  return text;
+}
+
+}  // namespace
+
+// A series tests one candidate after the other against a base, and keeps those that are better.
+std::string series_text(const CandidateSeries& series, const std::string& file,
+                        std::size_t terminal_width) {
+  const std::vector<SeriesDecision> kept_decisions = series.kept_decisions();
+  std::string text = cited(file) + ": " + count_candidates(series, kept_decisions.size());
 
   // The terms, such as the conditions for keeping, are those of the first candidate and hold for
   // all others. A series without any candidate lacks them, and is not shown.

@@ -125,18 +125,7 @@ class UsageReader {
   /// they cannot be read.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
-    auto** buffer = reinterpret_cast<void**>(&usage);
-    const auto fill_usage = [&](int structure_version) {
-      return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
-    };
-
-    // Older systems do not know the newest structure and refuse it with EINVAL. The reader then
-    // stays with the older structure, whose fields are the first ones of the newest.
-    if (has_newest_usage_ && !fill_usage(kRusageV6)) {
-      if (errno != EINVAL) return std::nullopt;
-      has_newest_usage_ = false;
-    }
-    if (!has_newest_usage_ && !fill_usage(kRusageV4)) return std::nullopt;
+    if (!fill_usage(pid, usage)) return std::nullopt;
 
     // The kernel's `child` times are those of children that the process waited for.
     Read read{.user_ns = ns(usage.user_time + usage.child_user_time),
@@ -155,6 +144,22 @@ class UsageReader {
   }
 
  private:
+  /// Returns false if the usage cannot be read.
+  bool fill_usage(pid_t pid, ProcessUsage& usage) {
+    auto** buffer = reinterpret_cast<void**>(&usage);
+    const auto fill = [&](int structure_version) {
+      return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
+    };
+
+    // Older systems do not know the newest structure and refuse it with EINVAL. The reader then
+    // stays with the older structure, whose fields are the first ones of the newest.
+    if (has_newest_usage_ && !fill(kRusageV6)) {
+      if (errno != EINVAL) return false;
+      has_newest_usage_ = false;
+    }
+    return has_newest_usage_ || fill(kRusageV4);
+  }
+
   std::uint64_t ns(std::uint64_t ticks) const { return ns_of_mach(ticks, timebase_); }
 
   const DarwinCalls& calls_;
@@ -233,11 +238,7 @@ class SpawningLauncher final : public Launcher {
       const bool is_first = ended_runs.empty();
       if (is_late && !is_first) break;
 
-      heeds_interrupts_ = !launch.goes_on_after_interrupt;
-      Ended ended{.outcome = Cancelled{}, .usage = {}};
-      if (!is_interrupted()) ended = run_one(launch);
-      ended.time_with_preparation = now() - run_began;
-      ended_runs.push_back(std::move(ended));
+      ended_runs.push_back(run_unless_interrupted(launch, run_began));
       if (ends_batch(ended_runs.back().outcome, after_failure)) break;
     }
 
@@ -262,18 +263,38 @@ class SpawningLauncher final : public Launcher {
 
   bool is_interrupted() const { return heeds_interrupts_ && first_interrupt_signal() != 0; }
 
+  /// Returns a run with the time since `began`; Cancelled if lauka was asked to end before.
+  Ended run_unless_interrupted(const Launch& launch, nanoseconds began) {
+    heeds_interrupts_ = !launch.goes_on_after_interrupt;
+    Ended ended{.outcome = Cancelled{}, .usage = {}};
+    if (!is_interrupted()) ended = run_one(launch);
+    ended.time_with_preparation = now() - began;
+    return ended;
+  }
+
+  /// Returns what a program gets as its standard streams. A listener hears it through lauka's
+  /// pipes.
+  StandardFiles choose_streams(const ProgramSpec& spec, const OpenedRunFiles& named_files) const {
+    const bool is_stored = spec.output.is_stored_during_run;
+    const bool has_listener = spec.output.has_listener;
+    const OutputKind sink_of_program = has_listener ? OutputKind::Pipe : spec.output.sink;
+    StandardFiles streams = files_.standard_files(sink_of_program, is_stored);
+    if (named_files.input) streams.input = named_files.input.get();
+
+    // Output that is stored or listened to reaches the named file through lauka.
+    const bool writes_file_itself = !is_stored && !has_listener;
+    if (named_files.output && writes_file_itself)
+      streams.output = streams.error = named_files.output.get();
+    return streams;
+  }
+
   /// Opens the files of a run, runs the program, and passes on its output.
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
     const bool is_stored = spec.output.is_stored_during_run;
-    const bool has_listener = spec.output.has_listener;
     last_sink_ = is_stored ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();  // drops what the previous run stored
-
-    // What the program gets as its standard streams. A listener hears it through lauka's pipes.
-    const OutputKind sink_of_program = has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles streams = files_.standard_files(sink_of_program, is_stored);
     files_.begin();
 
     Ended ended;
@@ -283,17 +304,10 @@ class SpawningLauncher final : public Launcher {
             open_named(spec, NamedFiles::InputAndOutput, is_unwanted, named_files)) {
       ended.outcome = *failed;
     } else {
-      if (named_files.input) streams.input = named_files.input.get();
-
-      // Output that is stored or listened to reaches the named file through lauka.
-      const bool writes_file_itself = !is_stored && !has_listener;
-      if (named_files.output && writes_file_itself)
-        streams.output = streams.error = named_files.output.get();
-      if (has_listener)
+      if (spec.output.has_listener)
         files_.begin(launch.listener, spec.output.sink, named_files.output.get(),
                      [this] { return now().count(); });
-
-      execute(program, streams, launch, ended);
+      execute(program, choose_streams(spec, named_files), launch, ended);
       if (named_files.input) ended.input = check_input_read(named_files.input.get());
     }
 
@@ -316,43 +330,61 @@ class SpawningLauncher final : public Launcher {
     }
     if (has_region && launch.counts_calling_threads) region.request_thread_counts();
 
-    const std::span<RunObserver* const> observers = launch.run_observers;
-    for (RunObserver* observer : observers) observer->before_start();
+    for (RunObserver* observer : launch.run_observers) observer->before_start();
 
     const Spawned spawned = spawn(program, streams, launch.launch_variable_value, region);
-    if (const int error = spawned.error; error != 0) {
-      // One call changes the user and executes the program, so the errno must tell which failed.
-      const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
-      const LaunchStep step = cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute;
-      ended.outcome = NotStarted{step, error};
+    if (spawned.error != 0) {
+      ended.outcome = make_start_failure(program.spec, spawned.error);
       return;
     }
-    const pid_t pid = spawned.pid;
 
-    // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
-    for (RunObserver* observer : observers) observer->made(pid);
-    events_.expect_end_of(pid);
-
-    const nanoseconds began = now();
-    calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> why_killed = watch_to_end(pid, began, program.spec, observers);
-
-    const nanoseconds wall_time = await_zombie(pid) - began;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(wall_time.count());
-    reap(pid, ended);  // sets the outcome to the exit status or signal
+    const WatchedRun run = watch(spawned.pid, program.spec, launch.run_observers);
+    ended.usage.wall_ns = static_cast<std::uint64_t>(run.wall_time.count());
+    reap(run.pid, ended);  // sets the outcome to the exit status or signal
     if (has_region) ended.region = region.use();
 
     // What the listener waits for may still be in the pipes.
     files_.drain();
+    correct_outcome(run, program.spec, ended);
+  }
 
-    // How the process ended is not the outcome if lauka or the user caused the end, or if the
-    // process ended by itself, but after its time limit.
+  /// Returns the outcome of a run whose process could not be made. One call changes the user and
+  /// executes the program, so the errno must tell which failed.
+  static NotStarted make_start_failure(const ProgramSpec& spec, int error) {
+    const bool cannot_change_user = spec.user && (error == ENOSYS || error == EPERM);
+    return {cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
+  }
+
+  /// A run whose process has ended, but was not waited for.
+  struct WatchedRun {
+    pid_t pid = 0;
+    nanoseconds began{};
+    nanoseconds wall_time{};
+    std::optional<Outcome> why_killed{};  ///< nullopt if it was not killed
+  };
+
+  /// Lets a suspended process run, and returns how it went.
+  WatchedRun watch(pid_t pid, const ProgramSpec& spec, std::span<RunObserver* const> observers) {
+    // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
+    for (RunObserver* observer : observers) observer->made(pid);
+    events_.expect_end_of(pid);
+
+    WatchedRun run{.pid = pid, .began = now()};
+    calls_.kill(pid, SIGCONT);
+    run.why_killed = watch_to_end(pid, run.began, spec, observers);
+    run.wall_time = await_zombie(pid) - run.began;
+    return run;
+  }
+
+  /// Replaces the outcome if how the process ended is not the outcome: if lauka or the user caused
+  /// the end, or if the process ended by itself, but after its time limit.
+  void correct_outcome(const WatchedRun& run, const ProgramSpec& spec, Ended& ended) {
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-    if (why_killed) {
-      ended.outcome = *why_killed;
+    if (run.why_killed) {
+      ended.outcome = *run.why_killed;
     } else if (const auto listener_end_ns = files_.ended_by_listener_ns()) {
-      end_early(pid, nanoseconds(*listener_end_ns) - began, ended);
-    } else if (const auto& limit = program.spec.timeout; limit && wall_time > *limit) {
+      end_early(run.pid, nanoseconds(*listener_end_ns) - run.began, ended);
+    } else if (const auto& limit = spec.timeout; limit && run.wall_time > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
       ended.outcome = Cancelled{};
@@ -379,35 +411,67 @@ class SpawningLauncher final : public Launcher {
     int error = 0;  ///< 0 if the process was made
   };
 
+  /// Returns the signals that lauka ignores, but a program does not. It ignores one only if lauka
+  /// was started so, too.
+  sigset_t list_default_signals() const {
+    sigset_t signals;
+    sigemptyset(&signals);
+    if (!started_with_.ignored_pipe) sigaddset(&signals, SIGPIPE);
+    if (!started_with_.ignored_file_size) sigaddset(&signals, SIGXFSZ);
+    return signals;
+  }
+
+  /// Returns a program's environment; empty if it inherits lauka's unchanged.
+  static std::vector<std::string> list_variables(const ProgramSpec& spec,
+                                                 const std::string& launch_value,
+                                                 RegionPage& region) {
+    std::vector<std::string> variables;
+    if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
+
+    // The region's variable still lacks its value, the number of the memory's descriptor.
+    if (spec.has_region)
+      std::ranges::replace(variables, std::string(kRegionVariable) + "=",
+                           std::string(region.variable_entry()));
+    return variables;
+  }
+
+  /// Returns the descriptors that a program gets: those that lauka was started with, and the
+  /// region's descriptor. A daemon that a command starts would keep lauka's other descriptors open.
+  std::vector<int> list_inherited(const RegionPage& region) const {
+    std::vector<int> inherited = started_with_.descriptors;
+    if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
+    return inherited;
+  }
+
+  static SpawnIdentity make_identity(const User& user) {
+    return {user.id, user.group, user.groups.data(),
+            std::min(static_cast<int>(user.groups.size()), kMaxGroups)};
+  }
+
+  /// Makes the process of a request. posix_spawn cannot make the child ignore a signal, but the
+  /// child inherits what lauka ignores. So lauka ignores SIGCHLD meanwhile. It misses no end,
+  /// because the child is suspended.
+  Spawned spawn_suspended(const SpawnRequest& request) const {
+    if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
+    Spawned spawned;
+    spawned.error = calls_.spawn(request, &spawned.pid);
+    if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
+    return spawned;
+  }
+
   /// Makes the process of a program, which is suspended until it is continued. `launch_value`:
   /// value of the program's launch variable.
   Spawned spawn(const Program& program, const StandardFiles& streams,
                 const std::string& launch_value, RegionPage& region) {
-    // lauka ignores these signals. A program ignores one only if lauka was started so, too.
-    sigset_t default_signals;
-    sigemptyset(&default_signals);
-    if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
-    if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
-
+    // The request points to all of these.
+    const sigset_t default_signals = list_default_signals();
     std::vector<std::string> words = program.spec.words;
     const std::vector<char*> argv = pointers_to(words);
-
-    std::vector<std::string> variables;
-    if (!inherits_environment_unchanged(program.spec))
-      variables = program_environment(program.spec, launch_value);
-
-    // The region's variable still lacks its value, the number of the memory's descriptor.
-    if (program.spec.has_region)
-      std::ranges::replace(variables, std::string(kRegionVariable) + "=",
-                           std::string(region.variable_entry()));
+    std::vector<std::string> variables = list_variables(program.spec, launch_value, region);
     const std::vector<char*> changed_environment = pointers_to(variables);
+    const std::vector<int> inherited = list_inherited(region);
+    SpawnIdentity identity;
 
-    // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
-    // that a command starts would keep lauka's other descriptors open.
-    std::vector<int> inherited = started_with_.descriptors;
-    if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
-
-    SpawnIdentity identity;  // the request points to it
     SpawnRequest request{
         .path = program.path.c_str(),
         .argv = argv.data(),
@@ -424,43 +488,58 @@ class SpawningLauncher final : public Launcher {
         .signal_mask = &started_with_.mask,
         .qos_clamp = program.spec.prefer == CorePreference::Efficiency ? kClampBackground : 0};
 
-    if (const auto& user = program.spec.user) {
-      identity = {user->id, user->group, user->groups.data(),
-                  std::min(static_cast<int>(user->groups.size()), kMaxGroups)};
+    if (program.spec.user) {
+      identity = make_identity(*program.spec.user);
       request.identity = &identity;
     }
+    return spawn_suspended(request);
+  }
 
-    // posix_spawn cannot make the child ignore a signal, but the child inherits what lauka ignores.
-    // So lauka ignores SIGCHLD meanwhile. It misses no end, because the child is suspended.
-    if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
-    Spawned spawned;
-    spawned.error = calls_.spawn(request, &spawned.pid);
-    if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
+  /// The work that is due at intervals during a run, besides tick_due_.
+  struct DueInRun {
+    std::vector<DueWork> observer_calls{};
+    DueWork housekeeping{};
+  };
 
-    return spawned;
+  static DueInRun make_due_work(std::span<RunObserver* const> observers, nanoseconds began) {
+    DueInRun due{
+        .housekeeping = {.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval}};
+    for (RunObserver* observer : observers)
+      due.observer_calls.push_back({.at = began + observer->interval(),
+                                    .interval = observer->interval(),
+                                    .observer = observer});
+    return due;
+  }
+
+  nanoseconds find_next_due(const DueInRun& due) const {
+    nanoseconds next = std::min(due.housekeeping.at, tick_due_.at);
+    for (const DueWork& call : due.observer_calls) next = std::min(next, call.at);
+    return next;
+  }
+
+  /// Does the work that is due at `woken_at` in the run of `pid`. is_due() also sets the next time.
+  void do_due_work(pid_t pid, nanoseconds woken_at, const ProgramSpec& spec, DueInRun& due) {
+    for (DueWork& call : due.observer_calls)
+      if (call.is_due(woken_at)) call.observer->running(pid);
+    if (due.housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
+
+    if (tick_due_.is_due(woken_at)) {
+      if (hold_->must_report_suspension()) hold_->report_suspension();
+      if (*tick_) (*tick_)();
+    }
   }
 
   /// Watches a run until it has ended or was killed, and meanwhile does the work that is due at
   /// intervals. Returns the outcome of a run that was killed because it stopped, was cancelled or
   /// took too long; else nullopt.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> watch_to_end(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                       std::span<RunObserver* const> observers) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool was_asked_to_end = false;
-
-    std::vector<DueWork> observer_calls;
-    for (RunObserver* observer : observers) {
-      observer_calls.push_back({.at = began + observer->interval(),
-                                .interval = observer->interval(),
-                                .observer = observer});
-    }
-    DueWork housekeeping{.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval};
+    DueInRun due = make_due_work(observers, began);
 
     for (;;) {
-      nanoseconds wake_at = std::min({deadline, housekeeping.at, tick_due_.at});
-      for (const DueWork& call : observer_calls) wake_at = std::min(wake_at, call.at);
-
+      const nanoseconds wake_at = std::min(deadline, find_next_due(due));
       const EventQueue::QueueEvents events = events_.wait(wake_at - now());
       if (events.readable) files_.drain_during_run();
       if (events.ended) return std::nullopt;
@@ -483,23 +562,21 @@ class SpawningLauncher final : public Launcher {
       }
 
       // Here, the deadline is that of the time limit.
-      if (!why_killed && is_interrupted()) why_killed = Cancelled{};
-      if (!why_killed && woken_at >= deadline) why_killed = TimedOut{*spec.timeout};
+      if (!why_killed) why_killed = find_reason_to_kill(woken_at, deadline, spec);
       if (why_killed) {
         kill_with_descendants(calls_, pid);
         return why_killed;
       }
-
-      // is_due() also sets the next time.
-      for (DueWork& call : observer_calls)
-        if (call.is_due(woken_at)) call.observer->running(pid);
-      if (housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
-
-      if (tick_due_.is_due(woken_at)) {
-        if (hold_->must_report_suspension()) hold_->report_suspension();
-        if (*tick_) (*tick_)();
-      }
+      do_due_work(pid, woken_at, spec, due);
     }
+  }
+
+  /// Returns the outcome of a run that must be killed at `woken_at`; nullopt if it may go on.
+  std::optional<Outcome> find_reason_to_kill(nanoseconds woken_at, nanoseconds deadline,
+                                             const ProgramSpec& spec) const {
+    if (is_interrupted()) return Cancelled{};
+    if (woken_at >= deadline) return TimedOut{*spec.timeout};
+    return std::nullopt;
   }
 
   std::optional<Outcome> find_stop(pid_t pid) {

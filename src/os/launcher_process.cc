@@ -141,6 +141,12 @@ void restore_initial_settings(const ChildPlan& plan) {
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
 }
 
+/// Has this process use the program's own CPUs. Returns false with errno if it may not. A system
+/// call, because glibc's cpu_set_t has room for only 1024 CPUs.
+bool use_cpus_of(const SharedProgram& program) {
+  return syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) == 0;
+}
+
 /// Executes the program in this new child, which shares memory with the launcher until then.
 [[noreturn]] void become_program(ChildPlan& plan) {
   const SharedProgram& program = *plan.program;
@@ -159,9 +165,7 @@ void restore_initial_settings(const ChildPlan& plan) {
   connect_streams(plan.files);
   restore_initial_settings(plan);
 
-  // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
-  if (program.cpus != nullptr && plan.uses_own_cpus &&
-      syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0)
+  if (program.cpus != nullptr && plan.uses_own_cpus && !use_cpus_of(program))
     give_up(plan, LaunchStep::Prepare);
 
   char* const* const changed_environment = program.environment.variables;
@@ -413,15 +417,7 @@ class LauncherProcess {
     if (char** const entry = program.environment.launch_entry) *entry = launch.variable_entry;
 
     OpenedRunFiles opened;
-    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
-      ended.outcome = *failed;
-    } else {
-      plan.control_group = open_control_group(program);
-      execute_with_counters(launch, plan, ended);
-      // The copies of a program (--jobs) have a position in the input each.
-      if (program.input_path != nullptr && program.jobs <= 1)
-        ended.input = check_input_read(plan.files.input);
-    }
+    execute_with_files(launch, plan, opened, ended);
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
     if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
@@ -430,6 +426,22 @@ class LauncherProcess {
     count_left_behind(ended);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
+  }
+
+  /// Opens the files of a run into `opened`, and executes the program if none is missing.
+  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& opened,
+                          SharedEnded& ended) {
+    const SharedProgram& program = *launch.program;
+    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
+      ended.outcome = *failed;
+      return;
+    }
+    plan.control_group = open_control_group(program);
+    execute_with_counters(launch, plan, ended);
+
+    // The copies of a program (--jobs) have a position in the input each.
+    if (program.input_path != nullptr && program.jobs <= 1)
+      ended.input = check_input_read(plan.files.input);
   }
 
   /// Opens the file with which a run joins its control group. The batch's group has precedence over
@@ -509,75 +521,103 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Waits for the end of a run. Kills a run that is late, stopped or no longer wanted, and gives
-  /// up on a process that does not die.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
-  void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
-    const std::int64_t timeout_ns = plan.program->timeout_ns;
-    std::int64_t looked_at_ns = ended.executed_at_ns;
-    std::int64_t deadline_ns = timeout_ns > 0 ? looked_at_ns + timeout_ns : kNever;
-    std::int64_t give_up_ns = kNever;
+  /// A run that has not ended yet.
+  struct WatchedRun {
+    pid_t pid = 0;
+    const ChildPlan& plan;
+    SharedEnded& ended;
+    std::int64_t looked_at_ns = 0;
+    std::int64_t deadline_ns = kNever;
+    std::int64_t give_up_ns = kNever;  ///< when a killed run is given up
     bool was_asked_to_end = false;
 
-    // The outcome stays the initial Exited until something decides that the run must be killed.
-    const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
+    /// True if something has decided that the run must be killed. Until then, the outcome stays the
+    /// initial Exited.
+    bool must_die() const { return !std::holds_alternative<Exited>(ended.outcome); }
+  };
 
-    for (;;) {
-      const bool was_killed = must_die();
-      if (!was_killed && !was_asked_to_end && state_.listener_ended_run) {
-        was_asked_to_end = true;
-        signal_run(pid, SIGTERM);
-        deadline_ns = now_ns() + kTerminateTimeout.count();
-      }
-
-      const int signal = wait_for_signal_until(was_killed ? give_up_ns : deadline_ns, looked_at_ns);
-      looked_at_ns = now_ns();
-
-      // Only until it is waited for, an ended process still tells its priority and limits.
-      if (plan.end_state != nullptr && has_ended_unawaited(pid))
-        read_process_state(pid, *plan.end_state);
-
-      int status = 0;
-      rusage used{};
-      const pid_t changed = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
-      if (changed < 0) {
-        ended.outcome = NotStarted{LaunchStep::Fork, errno};
-        return;
-      }
-
-      // A run that ended after its deadline counts as late, even if nothing has killed it yet.
-      if (!was_killed && looked_at_ns > deadline_ns) {
-        if (was_asked_to_end)
-          ended.outcome = Signalled{SIGKILL};
-        else
-          ended.outcome = TimedOut{std::chrono::nanoseconds(timeout_ns)};
-      }
-
-      const bool has_ended = changed > 0 && !WIFSTOPPED(status);
-      if (has_ended) {
-        ended.ended_at_ns = looked_at_ns;
-        note_usage(used, ended.usage);
-        ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-        if (was_asked_to_end) await_end_of_group(pid, deadline_ns);
-        if (!must_die()) ended.outcome = to_outcome(status);
-        return;
-      }
-
-      if (!was_killed && changed > 0) ended.outcome = Stopped{WSTOPSIG(status)};
-      if (!was_killed && check_run_unwanted(setup_)) ended.outcome = Cancelled{};
-
-      if (!was_killed && must_die()) {
-        const bool was_signalled = signal_run(pid, SIGKILL);
-        give_up_ns = was_signalled ? looked_at_ns + kMaxDyingNs : looked_at_ns;
-      }
-
-      if (looked_at_ns >= give_up_ns) {
-        ended.surviving_pid = pid;
-        return;
-      }
-
-      if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_output_stored);
+  /// Waits for the end of a run. Kills a run that is late, stopped or no longer wanted, and gives
+  /// up on a process that does not die.
+  void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
+    WatchedRun run{.pid = pid, .plan = plan, .ended = ended, .looked_at_ns = ended.executed_at_ns};
+    const std::int64_t timeout_ns = plan.program->timeout_ns;
+    if (timeout_ns > 0) run.deadline_ns = run.looked_at_ns + timeout_ns;
+    while (!is_over_at_next_look(run)) {
     }
+  }
+
+  /// Waits until a signal or a time limit makes a look at the run worthwhile. Returns true if the
+  /// run has ended, or is given up.
+  bool is_over_at_next_look(WatchedRun& run) {
+    const bool was_killed = run.must_die();
+    if (!was_killed && !run.was_asked_to_end && state_.listener_ended_run) ask_to_end(run);
+
+    const int signal =
+        wait_for_signal_until(was_killed ? run.give_up_ns : run.deadline_ns, run.looked_at_ns);
+    run.looked_at_ns = now_ns();
+
+    // Only until it is waited for, an ended process still tells its priority and limits.
+    if (run.plan.end_state != nullptr && has_ended_unawaited(run.pid))
+      read_process_state(run.pid, *run.plan.end_state);
+
+    int status = 0;
+    rusage used{};
+    const pid_t changed = wait4(run.pid, &status, WNOHANG | WUNTRACED, &used);
+    if (changed < 0) {
+      run.ended.outcome = NotStarted{LaunchStep::Fork, errno};
+      return true;
+    }
+
+    if (!was_killed) note_lateness(run);
+    const bool has_ended = changed > 0 && !WIFSTOPPED(status);
+    if (has_ended) {
+      note_end(status, used, run);
+      return true;
+    }
+
+    if (!was_killed) {
+      if (changed > 0) run.ended.outcome = Stopped{WSTOPSIG(status)};
+      kill_if_needed(run);
+    }
+    if (run.looked_at_ns >= run.give_up_ns) {
+      run.ended.surviving_pid = run.pid;
+      return true;
+    }
+    if (signal == SIGALRM) setup_.files->drop_old_output(run.plan.program->is_output_stored);
+    return false;
+  }
+
+  /// Gives a run whose listener has enough some time to end.
+  static void ask_to_end(WatchedRun& run) {
+    run.was_asked_to_end = true;
+    signal_run(run.pid, SIGTERM);
+    run.deadline_ns = now_ns() + kTerminateTimeout.count();
+  }
+
+  /// Notes the outcome of a run after its deadline. A run that ended then counts as late, even if
+  /// nothing has killed it yet.
+  static void note_lateness(WatchedRun& run) {
+    if (run.looked_at_ns <= run.deadline_ns) return;
+    if (run.was_asked_to_end)
+      run.ended.outcome = Signalled{SIGKILL};
+    else
+      run.ended.outcome = TimedOut{std::chrono::nanoseconds(run.plan.program->timeout_ns)};
+  }
+
+  void note_end(int status, const rusage& used, WatchedRun& run) const {
+    run.ended.ended_at_ns = run.looked_at_ns;
+    note_usage(used, run.ended.usage);
+    run.ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+    if (run.was_asked_to_end) await_end_of_group(run.pid, run.deadline_ns);
+    if (!run.must_die()) run.ended.outcome = to_outcome(status);
+  }
+
+  /// Kills a run that must die or is no longer wanted, and sets when it is given up.
+  void kill_if_needed(WatchedRun& run) const {
+    if (check_run_unwanted(setup_)) run.ended.outcome = Cancelled{};
+    if (!run.must_die()) return;
+    const bool was_signalled = signal_run(run.pid, SIGKILL);
+    run.give_up_ns = was_signalled ? run.looked_at_ns + kMaxDyingNs : run.looked_at_ns;
   }
 
   static bool has_ended_unawaited(pid_t pid) {

@@ -327,11 +327,7 @@ class PosixLauncher final : public Launcher {
     if (error != 0) return clean_up_after_launcher(error, began_ns);
 
     // The rings and pipes still hold what came last, just before the launcher's answer.
-    if (first.sample_listener != nullptr) {
-      rings.move_to(*first.sample_listener);
-      first.sample_listener->end(rings.read_counters());
-    }
-
+    if (first.sample_listener != nullptr) end_sampling(rings, *first.sample_listener);
     files_.drain();
     return collect(after_failure);
   }
@@ -439,10 +435,29 @@ class PosixLauncher final : public Launcher {
     return std::nullopt;
   }
 
+  static void end_sampling(SampleRings& rings, SampleListener& listener) {
+    rings.move_to(listener);
+    listener.end(rings.read_counters());
+  }
+
+  /// Waits until something happens, or does the regular work if nothing has happened for a while.
+  /// Returns what ppoll() returns. `samples`: who gets samples meanwhile (may be null).
+  static int wait_or_work(BatchEvents& events, SignalHold& hold, const ProgressCallback& tick,
+                          const SampleListener* samples) {
+    // Without regular work, lauka sleeps until something happens, and so disturbs the run least.
+    const bool has_regular_work = tick || samples != nullptr || hold.must_report_suspension();
+    const timespec* const max_wait = has_regular_work ? &kTickTime : nullptr;
+    const int ready = events.wait(max_wait, hold.mask_for_waiting());
+
+    const bool timed_out = ready == 0;
+    if (timed_out && hold.must_report_suspension()) hold.report_suspension();
+    if (timed_out && tick) tick();
+    return ready;
+  }
+
   /// Makes the launcher run the batch, and waits until it reports the batch's end. Meanwhile reads
   /// the runs' pipes and moves samples from `rings` to `samples` (may be null). Returns 0, or errno
   /// if the launcher cannot be reached.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
   int run_batch(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
                 SampleListener* samples) {
     // Signals arrive only while lauka waits. Ctrl-Z suspends lauka after the batch, and the user is
@@ -459,15 +474,8 @@ class PosixLauncher final : public Launcher {
         was_cancelled = true;
       }
 
-      // Without regular work, lauka sleeps until something happens, and so disturbs the run least.
-      const bool has_regular_work = tick || samples != nullptr || hold.must_report_suspension();
-      const timespec* const max_wait = has_regular_work ? &kTickTime : nullptr;
-      const int ready = events.wait(max_wait, hold.mask_for_waiting());
+      const int ready = wait_or_work(events, hold, tick, samples);
       if (ready < 0 && errno != EINTR) return errno;
-
-      const bool timed_out = ready == 0;
-      if (timed_out && hold.must_report_suspension()) hold.report_suspension();
-      if (timed_out && tick) tick();
       if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
 
@@ -574,6 +582,31 @@ class PosixLauncher final : public Launcher {
     return was_meant_for_lauka(signalled->signal);
   }
 
+  struct EndCause {
+    bool was_killed = false;
+    /// When the listener ended the run; nullopt if it did not, or the run has no status or signal.
+    std::optional<std::int64_t> listener_ns{};
+  };
+
+  EndCause find_end_cause(const SharedEnded& shared) const {
+    // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
+    const bool has_status = has_exited_or_signalled(shared.outcome);
+    const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
+    EndCause cause{.was_killed = was_started && !has_status};
+    if (has_status) cause.listener_ns = files_.ended_by_listener_ns();
+    if (cause.listener_ns) cause.was_killed = true;
+    return cause;
+  }
+
+  /// Returns a run's wall time. A run that its listener ended is measured until the listener had
+  /// enough.
+  static std::uint64_t find_wall_ns(const SharedEnded& shared, const EndCause& cause) {
+    const std::int64_t ended_at_ns =
+        std::min(shared.ended_at_ns, cause.listener_ns.value_or(shared.ended_at_ns));
+    const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
+  }
+
   /// Returns a run of the last batch, as the launcher has left it in the shared memory. If the run
   /// was killed, first kills the processes that it left.
   Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
@@ -581,36 +614,24 @@ class PosixLauncher final : public Launcher {
     const SharedProgram& program = *state_->launches[run_index].program;
     last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;  // for later questions
 
-    // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
-    const auto listener_ns = files_.ended_by_listener_ns();
-    const bool has_status = has_exited_or_signalled(shared.outcome);
-    const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
-    const bool ended_by_listener = listener_ns && has_status;
-    const bool was_killed = ended_by_listener || (was_started && !has_status);
-
     // Some processes may have left the killed run's process group. They must not use the CPU during
     // the next run. A run that was cancelled before it began has none.
+    const EndCause cause = find_end_cause(shared);
     int surviving_descendant = 0;
-    if (was_killed && shared.began_ns != 0)
+    if (cause.was_killed && shared.began_ns != 0)
       surviving_descendant = kill_descendants(pid_, shared.began_ns);
 
     Ended ended = make_ended(shared);
-    ended.ended_by_listener = ended_by_listener;
-    if (was_killed) ended.outlived = 0;
-
-    // A run that its listener ended is measured until the listener had enough.
-    std::int64_t ended_at_ns = shared.ended_at_ns;
-    if (ended_by_listener) ended_at_ns = std::min(ended_at_ns, *listener_ns);
-    const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
+    ended.ended_by_listener = cause.listener_ns.has_value();
+    if (cause.was_killed) ended.outlived = 0;
+    ended.usage.wall_ns = find_wall_ns(shared, cause);
 
     // A process that survived SIGKILL: the program's own, or one of its descendants. 0: none.
     set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
 
     if (is_cancelled_by_signal(ended, after_failure)) ended.outcome = Cancelled{};
-
     add_readings(run_index, ended);
-    if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
+    if (ended.ended_by_listener) ended.outcome = outcome_by_listener(shared);
     return ended;
   }
 
@@ -659,6 +680,17 @@ void* reserve_shared_memory() {
               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+/// Returns a setup that still lacks the signal mask. `memory`: from reserve_shared_memory().
+LauncherSetup make_setup(void* memory, const LauncherSockets& sockets, const RunFiles& files) {
+  LauncherSetup setup;
+  setup.state = static_cast<SharedState*>(memory);
+  setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
+  setup.parent = getpid();
+  setup.socket = sockets.launcher.get();
+  setup.files = &files;
+  return setup;
+}
+
 /// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
 /// with errno on failure. `own_socket`: lauka's end.
 pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
@@ -698,15 +730,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   void* memory = reserve_shared_memory();
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
-  LauncherSetup setup;
-  setup.state = static_cast<SharedState*>(memory);
+  LauncherSetup setup = make_setup(memory, sockets, files);
   setup.perf_calls = counter_calls;
-  setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
-  setup.parent = getpid();
-  setup.socket = sockets.launcher.get();
-  setup.files = &files;
   setup.after_lauka = after_lauka;
-
   const pid_t pid = fork_launcher(setup, sockets.lauka.get());
   if (pid < 0) return system_error("lauka cannot start its launcher process", errno);
 

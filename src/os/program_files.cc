@@ -191,8 +191,16 @@ std::optional<DescribedFile> find_executed_file(std::string path, const std::str
     if (!file) return std::nullopt;
 
     const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
-    if (interpreter.empty()) return DescribedFile{std::move(path), *std::move(file)};
-    path = path_seen_from(folder, interpreter);
+    if (!interpreter.empty()) {
+      path = path_seen_from(folder, interpreter);
+      continue;
+    }
+
+    // For a file in another format than ELF, the kernel may execute an interpreter that is
+    // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
+    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with("\177ELF");
+    if (has_other_format) return std::nullopt;
+    return DescribedFile{.path = std::move(path), .file = *std::move(file)};
   }
   return std::nullopt;
 }
@@ -200,6 +208,19 @@ std::optional<DescribedFile> find_executed_file(std::string path, const std::str
 bool would_root_lose_counters(ProgramFile file, const Credentials& rights) {
   file.first_bytes = "";  // root may read every file
   return find_loss(file, {.gains_nothing = rights.gains_nothing}).has_value();
+}
+
+/// Returns the loss of counters by executing a file; nullopt if they are not lost.
+std::optional<CounterLossFile> find_loss_of(const DescribedFile& executed,
+                                            const Credentials& rights) {
+  const ProgramFile& file = executed.file;
+  const auto loss = find_loss(file, rights);
+  if (!loss) return std::nullopt;
+
+  // Another user may be able to count the program by running lauka as root.
+  const bool is_root = rights.user == 0;
+  const bool can_root_count = !is_root && !would_root_lose_counters(file, rights);
+  return CounterLossFile{.loss = *loss, .file = executed.path, .counted_as_root = can_root_count};
 }
 
 }  // namespace
@@ -232,22 +253,7 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   if (!program || user.error()) return std::nullopt;
   const auto executed =
       find_executed_file(path_seen_from(spec.folder, *program), spec.folder, calls);
-  if (!executed) return std::nullopt;
-
-  // A file in another format than ELF is unknown: the kernel may execute an interpreter that is
-  // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
-  const ProgramFile& file = executed->file;
-  const bool has_other_format = file.first_bytes && !file.first_bytes->starts_with("\177ELF");
-  if (has_other_format) return std::nullopt;
-
-  const Credentials rights = read_credentials(spec, calls);
-  const auto loss = find_loss(file, rights);
-  if (!loss) return std::nullopt;
-
-  // Another user may be able to count the program by running lauka as root.
-  const bool is_root = rights.user == 0;
-  const bool can_root_count = !is_root && !would_root_lose_counters(file, rights);
-  return CounterLossFile{.loss = *loss, .file = executed->path, .counted_as_root = can_root_count};
+  return executed ? find_loss_of(*executed, read_credentials(spec, calls)) : std::nullopt;
 }
 
 Result<std::string> find_program(const ProgramSpec& spec) {

@@ -93,6 +93,14 @@ Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
   return utilisation;
 }
 
+/// Returns the utilisation of each run of a command of the session, or of a reference in a
+/// baseline. The session must have both times.
+Series make_utilisation(const Recording& session, std::size_t command) {
+  return make_utilisation(find_measured(session, command),
+                          *find_metric(session.metrics, Role::CpuTime),
+                          *find_metric(session.metrics, Role::WallTime));
+}
+
 std::optional<double> median_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
   return stats::median(stats::sorted(values));
@@ -124,16 +132,9 @@ std::optional<stats::IntervalEnds> widen_to(double value, const LogChange& chang
 /// `wall_change`, which are logarithms.
 WallFactor make_utilisation_factor(const Results& results, std::size_t candidate_index,
                                    const LogChange& cpu_change, const LogChange& wall_change) {
-  // A metric that has changed is one of the session.
-  const std::size_t cpu_time_index = *find_metric(results.session.metrics, Role::CpuTime);
-  const std::size_t wall_time_index = *find_metric(results.session.metrics, Role::WallTime);
   const Pair pair = pair_of(results.session, candidate_index);
-  const auto make_series_of = [&](std::size_t command_index) {
-    return make_utilisation(find_measured(results.session, command_index), cpu_time_index,
-                            wall_time_index);
-  };
-  const Series reference = make_series_of(pair.reference);
-  const Series candidate = make_series_of(pair.candidate);
+  const Series reference = make_utilisation(results.session, pair.reference);
+  const Series candidate = make_utilisation(results.session, pair.candidate);
 
   // Wall time is CPU time / utilisation. So that the factors explain all of the change of the wall
   // time, the logarithm of this one must be exactly the difference of both changes.
@@ -212,6 +213,34 @@ WallFactor make_factor_beside_cycles(const Results& results, const WallTimeExpla
   return clock;
 }
 
+/// Adds the factors that explain the change of a candidate's cycles. Returns the change of cycles
+/// to which the added factors multiply. `instructions`: nullopt if their change is unknown.
+LogChange add_factors_of_cycles(const Results& results,
+                                const std::optional<LogChange>& instructions,
+                                const LogChange& cycles, WallTimeExplanation& why) {
+  if (!instructions) {
+    why.factors.push_back({WallFactorKind::Cycles, cycles.change()});
+    return cycles;
+  }
+  why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
+  const LogChange ipc = find_change_of_ipc(results, why.command, *instructions, cycles);
+  why.factors.push_back({WallFactorKind::InstructionsPerCycle, ipc.change()});
+  return adjust_cycles(cycles, *instructions, ipc);
+}
+
+/// Adds factors of the CPU time without cycles. The last one is all that the instructions do not
+/// explain.
+void add_factors_without_cycles(const std::optional<LogChange>& instructions,
+                                const LogChange& cpu_time, WallTimeExplanation& why) {
+  if (!instructions) {
+    why.factors.push_back({WallFactorKind::CpuTime, cpu_time.change()});
+    return;
+  }
+  why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
+  why.factors.push_back({WallFactorKind::CpuTimePerInstruction,
+                         subtract_independent(cpu_time, *instructions).change()});
+}
+
 /// Adds the factors that explain a candidate's change of CPU time: CPU time = instructions /
 /// instructions per cycle / clock. Where a count is missing or covers something else than the CPU
 /// time, a factor stands for all that cannot be separated. `cpu_time`: change of the CPU time.
@@ -229,30 +258,12 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu_time,
 
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
 
-  const auto add_factor = [&why](WallFactorKind kind, const LogChange& change) {
-    why.factors.push_back({kind, change.change()});
-  };
-
-  // Without cycles, the last factor is all that the instructions do not explain.
-  if (instructions) add_factor(WallFactorKind::Instructions, *instructions);
   if (!cycles) {
-    if (instructions)
-      add_factor(WallFactorKind::CpuTimePerInstruction,
-                 subtract_independent(cpu_time, *instructions));
-    else
-      add_factor(WallFactorKind::CpuTime, cpu_time);
+    add_factors_without_cycles(instructions, cpu_time, why);
     return;
   }
-
-  LogChange adjusted_cycles = *cycles;
-  if (instructions) {
-    const LogChange ipc = find_change_of_ipc(results, candidate, *instructions, *cycles);
-    add_factor(WallFactorKind::InstructionsPerCycle, ipc);
-    adjusted_cycles = adjust_cycles(*cycles, *instructions, ipc);
-  } else {
-    add_factor(WallFactorKind::Cycles, *cycles);
-  }
-  why.factors.push_back(make_factor_beside_cycles(results, why, adjusted_cycles, cpu_time));
+  const LogChange implied_cycles = add_factors_of_cycles(results, instructions, *cycles, why);
+  why.factors.push_back(make_factor_beside_cycles(results, why, implied_cycles, cpu_time));
 }
 
 }  // namespace

@@ -484,6 +484,20 @@ std::optional<NotInterleaved> check_for_commands_in_sequence(const Results& resu
                         .is_caused_by_hooks = results.session.setting.order_for_hooks};
 }
 
+/// Adds warnings about comparisons whose sides were not measured in turns: in different sessions,
+/// or in one session one after the other.
+void add_warnings_of_order(const Results& results, std::vector<Warning>& warnings) {
+  const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
+  if (const auto separate = check_for_separate_sessions(results, foreign))
+    warnings.push_back({*separate});
+  for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
+
+  // Other sessions leave deltas unpaired, too, so the order says nothing then.
+  if (!foreign.empty()) return;
+  if (const auto in_sequence = check_for_commands_in_sequence(results))
+    warnings.push_back({*in_sequence});
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
@@ -587,16 +601,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
       warnings.push_back(*std::move(other));
   if (const auto few = check_for_few_runs(results)) warnings.push_back({*few});
 
-  const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
-  if (const auto separate = check_for_separate_sessions(results, foreign))
-    warnings.push_back({*separate});
-  for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
-
-  // Other sessions leave deltas unpaired, too, so the order says nothing then.
-  if (foreign.empty())
-    if (const auto in_sequence = check_for_commands_in_sequence(results))
-      warnings.push_back({*in_sequence});
-
+  add_warnings_of_order(results, warnings);
   if (auto cores = check_for_other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);
   return warnings;

@@ -248,6 +248,15 @@ bool HelperProgram::wait_for_end(Deadline& deadline) const {
   }
 }
 
+/// Returns the outcome of a program that has not ended in time: the program or a descendant was
+/// stopped, or if neither was, time has run out.
+Outcome HelperProgram::find_outcome_without_end(const Deadline& deadline) const {
+  const int own_stop = stop_signal();
+  const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
+  if (stop != 0) return Stopped{stop};
+  return TimedOut{};
+}
+
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool was_started = pid_ != 0;
   if (!was_started) return {NotStarted{}};
@@ -257,10 +266,7 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool has_ended =
       read_output(deadline, most_bytes, part, answer.output) && wait_for_end(deadline);
   if (!has_ended) {
-    // The program or a descendant was stopped; if neither was, time has run out.
-    const int own_stop = stop_signal();
-    const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
-    if (stop != 0) answer.outcome = Stopped{stop};
+    answer.outcome = find_outcome_without_end(deadline);
     kill_it();
     return answer;
   }

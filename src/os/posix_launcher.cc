@@ -312,9 +312,6 @@ class PosixLauncher final : public Launcher {
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     if (auto written = write_request(launches, after_failure); !written) return written.error();
 
-    const bool heeds_interrupts = std::ranges::none_of(
-        launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
-
     // A launch with a listener for output or samples is alone in its batch, so it is the first.
     const Launch& first = launches.front();
     OpenedRunFiles named_files;
@@ -323,6 +320,7 @@ class PosixLauncher final : public Launcher {
       return std::vector{*not_started};
 
     const std::int64_t began_ns = now_ns();
+    const bool heeds_interrupts = std::ranges::none_of(launches, &Launch::goes_on_after_interrupt);
     const int error = run_batch(heeds_interrupts, tick, rings, first.sample_listener);
     if (error != 0) return clean_up_after_launcher(error, began_ns);
 

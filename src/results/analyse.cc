@@ -560,7 +560,7 @@ TunedChange find_change_of_interval_width(const Plan& plan, std::size_t command,
   return has_only_mean ? change_of_stddev : TunedChange{};
 }
 
-/// Returns what tuning changes for a command; nullopt if it has no succeeded runs of either kind.
+/// Returns what tuning changes for a command; nullopt if it lacks succeeded runs of one kind.
 std::optional<TunedComparison> compare_tuned_command(const Plan& plan, std::size_t command,
                                                      const WallTimesByTuning& times) {
   const std::vector<double> untuned = values_of_succeeded_runs(times.untuned[command]);

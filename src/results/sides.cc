@@ -79,6 +79,24 @@ std::vector<double> subtract_by_round(const std::vector<double>& values,
   return differences;
 }
 
+/// The differences of paired values, but for rounding errors, which grow with the size of the
+/// values.
+struct PairedDifference {
+  double mean = 0.0;
+  bool is_always_the_same = false;  ///< true if the values vary, but not their difference
+};
+
+PairedDifference find_paired_difference(const std::vector<double>& reference,
+                                        const std::vector<double>& candidate,
+                                        const std::vector<double>& differences) {
+  const stats::Moments of_reference = stats::moments(reference);
+  const stats::Moments of_differences = stats::moments(differences);
+  const double scale = of_reference.mean + stats::moments(candidate).mean;
+  return {.mean = stats::without_rounding_error(of_differences.mean, scale),
+          .is_always_the_same = of_reference.range() > 0.0 &&
+                                stats::is_rounding_error(of_differences.range(), scale)};
+}
+
 /// Tests if the mean difference within rounds is 0, by Student's t test for paired samples. Returns
 /// a result without significance if nothing can be said.
 DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<double>& reference,
@@ -87,23 +105,15 @@ DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<do
   const auto error = error_of_mean(side, differences);
   if (!error) return {};
 
-  // Rounding errors grow with the size of the values from which the differences come.
-  const stats::Moments of_reference = stats::moments(reference);
-  const stats::Moments of_differences = stats::moments(differences);
-  const double scale = of_reference.mean + stats::moments(candidate).mean;
-  const double mean_difference = stats::without_rounding_error(of_differences.mean, scale);
-  if (mean_difference == 0.0) return {};
-
-  // If the values vary, but their difference is the same in each round, it is hardly due to chance.
-  const bool do_values_vary = of_reference.range() > 0.0;
-  const bool is_always_the_same = stats::is_rounding_error(of_differences.range(), scale);
-  if (do_values_vary && is_always_the_same)
-    return test_without_noise(mean_difference, error->values);
+  const PairedDifference difference = find_paired_difference(reference, candidate, differences);
+  if (difference.mean == 0.0) return {};
+  // A difference that is the same in each round is hardly due to chance.
+  if (difference.is_always_the_same) return test_without_noise(difference.mean, error->values);
 
   // Values that do not vary at all cannot be tested. They need no test, either: equal counts have
   // Certainty::Exact, and equal samples prove nothing.
   if (error->squared == 0.0) return {};
-  return test_mean(mean_difference, std::sqrt(error->squared),
+  return test_mean(difference.mean, std::sqrt(error->squared),
                    static_cast<double>(error->values - 1), confidence);
 }
 

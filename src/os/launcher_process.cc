@@ -546,9 +546,9 @@ class LauncherProcess {
     }
   }
 
-  /// Waits until a signal or a time limit makes a look at the run worthwhile. Returns true if the
-  /// run has ended, or is given up.
-  bool is_over_at_next_look(WatchedRun& run) {
+  /// Waits until a signal or a time limit makes a look at the run worthwhile. Returns the signal;
+  /// -1 if none came.
+  int wait_for_next_look(WatchedRun& run) const {
     const bool was_killed = run.must_die();
     if (!was_killed && !run.was_asked_to_end && state_.listener_ended_run) ask_to_end(run);
 
@@ -559,6 +559,14 @@ class LauncherProcess {
     // Only until it is waited for, an ended process still tells its priority and limits.
     if (run.plan.end_state != nullptr && has_ended_unawaited(run.pid))
       read_process_state(run.pid, *run.plan.end_state);
+    return signal;
+  }
+
+  /// Waits for the next look at a run, and kills the run if it must not go on. Returns true if the
+  /// run has ended, or is given up.
+  bool is_over_at_next_look(WatchedRun& run) {
+    const bool was_killed = run.must_die();
+    const int signal = wait_for_next_look(run);
 
     int status = 0;
     rusage used{};

@@ -459,40 +459,54 @@ class SpawningLauncher final : public Launcher {
     return spawned;
   }
 
+  /// What a request points to.
+  struct RequestParts {
+    sigset_t default_signals{};
+    std::vector<std::string> words{};
+    std::vector<char*> argv{};
+    std::vector<std::string> variables{};
+    std::vector<char*> changed_environment{};
+    std::vector<int> inherited{};
+    SpawnIdentity identity{};
+  };
+
+  RequestParts make_parts(const ProgramSpec& spec, const std::string& launch_value,
+                          RegionPage& region) const {
+    RequestParts parts{.default_signals = list_default_signals(), .words = spec.words};
+    parts.argv = pointers_to(parts.words);
+    parts.variables = list_variables(spec, launch_value, region);
+    parts.changed_environment = pointers_to(parts.variables);
+    parts.inherited = list_inherited(region);
+    if (spec.user) parts.identity = make_identity(*spec.user);
+    return parts;
+  }
+
+  SpawnRequest make_request(const Program& program, const StandardFiles& streams,
+                            const RequestParts& parts) const {
+    const ProgramSpec& spec = program.spec;
+    return {.path = program.path.c_str(),
+            .argv = parts.argv.data(),
+            .environment = parts.variables.empty() ? environ : parts.changed_environment.data(),
+            .folder = spec.folder.empty() ? nullptr : spec.folder.c_str(),
+            .input = streams.input,
+            .output = streams.output,
+            .error = streams.error,
+            .inherited = parts.inherited.data(),
+            .inherited_count = parts.inherited.size(),
+            .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
+                     kSpawnSuspended | kSpawnCloseOnExec,
+            .default_signals = &parts.default_signals,
+            .signal_mask = &started_with_.mask,
+            .qos_clamp = spec.prefer == CorePreference::Efficiency ? kClampBackground : 0,
+            .identity = spec.user ? &parts.identity : nullptr};
+  }
+
   /// Makes the process of a program, which is suspended until it is continued. `launch_value`:
   /// value of the program's launch variable.
   Spawned spawn(const Program& program, const StandardFiles& streams,
-                const std::string& launch_value, RegionPage& region) {
-    // The request points to all of these.
-    const sigset_t default_signals = list_default_signals();
-    std::vector<std::string> words = program.spec.words;
-    const std::vector<char*> argv = pointers_to(words);
-    std::vector<std::string> variables = list_variables(program.spec, launch_value, region);
-    const std::vector<char*> changed_environment = pointers_to(variables);
-    const std::vector<int> inherited = list_inherited(region);
-    SpawnIdentity identity;
-
-    SpawnRequest request{
-        .path = program.path.c_str(),
-        .argv = argv.data(),
-        .environment = variables.empty() ? environ : changed_environment.data(),
-        .folder = program.spec.folder.empty() ? nullptr : program.spec.folder.c_str(),
-        .input = streams.input,
-        .output = streams.output,
-        .error = streams.error,
-        .inherited = inherited.data(),
-        .inherited_count = inherited.size(),
-        .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
-                 kSpawnSuspended | kSpawnCloseOnExec,
-        .default_signals = &default_signals,
-        .signal_mask = &started_with_.mask,
-        .qos_clamp = program.spec.prefer == CorePreference::Efficiency ? kClampBackground : 0};
-
-    if (program.spec.user) {
-      identity = make_identity(*program.spec.user);
-      request.identity = &identity;
-    }
-    return spawn_suspended(request);
+                const std::string& launch_value, RegionPage& region) const {
+    const RequestParts parts = make_parts(program.spec, launch_value, region);
+    return spawn_suspended(make_request(program, streams, parts));
   }
 
   /// The work that is due at intervals during a run, besides tick_due_.

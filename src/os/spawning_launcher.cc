@@ -355,15 +355,23 @@ class SpawningLauncher final : public Launcher {
     return {cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
   }
 
-  /// A run whose process has ended, but was not waited for.
+  /// The work that is due at intervals during a run, besides tick_due_.
+  struct DueInRun {
+    std::vector<DueWork> observer_calls{};
+    DueWork housekeeping{};
+  };
+
+  /// A run whose process was not waited for.
   struct WatchedRun {
     pid_t pid = 0;
     nanoseconds began{};
+    nanoseconds deadline = nanoseconds::max();
+    bool was_asked_to_end = false;        ///< true if its listener has enough
+    std::optional<Outcome> why_killed{};  ///< nullopt if it was not killed, or for its listener
     nanoseconds wall_time{};
-    std::optional<Outcome> why_killed{};  ///< nullopt if it was not killed
   };
 
-  /// Lets a suspended process run, and returns how it went.
+  /// Lets a suspended process run. Returns the run after its end.
   WatchedRun watch(pid_t pid, const ProgramSpec& spec, std::span<RunObserver* const> observers) {
     // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
     for (RunObserver* observer : observers) observer->made(pid);
@@ -371,7 +379,10 @@ class SpawningLauncher final : public Launcher {
 
     WatchedRun run{.pid = pid, .began = now()};
     calls_.kill(pid, SIGCONT);
-    run.why_killed = watch_to_end(pid, run.began, spec, observers);
+    if (spec.timeout) run.deadline = run.began + *spec.timeout;
+    DueInRun due = make_due_work(observers, run.began);
+    while (!is_over_at_next_look(spec, run, due)) {
+    }
     run.wall_time = await_zombie(pid) - run.began;
     return run;
   }
@@ -509,12 +520,6 @@ class SpawningLauncher final : public Launcher {
     return spawn_suspended(make_request(program, streams, parts));
   }
 
-  /// The work that is due at intervals during a run, besides tick_due_.
-  struct DueInRun {
-    std::vector<DueWork> observer_calls{};
-    DueWork housekeeping{};
-  };
-
   static DueInRun make_due_work(std::span<RunObserver* const> observers, nanoseconds began) {
     DueInRun due{
         .housekeeping = {.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval}};
@@ -543,46 +548,36 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Watches a run until it has ended or was killed, and meanwhile does the work that is due at
-  /// intervals. Returns the outcome of a run that was killed because it stopped, was cancelled or
-  /// took too long; else nullopt.
-  std::optional<Outcome> watch_to_end(pid_t pid, nanoseconds began, const ProgramSpec& spec,
-                                      std::span<RunObserver* const> observers) {
-    nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
-    bool was_asked_to_end = false;
-    DueInRun due = make_due_work(observers, began);
+  /// Waits for the next look at a run, and does the work that is due. Returns true if the run has
+  /// ended or was killed.
+  bool is_over_at_next_look(const ProgramSpec& spec, WatchedRun& run, DueInRun& due) {
+    const nanoseconds wake_at = std::min(run.deadline, find_next_due(due));
+    const EventQueue::QueueEvents events = events_.wait(wake_at - now());
+    if (events.readable) files_.drain_during_run();
+    if (events.ended) return true;
 
-    for (;;) {
-      const nanoseconds wake_at = std::min(deadline, find_next_due(due));
-      const EventQueue::QueueEvents events = events_.wait(wake_at - now());
-      if (events.readable) files_.drain_during_run();
-      if (events.ended) return std::nullopt;
-
-      // Once the listener has enough, the run gets some time to end, in place of its time limit.
-      const nanoseconds woken_at = now();
-      if (files_.ended_by_listener_ns() && !was_asked_to_end) {
-        was_asked_to_end = true;
-        calls_.kill(-pid, SIGTERM);
-        deadline = woken_at + kTerminateTimeout;
-      }
-
-      std::optional<Outcome> why_killed;
-      if (events.child_signal) why_killed = find_stop(pid);
-
-      // The run has ended for its listener, so killing what is left does not change its outcome.
-      if (was_asked_to_end && woken_at >= deadline) {
-        kill_with_descendants(calls_, pid);
-        return std::nullopt;
-      }
-
-      // Here, the deadline is that of the time limit.
-      if (!why_killed) why_killed = find_reason_to_kill(woken_at, deadline, spec);
-      if (why_killed) {
-        kill_with_descendants(calls_, pid);
-        return why_killed;
-      }
-      do_due_work(pid, woken_at, spec, due);
+    // Once the listener has enough, the run gets some time to end, in place of its time limit.
+    const nanoseconds woken_at = now();
+    if (files_.ended_by_listener_ns() && !run.was_asked_to_end) {
+      run.was_asked_to_end = true;
+      calls_.kill(-run.pid, SIGTERM);
+      run.deadline = woken_at + kTerminateTimeout;
     }
+
+    std::optional<Outcome> stop;
+    if (events.child_signal) stop = find_stop(run.pid);
+
+    // If the run has ended for its listener, killing what is left does not change its outcome.
+    // Otherwise, the deadline is that of the time limit.
+    const bool is_late_for_listener = run.was_asked_to_end && woken_at >= run.deadline;
+    if (!is_late_for_listener)
+      run.why_killed = stop ? stop : find_reason_to_kill(woken_at, run.deadline, spec);
+    if (is_late_for_listener || run.why_killed) {
+      kill_with_descendants(calls_, run.pid);
+      return true;
+    }
+    do_due_work(run.pid, woken_at, spec, due);
+    return false;
   }
 
   /// Returns the outcome of a run that must be killed at `woken_at`; nullopt if it may go on.
